@@ -1,0 +1,74 @@
+//! Identifiers, each its own type, so that one can never stand where another belongs.
+
+use std::fmt;
+
+use uuid::Uuid;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// Reads the hyphenated form.
+            pub fn parse(text: &str) -> Option<$name> {
+                if text.len() != 36 {
+                    return None;
+                }
+                Uuid::try_parse(text).ok().map($name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(out)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, "{}({})", stringify!($name), self.0)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A bank or remittance company that uses this service.
+    TenantId
+    /// A quote.
+    QuoteId
+    /// A payment.
+    PaymentId
+    /// One try to pay a payment out over one rail. Its UUID is the attempt's UETR.
+    AttemptId
+    /// One transfer of the ledger.
+    TransferId
+    /// One batch of commands: the unit of commit.
+    BatchId
+    /// One event of a tenant's log.
+    EventId
+}
+
+impl PaymentId {
+    /// The id as ISO 20022's EndToEndId carries it: 32 characters, no hyphens.
+    pub fn end_to_end_id(self) -> String {
+        self.0.simple().to_string()
+    }
+}
+
+impl AttemptId {
+    /// The id as ISO 20022's InstrId carries it: 32 characters, no hyphens.
+    pub fn instruction_id(self) -> String {
+        self.0.simple().to_string()
+    }
+
+    /// Reads an InstrId that we wrote.
+    pub fn from_instruction_id(text: &str) -> Option<AttemptId> {
+        if text.len() != 32 {
+            return None;
+        }
+        Uuid::try_parse(text).ok().map(AttemptId)
+    }
+}

@@ -1,0 +1,25 @@
+//! What Corridor decides, and nothing else.
+//!
+//! Every rule of money movement lives here as a pure function over plain values: exact numbers, identifiers,
+//! quotes, orders, payments, attempts, the ledger. Nothing in this crate reads a clock, draws a random number,
+//! opens a socket, speaks SQL or touches a binary float: time and identifiers are handed in, effects are handed out.
+
+pub mod attempt;
+pub mod bank;
+pub mod country;
+pub mod currency;
+pub mod decimal;
+pub mod event;
+pub mod fault;
+pub mod ids;
+pub mod ledger;
+pub mod money;
+pub mod order;
+pub mod payment;
+pub mod policy;
+pub mod ports;
+pub mod quote;
+pub mod rail;
+pub mod route;
+pub mod screening;
+pub mod time;

@@ -1,0 +1,189 @@
+//! What is said to a rail and what a rail says back, in ISO 20022's terms but independent of any message format.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::ids::{AttemptId, PaymentId, TenantId};
+use crate::money::Money;
+use crate::time::Timestamp;
+
+/// The name of a rail in the configuration (`pak-raast`).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RailId(pub Arc<str>);
+
+impl RailId {
+    /// A rail's id from its text.
+    pub fn new(text: &str) -> RailId {
+        RailId(Arc::from(text))
+    }
+}
+
+impl fmt::Display for RailId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RailId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Debtor or creditor of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct InstructionParty {
+    /// Full name, as the order has it.
+    pub name: String,
+    /// Street and number.
+    pub address: String,
+    /// Town.
+    pub city: String,
+    /// ISO 3166-1 alpha-2 where it is known, else alpha-3.
+    pub country: String,
+    /// ITU E.164.
+    pub mobile: Option<String>,
+    /// E-mail address.
+    pub email: Option<String>,
+    /// Date of birth.
+    pub birthdate: Option<Date>,
+    /// Identity document: kind as the order spells it, number, issuing country.
+    pub document: Option<(String, String, Option<String>)>,
+}
+
+/// One pay-out as it is handed to a rail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The rail that it goes to.
+    pub rail: RailId,
+    /// Whose money it is.
+    pub tenant: TenantId,
+    /// The payment: EndToEndId.
+    pub payment: PaymentId,
+    /// The attempt: InstrId and UETR. The first attempt of a payment has the payment's own UUID.
+    pub attempt: AttemptId,
+    /// What the beneficiary gets.
+    pub amount: Money,
+    /// When the attempt began: identical at every repetition, so that the message is too.
+    pub created_at: Timestamp,
+    /// The sender.
+    pub debtor: InstructionParty,
+    /// The beneficiary.
+    pub creditor: InstructionParty,
+    /// Account number or IBAN of the beneficiary.
+    pub creditor_account: String,
+    /// Whether `creditor_account` is an IBAN.
+    pub creditor_account_is_iban: bool,
+    /// `SVGS` or `CACC` (ISO 20022 external cash account type).
+    pub creditor_account_type: &'static str,
+    /// BIC of the beneficiary's bank.
+    pub creditor_bic: Option<String>,
+    /// Local clearing code of the beneficiary's branch (IFSC, routing number, NAPAS BIN …).
+    pub creditor_local_code: Option<String>,
+    /// Name of the beneficiary's bank.
+    pub creditor_bank: String,
+    /// ISO 20022 purpose code, from the corridor's configuration (`FAMI`).
+    pub purpose: String,
+    /// Remittance information: the order's remarks and relation.
+    pub remittance: String,
+}
+
+/// What a rail says of an attempt, in the words of `corridors.md` ("ISO 20022 status → payment").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RailStatus {
+    /// `RCVD`: the message arrived, nothing is promised.
+    Received,
+    /// `ACTC`, `ACCP`, `ACSP`, `PDNG`: accepted, being processed.
+    Accepted,
+    /// `ACSC`, `ACCC`, or a camt.054 debit: paid.
+    Settled,
+    /// `RJCT`: refused before acceptance, failed after it.
+    Rejected,
+    /// `CANC`: cancelled and refunded at the rail.
+    Cancelled,
+    /// pacs.004, or a camt.054 return: paid, and came back.
+    Returned,
+    /// The rail itself does not know what became of it.
+    Unknown,
+    /// A code that this program does not know.
+    Unrecognised(String),
+}
+
+/// One report about one attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RailReport {
+    /// The attempt that it speaks of (InstrId or UETR).
+    pub attempt: AttemptId,
+    /// What became of it.
+    pub status: RailStatus,
+    /// ISO 20022 external reason code (`AC01`, `AM04` …).
+    pub reason: Option<String>,
+    /// The rail's own words.
+    pub info: Option<String>,
+    /// The bank's reference of the booking.
+    pub bank_reference: Option<String>,
+    /// The amount that the report names, to be compared with the attempt's.
+    pub amount: Option<Money>,
+    /// Which message said so: its kind and MsgId (`pain.002 B-17`).
+    pub source: String,
+}
+
+/// The answer to one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// The rail answered with a status.
+    Reported(RailReport),
+    /// The rail took the message and will report later.
+    Taken,
+    /// Certainly not sent: not a byte left this machine.
+    NotSent(String),
+    /// It may or may not have arrived: to be inquired about, never assumed either way.
+    Indeterminate(String),
+}
+
+/// A question about one attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inquiry {
+    /// The payment: EndToEndId.
+    pub payment: PaymentId,
+    /// The attempt: InstrId and UETR.
+    pub attempt: AttemptId,
+    /// When the attempt began.
+    pub created_at: Timestamp,
+}
+
+/// The answer to one inquiry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InquiryAnswer {
+    /// The rail knows the attempt.
+    Reported(RailReport),
+    /// The rail does not know it. No proof that nothing was sent.
+    NotFound,
+    /// The question was put, its answer will come among the reports.
+    Asked,
+    /// The question could not be put, or its answer is lost.
+    NoAnswer(String),
+}
+
+/// A page of reports.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Reports {
+    /// The reports, oldest first.
+    pub reports: Vec<RailReport>,
+    /// Messages or entries that could not be understood: what they were and why.
+    pub unreadable: Vec<String>,
+    /// Where to go on; `None` if nothing new was there.
+    pub cursor: Option<String>,
+}
+
+/// Why reports could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rail {rail}: {reason}")]
+pub struct RailFault {
+    /// The rail.
+    pub rail: RailId,
+    /// What happened.
+    pub reason: String,
+}

@@ -1,0 +1,77 @@
+//! The decision that a sanction screening leads to (`decisions.md`, "Screening"). Matching itself is an adapter's work.
+
+use jiff::civil::Date;
+
+/// A person to be screened.
+#[derive(Clone, Copy, Debug)]
+pub struct Party<'a> {
+    /// Full name as written.
+    pub name: &'a str,
+    /// Date of birth, a tie-breaker.
+    pub birthdate: Option<Date>,
+    /// ISO 3166-1 alpha-3 country, a tie-breaker.
+    pub country: Option<&'a str>,
+}
+
+/// What screening found: the highest score and the evidence for it, with the list it was found in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Screened {
+    /// 0 to 100; the best match over all parties and listed names.
+    pub score: u8,
+    /// The list entry behind the score: `"<list> <uid> <listed name>"`.
+    pub evidence: Option<String>,
+    /// Version (source date and hash) of the lists that were loaded.
+    pub list_version: String,
+    /// Whether the lists are too old to clear anybody (`decisions.md`: older than 24 h never auto-approves).
+    pub stale: bool,
+}
+
+/// What follows from a screening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Pay it.
+    Clean,
+    /// A person decides.
+    Review,
+    /// Refuse it, with a neutral message.
+    Hit,
+}
+
+/// Scores from here on go to a person.
+pub const REVIEW_FROM: u8 = 85;
+/// Scores from here on are refused.
+pub const HIT_FROM: u8 = 95;
+
+impl Screened {
+    /// Clean below 85 on a fresh list, refused from 95, a person's decision otherwise.
+    pub const fn verdict(&self) -> Verdict {
+        if self.score >= HIT_FROM {
+            Verdict::Hit
+        } else if self.score >= REVIEW_FROM || self.stale {
+            Verdict::Review
+        } else {
+            Verdict::Clean
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_lead_to_the_decided_verdicts() {
+        for (score, stale, verdict) in [
+            (0, false, Verdict::Clean),
+            (84, false, Verdict::Clean),
+            (84, true, Verdict::Review),
+            (85, false, Verdict::Review),
+            (94, false, Verdict::Review),
+            (95, false, Verdict::Hit),
+            (100, true, Verdict::Hit),
+        ] {
+            let found = Screened { score, evidence: None, list_version: String::new(), stale };
+            assert_eq!(found.verdict(), verdict, "{score} stale={stale}");
+        }
+    }
+}
