@@ -1,1 +1,6 @@
-//! placeholder
+//! The outside world for tests: simulated counterparts and the harness around real ones.
+//!
+//! Used by tests, the simulator and the sandbox; never by a path that handles a client's money.
+
+pub mod postgres;
+pub mod wait;

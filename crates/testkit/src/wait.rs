@@ -1,0 +1,81 @@
+//! Waiting for a condition: the one place of the project's test code that may sleep.
+//!
+//! A test never sleeps for "long enough": it names what it waits for and how long at most. Passing the time limit is
+//! an answer, not a panic, so that the caller can add what it knows (a log, a seed) to the failure.
+
+use std::time::{Duration, Instant};
+
+/// Pause between two looks at a condition.
+const POLL_PAUSE: Duration = Duration::from_millis(5);
+
+/// Looks at `condition` until it holds; `false` when `at_most` has passed and it still does not.
+///
+/// Blocks the thread: in async code use [`until_async`].
+pub fn until(at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + at_most;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        pause();
+    }
+}
+
+/// The same for async code; `condition` makes a new future for each look.
+pub async fn until_async<F, C>(at_most: Duration, mut condition: C) -> bool
+where
+    C: FnMut() -> F,
+    F: Future<Output = bool>,
+{
+    let end = Instant::now() + at_most;
+    loop {
+        if condition().await {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        tokio::time::sleep(POLL_PAUSE).await;
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one home of polling; everybody else waits through this module")]
+fn pause() {
+    std::thread::sleep(POLL_PAUSE);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_that_comes_true_ends_the_wait() {
+        let mut looks = 0;
+        assert!(until(Duration::from_secs(5), || {
+            looks += 1;
+            looks == 3
+        }));
+        assert_eq!(looks, 3);
+    }
+
+    #[test]
+    fn a_condition_that_never_comes_true_ends_at_the_limit() {
+        let start = Instant::now();
+        assert!(!until(Duration::from_millis(20), || false));
+        assert!(start.elapsed() >= Duration::from_millis(20));
+    }
+
+    #[tokio::test]
+    async fn the_async_form_agrees() {
+        let looks = std::cell::Cell::new(0);
+        let three = || {
+            looks.set(looks.get() + 1);
+            std::future::ready(looks.get() == 3)
+        };
+        assert!(until_async(Duration::from_secs(5), three).await);
+        assert!(!until_async(Duration::from_millis(20), || std::future::ready(false)).await);
+    }
+}
