@@ -6,12 +6,17 @@
 
 pub mod attempt;
 pub mod bank;
+pub mod bic;
 pub mod country;
 pub mod currency;
 pub mod decimal;
+pub mod e164;
 pub mod event;
 pub mod fault;
+pub mod iban;
 pub mod ids;
+pub mod iso3166;
+pub mod job;
 pub mod ledger;
 pub mod money;
 pub mod order;

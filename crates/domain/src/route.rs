@@ -1,1 +1,169 @@
-//! placeholder
+//! Which rail pays a payment out: by country, amount, bank, data at hand, hours, health and price.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+
+use crate::country::Country;
+use crate::money::Money;
+use crate::order::Order;
+use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
+use crate::rail::RailId;
+use crate::time::{Span, Timestamp};
+
+/// Business days for which a batch rail may stay silent.
+const BATCH_WINDOW_BUSINESS_DAYS: i64 = 2;
+/// Longest run of days without business that is skipped.
+const MAX_REST_DAYS: i64 = 30;
+
+/// What makes a rail unusable for a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// Switched off.
+    Disabled,
+    /// Below its least or above its most.
+    Amount,
+    /// It does not reach the beneficiary's bank.
+    Bank,
+    /// The order lacks a datum that it insists on.
+    Needs(Need),
+    /// It has refused this payment already.
+    Refused,
+    /// It does not work at this hour.
+    Closed,
+    /// It does not answer at present.
+    Unhealthy,
+}
+
+/// What is asked of a rail.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Destination.
+    pub country: Country,
+    /// What is to be paid out.
+    pub amount: Money,
+    /// First four letters of the beneficiary bank's BIC, where it is known.
+    pub bank: Option<&'a str>,
+    /// The order, where there is one (a quote has none yet).
+    pub order: Option<&'a Order>,
+    /// Whether an order with a BIC only gets the corridor's default local code.
+    pub default_local_code: bool,
+}
+
+impl RailConfig {
+    /// What of the rail does not fit the payment, whatever the hour.
+    pub fn unfit(&self, wanted: &Wanted<'_>) -> Option<Unfit> {
+        if !self.enabled {
+            return Some(Unfit::Disabled);
+        }
+        if wanted.amount.minor < self.min.minor || wanted.amount.minor > self.max.minor {
+            return Some(Unfit::Amount);
+        }
+        if let Some(bank) = wanted.bank.filter(|_| !self.banks.is_empty())
+            && !self.banks.contains(bank)
+        {
+            return Some(Unfit::Bank);
+        }
+        let order = wanted.order?;
+        let lacks = |need: &&Need| match need {
+            Need::LocalCode => order.branch_local_code.is_none() && !wanted.default_local_code,
+            Need::SenderBirthdate => order.sender_birthdate.is_none(),
+            Need::SenderDocExpiry => order.sender_identity_doc_exp.is_none(),
+        };
+        self.needs.iter().find(lacks).map(|need| Unfit::Needs(*need))
+    }
+
+    /// Whether the rail takes instructions at `now`.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.hours.as_ref().is_none_or(|hours| hours.contain(now))
+    }
+}
+
+impl Hours {
+    fn contain(&self, now: Timestamp) -> bool {
+        let minute = now.minute_of_day();
+        self.works_on(now.date()) && minute >= self.open_minute.into() && minute < self.close_minute.into()
+    }
+
+    fn works_on(&self, day: Date) -> bool {
+        let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
+        self.days.contains(&weekday) && !self.holidays.contains(&day)
+    }
+}
+
+/// The rails that fit, the best first: cheapest, at equal price in the order of the configuration.
+pub fn candidates<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Vec<&'a RailConfig> {
+    let mut fit: Vec<&RailConfig> =
+        corridors.rails_of(wanted.country).filter(|rail| rail.unfit(wanted).is_none()).collect();
+    fit.sort_by_key(|rail| rail.cost_minor);
+    fit
+}
+
+/// What the country's switched-on rails pay out at least and at most; `None` where there is none.
+pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)> {
+    let on = || corridors.rails_of(country).filter(|rail| rail.enabled);
+    let min = on().map(|rail| rail.min.minor).min()?;
+    let max = on().map(|rail| rail.max.minor).max()?;
+    Some((Money::new(min, country.currency()), Money::new(max, country.currency())))
+}
+
+/// The choice of a rail for a payment at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice<'a> {
+    /// This one.
+    Take(&'a RailConfig),
+    /// None now, but one that fits opens or recovers later.
+    Later,
+    /// None, ever.
+    Never,
+}
+
+/// Chooses among the rails that fit and have not refused the payment yet.
+pub fn choose<'a>(
+    corridors: &'a Corridors,
+    wanted: &Wanted<'_>,
+    refused: &BTreeSet<RailId>,
+    unhealthy: &BTreeSet<RailId>,
+    now: Timestamp,
+) -> Choice<'a> {
+    let left: Vec<&RailConfig> =
+        candidates(corridors, wanted).into_iter().filter(|rail| !refused.contains(&rail.id)).collect();
+    if left.is_empty() {
+        return Choice::Never;
+    }
+    let usable = left.into_iter().find(|rail| rail.is_open(now) && !unhealthy.contains(&rail.id));
+    usable.map_or(Choice::Later, Choice::Take)
+}
+
+/// The data that every rail of a payment insists on and the order lacks: told at POST, so that nothing is accepted
+/// that no rail can take.
+pub fn missing_need(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Need> {
+    let mut need = None;
+    for rail in corridors.rails_of(wanted.country) {
+        match rail.unfit(wanted) {
+            None => return None,
+            Some(Unfit::Needs(lacks)) => need = need.or(Some(lacks)),
+            Some(_) => {}
+        }
+    }
+    need
+}
+
+/// Until when an outcome that has been unclear since `since` is waited for.
+pub fn window_end(rail: &RailConfig, since: Timestamp) -> Timestamp {
+    match rail.kind {
+        RailKind::Instant => since + rail.window,
+        RailKind::Batch => {
+            let works = |at: Timestamp| rail.hours.as_ref().is_none_or(|hours| hours.works_on(at.date()));
+            let (mut at, mut left) = (since, BATCH_WINDOW_BUSINESS_DAYS);
+            for _ in 0..MAX_REST_DAYS {
+                at = at + Span::days(1);
+                left -= i64::from(works(at));
+                if left == 0 {
+                    break;
+                }
+            }
+            at
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Work that is owed: every thing that is not at its end has a job, written in the commit that made it so.
+
+use uuid::Uuid;
+
+use crate::ids::TenantId;
+use crate::time::Timestamp;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobKind {
+    /// Send a queued payment to a rail.
+    Submit,
+    /// Ask a rail what became of a payment.
+    Inquire,
+    /// A person decides about a payment that screening held; nothing runs by itself.
+    Review,
+}
+
+impl JobKind {
+    /// Every kind.
+    pub const ALL: [JobKind; 3] = [JobKind::Submit, JobKind::Inquire, JobKind::Review];
+
+    /// The name in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            JobKind::Submit => "submit",
+            JobKind::Inquire => "inquire",
+            JobKind::Review => "review",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<JobKind> {
+        JobKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A job. A subject has at most one at a time; taking it raises its `fence`, and only who holds the newest fence may
+/// act for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Whose.
+    pub tenant: TenantId,
+    /// The payment that it is about.
+    pub subject: Uuid,
+    /// What is to be done.
+    pub kind: JobKind,
+    /// Not before.
+    pub run_at: Timestamp,
+    /// Rises by one whenever a worker takes the job.
+    pub fence: i64,
+    /// Until when the present holder may act; `None` = nobody holds it.
+    pub leased_until: Option<Timestamp>,
+    /// How often it has been put off since it became this kind; chooses the next delay.
+    pub tries: i32,
+}

@@ -1,0 +1,302 @@
+//! What happens to an accepted payment: attempts begin, rails report, people decide, time passes.
+
+use super::{Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept};
+use crate::attempt::{Attempt, AttemptState, Outcome};
+use crate::event::EventKind;
+use crate::ids::AttemptId;
+use crate::job::JobKind;
+use crate::policy::RailConfig;
+use crate::rail::{RailId, RailReport, RailStatus};
+use crate::route;
+use crate::time::{Span, Timestamp};
+
+/// Delays between inquiries: 5 s, 15 s, 60 s, 5 min, then every 15 min.
+pub const INQUIRY_DELAYS: [Span; 5] = [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
+
+/// The delay before inquiry number `tries`, from 0.
+pub fn inquiry_delay(tries: i32) -> Span {
+    let at = usize::try_from(tries.max(0)).unwrap_or(0).min(INQUIRY_DELAYS.len() - 1);
+    INQUIRY_DELAYS[at]
+}
+
+/// Why a change is not made. None of these is an error of the caller's data: the world has moved on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stale {
+    /// The payment is no longer in the state that the change needs.
+    #[error("payment is {0:?}")]
+    State(PaymentState),
+    /// An attempt that may have paid stands in the way of another.
+    #[error("attempt {0} is not refused")]
+    AttemptUnderWay(AttemptId),
+    /// A person has not decided yet, or decided against it.
+    #[error("review is {0:?}")]
+    Review(ReviewState),
+}
+
+/// Begins an attempt over `rail`. It is saved as `sending` before a byte leaves.
+pub fn begin_attempt(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    rail: &RailId,
+    cx: &mut Cx<'_>,
+) -> Result<Attempt, Stale> {
+    if payment.standing.state != PaymentState::Queued {
+        return Err(Stale::State(payment.standing.state));
+    }
+    if !matches!(payment.review, ReviewState::NotNeeded | ReviewState::Approved) {
+        return Err(Stale::Review(payment.review));
+    }
+    if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
+        return Err(Stale::AttemptUnderWay(last.id));
+    }
+    let id = last.map_or(AttemptId(payment.id.0), |_| AttemptId(cx.ids.next()));
+    payment.attempt = Some(id);
+    Ok(Attempt {
+        id,
+        tenant: payment.tenant,
+        payment: payment.id,
+        number: last.map_or(1, |attempt| attempt.number + 1),
+        rail: rail.clone(),
+        state: AttemptState::Sending,
+        amount: payment.amount,
+        created_at: cx.now,
+        state_at: cx.now,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        source: None,
+    })
+}
+
+/// Applies a rail's report about an attempt of the payment.
+pub fn apply(
+    payment: &mut Payment,
+    attempt: &mut Attempt,
+    report: &RailReport,
+    rail: Option<&RailConfig>,
+    return_window: Span,
+    cx: &mut Cx<'_>,
+) -> Effects {
+    if let Some(amount) = report.amount.filter(|amount| *amount != attempt.amount) {
+        let what = format!("{} reports {amount}, the attempt is over {}", report.source, attempt.amount);
+        return discrepancy(payment, attempt, what);
+    }
+    match attempt.state.on(&report.status) {
+        Outcome::Contradicts => {
+            let what =
+                format!("{} reports {:?} of an attempt that is {:?}", report.source, report.status, attempt.state);
+            discrepancy(payment, attempt, what)
+        }
+        Outcome::Known => known(payment, attempt, report, cx),
+        Outcome::Moves(state, trigger) => {
+            let trigger = in_time(payment, trigger, return_window, cx.now);
+            if payment.standing.state.on(trigger) == Step::Contradicts {
+                let now = payment.standing.state;
+                let what = format!("{} reports {:?} of a payment that is {now:?}", report.source, report.status);
+                return discrepancy(payment, attempt, what);
+            }
+            note(attempt, state, report, cx.now);
+            moved(payment, attempt, trigger, rail, cx)
+        }
+    }
+}
+
+/// A return is taken within the window after success; later it is for a person.
+fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) -> Trigger {
+    match (trigger, payment.settled_at) {
+        (Trigger::Returned, Some(settled)) if now - settled > window => Trigger::ReturnedLate,
+        _ => trigger,
+    }
+}
+
+fn note(attempt: &mut Attempt, state: AttemptState, report: &RailReport, now: Timestamp) {
+    attempt.state = state;
+    attempt.state_at = now;
+    attempt.source = Some(report.source.clone());
+    attempt.reason = report.reason.clone().or(attempt.reason.take());
+    attempt.info = report.info.clone().or(attempt.info.take());
+    attempt.bank_reference = report.bank_reference.clone().or(attempt.bank_reference.take());
+}
+
+fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {
+    let discrepancy = Some(Discrepancy { payment: payment.id, attempt: attempt.id, what });
+    Effects { discrepancy, ..Effects::default() }
+}
+
+/// Nothing new about the state; but the rail has spoken, so the outcome is not unclear, and a reference may be new.
+fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport, _cx: &mut Cx<'_>) -> Effects {
+    let mut effects = Effects::default();
+    if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
+        payment.unclear_since = None;
+    }
+    if let Some(reference) = report.bank_reference.as_ref().filter(|_| payment.standing.bank_reference.is_none()) {
+        attempt.bank_reference = Some(reference.clone());
+        payment.standing.bank_reference = Some(reference.clone());
+        payment.record(EventKind::PaymentUpdated, &mut effects);
+    }
+    effects
+}
+
+/// The attempt has moved: the payment follows, or another rail is tried after a refusal that allows it.
+fn moved(
+    payment: &mut Payment,
+    attempt: &Attempt,
+    trigger: Trigger,
+    rail: Option<&RailConfig>,
+    cx: &mut Cx<'_>,
+) -> Effects {
+    let retryable = attempt
+        .reason
+        .as_deref()
+        .is_some_and(|reason| reason == NOT_SENT || rail.is_some_and(|rail| rail.retryable_reasons.contains(reason)));
+    if trigger == Trigger::Refused && payment.standing.state == PaymentState::Queued && retryable {
+        let job = Some(JobChange::Set(JobKind::Submit, cx.now));
+        return Effects { job, ..Effects::default() };
+    }
+    if let Some(reference) = &attempt.bank_reference {
+        payment.standing.bank_reference = Some(reference.clone());
+    }
+    step(payment, trigger, explanation(attempt), Some(attempt), cx)
+}
+
+/// Reason code of an attempt whose message certainly never left this machine.
+pub const NOT_SENT: &str = "NOT_SENT";
+
+/// `msg` of a payment: the rail's reason code and words, where it gave any.
+fn explanation(attempt: &Attempt) -> Option<String> {
+    match (&attempt.reason, &attempt.info) {
+        (Some(reason), Some(info)) => Some(format!("{reason}: {info}")),
+        (Some(one), None) | (None, Some(one)) => Some(one.clone()),
+        (None, None) => None,
+    }
+}
+
+/// Takes the steps that `trigger` leads through and sets the job that follows.
+fn step(
+    payment: &mut Payment,
+    trigger: Trigger,
+    msg: Option<String>,
+    by: Option<&Attempt>,
+    cx: &mut Cx<'_>,
+) -> Effects {
+    let mut effects = Effects::default();
+    let Step::Through(states) = payment.standing.state.on(trigger) else {
+        return effects;
+    };
+    payment.standing.msg = msg;
+    for state in states {
+        payment.arrive(*state, by, &mut effects, cx);
+    }
+    effects.job = Some(match payment.standing.state {
+        state if state.is_terminal() => JobChange::Done,
+        _ => JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(0)),
+    });
+    effects
+}
+
+/// The answer to a submission is unclear: the attempt is `indeterminate`, to be inquired about.
+pub fn unclear(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
+    let mut effects = Effects::default();
+    if attempt.state == AttemptState::Sending {
+        attempt.state = AttemptState::Indeterminate;
+        attempt.state_at = cx.now;
+        attempt.info = Some(why.to_owned());
+        payment.unclear_since = Some(attempt.created_at);
+        effects.job = Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(0)));
+    }
+    effects
+}
+
+/// The rail took the message and will report: the attempt stays `sending`, and is asked about like any other.
+pub fn taken(attempt: &Attempt, cx: &Cx<'_>) -> Effects {
+    let mut effects = Effects::default();
+    if attempt.state == AttemptState::Sending {
+        effects.job = Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(0)));
+    }
+    effects
+}
+
+/// The message certainly never left: the attempt is refused, another may be made.
+pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
+    if attempt.state != AttemptState::Sending {
+        return Effects::default();
+    }
+    attempt.state = AttemptState::Refused;
+    attempt.state_at = cx.now;
+    attempt.reason = Some(NOT_SENT.to_owned());
+    attempt.info = Some(why.to_owned());
+    moved(payment, attempt, Trigger::Refused, None, cx)
+}
+
+/// An inquiry brought no news. Beyond the rail's window the payment is `unknown`; asking goes on either way.
+pub fn still_unclear(
+    payment: &mut Payment,
+    attempt: &Attempt,
+    rail: &RailConfig,
+    tries: i32,
+    cx: &mut Cx<'_>,
+) -> Effects {
+    let since = *payment.unclear_since.get_or_insert(attempt.state_at);
+    if cx.now >= route::window_end(rail, since) && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays {
+        let msg = Some("the rail has not said what became of it".to_owned());
+        return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
+    }
+    Effects { job: Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(tries))), ..Effects::default() }
+}
+
+/// Refuses a queued payment for a reason of our own; never where an attempt may have paid.
+pub fn refuse(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    trigger: Trigger,
+    msg: &str,
+    cx: &mut Cx<'_>,
+) -> Result<Effects, Stale> {
+    if payment.standing.state != PaymentState::Queued {
+        return Err(Stale::State(payment.standing.state));
+    }
+    if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
+        return Err(Stale::AttemptUnderWay(last.id));
+    }
+    Ok(step(payment, trigger, Some(msg.to_owned()), last, cx))
+}
+
+/// A person has decided about a payment in review.
+pub fn review(payment: &mut Payment, approve: bool, cx: &mut Cx<'_>) -> Result<Effects, Stale> {
+    if payment.standing.state != PaymentState::Queued || payment.review != ReviewState::Waiting {
+        return Err(Stale::Review(payment.review));
+    }
+    let mut effects = Effects::default();
+    if approve {
+        payment.review = ReviewState::Approved;
+        payment.standing.msg = None;
+        payment.record(EventKind::PaymentUpdated, &mut effects);
+        effects.job = Some(JobChange::Set(JobKind::Submit, cx.now));
+        return Ok(effects);
+    }
+    payment.review = ReviewState::Refused;
+    Ok(step(payment, Trigger::ComplianceRefused, Some(accept::NOT_EXECUTABLE.to_owned()), None, cx))
+}
+
+/// Two people have found out what became of an `unknown` payment.
+pub fn resolve(
+    payment: &mut Payment,
+    attempt: &mut Attempt,
+    status: RailStatus,
+    evidence: &str,
+    cx: &mut Cx<'_>,
+) -> Result<Effects, Stale> {
+    if payment.standing.state != PaymentState::Unknown {
+        return Err(Stale::State(payment.standing.state));
+    }
+    let report = RailReport {
+        attempt: attempt.id,
+        status,
+        reason: None,
+        info: Some(evidence.to_owned()),
+        bank_reference: None,
+        amount: None,
+        source: "operator".to_owned(),
+    };
+    Ok(apply(payment, attempt, &report, None, Span(i64::MAX), cx))
+}

@@ -1,0 +1,1 @@
+//! Payments and attempts: their matrices and their bookings.

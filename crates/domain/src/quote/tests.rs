@@ -1,0 +1,151 @@
+//! The worked example of `decisions.md`, the refusals, and the 4-decimal rule on generated quotes.
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::*;
+
+fn dec(text: &str) -> Decimal {
+    text.parse().expect(text)
+}
+
+fn pricing(country: Country, currency: Currency, amount: &str, mid: &str) -> Pricing {
+    let destination = country.currency();
+    let most = DESTINATION_AMOUNT_LIMIT * 10_i64.pow(destination.minor_units());
+    Pricing {
+        country,
+        currency,
+        amount: dec(amount),
+        mid: dec(mid),
+        wallet_mid: dec("278.75"),
+        margin_bps: 10,
+        premium_bps: 25,
+        coin: StableCoin::Usdt,
+        step_minor: 1,
+        limits: (Money::new(1, destination), Money::new(most, destination)),
+        account: None,
+        branch: None,
+    }
+}
+
+fn quoted(offer: Offer) -> Quote {
+    Quote {
+        id: QuoteId(Uuid::nil()),
+        tenant: TenantId(Uuid::nil()),
+        offer,
+        created_at: Timestamp(0),
+        expires_at: Timestamp(300_000_000),
+        state: QuoteState::Active,
+        payment: None,
+    }
+}
+
+#[test]
+fn the_worked_example_of_the_decisions_comes_out_to_the_last_digit() {
+    let offer = pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 500_000).expect("an offer");
+    assert_eq!(offer.amount_destination.to_string(), "37912.05 PKR");
+    assert_eq!(offer.rate, dec("75.8241"));
+    assert_eq!(offer.charge.amount.to_string(), "136.007355 USDT");
+    assert_eq!(offer.charge.premium.to_string(), "0.340019 USDT");
+    assert_eq!(offer.charge.cost.to_string(), "0.500000 USDT");
+    assert_eq!(offer.charge.total().expect("fits").to_string(), "136.847374 USDT");
+}
+
+#[test]
+fn amounts_that_cannot_be_quoted_name_the_rule() {
+    for (country, currency, amount, mid, rule) in [
+        (Country::Pak, Currency::Aed, "1.001", "75.90", "decimal_max_places"),
+        (Country::Pak, Currency::Kwd, "1.0001", "900", "decimal_max_places"),
+        (Country::Pak, Currency::Aed, "100000000", "75.90", "less_than"),
+        (Country::Pak, Currency::Aed, "0.01", "0.5", "amount_below_min"),
+        (Country::Vnm, Currency::Kwd, "99999999", "83000", "amount_above_max"),
+    ] {
+        let fault = pricing(country, currency, amount, mid).offer(|_| 0).expect_err(amount);
+        assert_eq!((fault.field, fault.rule), ("amount", rule), "{amount}");
+    }
+}
+
+#[test]
+fn the_limits_of_the_route_bound_the_amount() {
+    for (least, most, rule) in [(3_791_206, 9_999_999, "amount_below_min"), (1, 3_791_204, "amount_above_max")] {
+        let mut asked = pricing(Country::Pak, Currency::Aed, "500", "75.90");
+        asked.limits = (Money::new(least, Currency::Pkr), Money::new(most, Currency::Pkr));
+        assert_eq!(asked.offer(|_| 0).expect_err("out of bounds").rule, rule);
+    }
+}
+
+#[test]
+fn a_coarser_step_leaves_a_remainder() {
+    let mut asked = pricing(Country::Pak, Currency::Aed, "500", "75.90");
+    asked.step_minor = 100;
+    let offer = asked.offer(|_| 0).expect("an offer");
+    assert_eq!(offer.amount_destination.to_string(), "37912.00 PKR");
+    assert_eq!(offer.remainder.to_string(), "0.05 PKR");
+}
+
+#[test]
+fn amounts_are_compared_to_four_decimals_and_nothing_else() {
+    let quote = quoted(pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"));
+    for (amount, paid) in [
+        ("37912.05", true),
+        ("37912.05004", true),
+        ("37912.0500000001", true),
+        ("37912.0501", false),
+        ("37912.05006", false),
+        ("37912.04", false),
+        ("37913", false),
+    ] {
+        assert_eq!(quote.is_paid_by(Decimal::parse(amount).expect(amount)), paid, "{amount}");
+    }
+}
+
+#[test]
+fn the_instant_of_expiry_is_too_late() {
+    let quote = quoted(pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"));
+    assert!(!quote.is_past(Timestamp(299_999_999)));
+    assert!(quote.is_past(Timestamp(300_000_000)));
+}
+
+fn currencies() -> impl Strategy<Value = (Country, Currency, i64, i64, u32)> {
+    let country = proptest::sample::select(Country::ALL.to_vec());
+    let currency = proptest::sample::select(Currency::SOURCES.to_vec());
+    (country, currency, 1_i64..9_999_999_999, 1_i64..90_000_000_000, 0_u32..500)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Decision "Rate": rate × amount gives amount_destination at 4 decimals exactly, in exact arithmetic and for a
+    /// client that computes in binary floating point.
+    #[test]
+    fn rate_times_amount_is_the_amount_paid_out((country, currency, minor, mid, margin) in currencies()) {
+        let amount = Money::new(minor % (BASE_AMOUNT_LIMIT * 100), currency);
+        let mut asked = pricing(country, currency, "1", "1");
+        asked.amount = amount.decimal();
+        asked.mid = Decimal::new(mid.into(), 6);
+        asked.margin_bps = margin;
+        if let Ok(offer) = asked.offer(|_| 0) {
+            let quote = quoted(offer);
+            let paid_out = quote.offer.amount_destination.decimal();
+            prop_assert_eq!(quote.expected_amount(), paid_out);
+            prop_assert!(quote.is_paid_by(paid_out));
+            prop_assert!(quote.offer.rate.decimals() <= RATE_DECIMALS);
+            prop_assert!(paid_out <= asked_price(&quote, mid, margin));
+            prop_assert!(agrees_in_binary_floats(&quote));
+        }
+    }
+}
+
+fn asked_price(quote: &Quote, mid: i64, margin_bps: u32) -> Decimal {
+    let keep = Decimal::new(i128::from(10_000 - margin_bps), 4);
+    let price = Decimal::new(mid.into(), 6).checked_mul(keep).expect("fits");
+    price.checked_mul(quote.offer.amount.decimal()).expect("fits")
+}
+
+/// The point of the test is what a client computes that has only binary floats.
+#[expect(clippy::float_arithmetic, reason = "stands for a client that computes in binary floating point")]
+fn agrees_in_binary_floats(quote: &Quote) -> bool {
+    let float = |value: Decimal| value.to_string().parse::<f64>().expect("a number");
+    let product = float(quote.offer.rate) * float(quote.offer.amount.decimal());
+    format!("{product:.4}") == format!("{:.4}", float(quote.offer.amount_destination.decimal()))
+}
