@@ -2,13 +2,115 @@
 //!
 //! The HTTP room reads the shape of a request (types, lengths, what is missing) into a [`Draft`]; [`Draft::check`]
 //! applies the rules of its country and resolves the branch in the bank directory. Only an [`Order`] can be paid.
+//!
+//! # Rules
+//!
+//! The names are stable: clients see them as `type` of a 422. Sources: specification "Payment order",
+//! `corridors.md`, `decisions.md` "Errors".
+//!
+//! | Field | Rule | Broken when |
+//! |---|---|---|
+//! | `amount` | `greater_than` | not above 0 |
+//! | `bank_branch_code` | `invalid_bic` | meant as a BIC but malformed or another country's; PHL: anything but a BIC |
+//! | `bank_branch_code` | `invalid_ifsc` | IND: neither a BIC nor an IFSC |
+//! | `bank_branch_code` | `invalid_routing_number` | BGD: neither a BIC nor 9 digits |
+//! | `bank_branch_code` | `invalid_branch_code` | EGY, NPL, PAK, VNM: neither a BIC nor the local code |
+//! | `bank_branch_code` | `branch_iban_mismatch` | EGY, PAK: the IBAN names another bank or branch |
+//! | `beneficiary_name` | `string_too_long` | more than 128 characters |
+//! | `beneficiary_address` | `string_too_long` | more than 70 characters |
+//! | `beneficiary_account_number` | `invalid_iban` | EGY, PAK: wrong start, length, form or check digits |
+//! | `beneficiary_account_number` | `invalid_account_number` | the others, and PAK's local numbers: wrong form |
+//! | `beneficiary_mobile` | `invalid_mobile` | no mobile number of the destination |
+//! | `beneficiary_email` | `invalid_email` | no e-mail address |
+//! | `sender_birthdate` | `date_past` | today or later |
+//! | `sender_identity_doc_exp` | `document_expired` | before today (UTC) |
+//! | `sender_identity_doc_country` | `invalid_country` | not in ISO 3166-1 alpha-3 |
+//! | `sender_address` | `string_too_long` | more than 70 characters |
+//! | `sender_country` | `invalid_country` | not in ISO 3166-1 alpha-3 |
+//! | `sender_mobile` | `invalid_mobile` | not E.164 |
+//! | `sender_relation` | `invalid_relation` | not among the configured relations |
+//! | `external_id` | `string_too_short`, `string_too_long` | not 1 to 128 characters |
+
+mod bgd;
+mod branch;
+mod draft;
+mod egy;
+pub mod example;
+mod hints;
+mod ind;
+mod npl;
+mod pak;
+mod party;
+mod phl;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod vnm;
+
+pub use branch::{is_local_branch_code, same_branch};
+pub use draft::Draft;
+pub use hints::{account_part, check_route_hints, same_account};
 
 use jiff::civil::Date;
 
 use crate::country::Country;
 use crate::currency::Currency;
 use crate::decimal::Decimal;
+use crate::fault::Fault;
 use crate::ids::QuoteId;
+
+/// Longest `beneficiary_name`, in characters (specification, "Limits").
+pub const BENEFICIARY_NAME_MAX_CHARS: usize = 128;
+/// Longest `beneficiary_address` and `sender_address`, in characters (specification, "Limits").
+pub const ADDRESS_MAX_CHARS: usize = 70;
+/// Longest `external_id`, in characters (specification, "Limits").
+pub const EXTERNAL_ID_MAX_CHARS: usize = 128;
+
+const BANK_BRANCH_CODE: &str = "bank_branch_code";
+const BENEFICIARY_ACCOUNT_NUMBER: &str = "beneficiary_account_number";
+
+/// The fields of a payment order in the order of the specification's table, which is the order of faults.
+pub const FIELDS: [&str; 28] = [
+    "country",
+    "currency",
+    "quote",
+    "amount",
+    "bank_name",
+    BANK_BRANCH_CODE,
+    "bank_branch_name",
+    "beneficiary_name",
+    "beneficiary_city",
+    "beneficiary_address",
+    BENEFICIARY_ACCOUNT_NUMBER,
+    "beneficiary_account_type",
+    "beneficiary_mobile",
+    "beneficiary_email",
+    "remarks",
+    "sender_name",
+    "sender_birthdate",
+    "sender_identity_doc_type",
+    "sender_identity_doc",
+    "sender_identity_doc_exp",
+    "sender_identity_doc_country",
+    "sender_city",
+    "sender_address",
+    "sender_country",
+    "sender_mobile",
+    "sender_relation",
+    "external_id",
+    "timestamp",
+];
+
+/// The faults of shape and the faults of rule of one order in the order of [`FIELDS`]. A field whose shape is wrong
+/// has no rule applied to it: whatever stood in for it in the draft is nobody's fault.
+pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
+    let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).unwrap_or(FIELDS.len());
+    let kept: Vec<Fault> =
+        rules.into_iter().filter(|rule| shape.iter().all(|fault| fault.field != rule.field)).collect();
+    let mut all: Vec<Fault> = shape.into_iter().chain(kept).collect();
+    all.sort_by_key(place);
+    all
+}
 
 /// `beneficiary_account_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -94,6 +196,37 @@ pub struct Order {
     pub sender_relation: String,
     /// The caller's own id, 1 to 128 characters.
     pub external_id: Option<String>,
+}
+
+impl AccountType {
+    /// The name in the interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AccountType::Savings => "savings",
+            AccountType::Current => "current",
+        }
+    }
+
+    /// Reads the name, exactly as written.
+    pub fn parse(text: &str) -> Option<AccountType> {
+        [AccountType::Savings, AccountType::Current].into_iter().find(|kind| kind.name() == text)
+    }
+}
+
+impl DocumentType {
+    /// The name in the interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DocumentType::IdCard => "idcard",
+            DocumentType::Passport => "passport",
+            DocumentType::Other => "other",
+        }
+    }
+
+    /// Reads the name, exactly as written.
+    pub fn parse(text: &str) -> Option<DocumentType> {
+        [DocumentType::IdCard, DocumentType::Passport, DocumentType::Other].into_iter().find(|kind| kind.name() == text)
+    }
 }
 
 impl Order {

@@ -1,0 +1,34 @@
+//! Telephone numbers in the international form (ITU-T E.164).
+//!
+//! Reads their form; whether somebody answers is never asked.
+
+/// The fewest digits after the plus sign that a subscriber's number has with its country code.
+const MIN_DIGITS: usize = 7;
+/// The most digits after the plus sign (E.164 section 6).
+const MAX_DIGITS: usize = 15;
+
+/// Whether `text` is `+`, then 7 to 15 digits of which the first is not 0.
+pub fn is_e164(text: &str) -> bool {
+    text.strip_prefix('+').is_some_and(|digits| {
+        (MIN_DIGITS..=MAX_DIGITS).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && !digits.starts_with('0')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plus_and_digits_are_a_number() {
+        for right in ["+971501234567", "+6591234567", "+1234567", "+123456789012345"] {
+            assert!(is_e164(right), "{right}");
+        }
+        for wrong in
+            ["", "+", "971501234567", "00971501234567", "+0501234567", "+123456", "+1234567890123456", "+97 150"]
+        {
+            assert!(!is_e164(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Bangladesh: plain account numbers, routing numbers of Bangladesh Bank.
+
+use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits};
+
+pub(super) const RULES: Rules = Rules {
+    account: AccountRule {
+        iban: false,
+        local: Some(|text| alphanumeric(text, 6..=20)),
+        form: "6 to 20 letters or digits",
+    },
+    local_code: Some(LocalCodeRule {
+        // Bank 3, district 2, branch 3, check digit 1. Published numbers disagree about the check digit, so it is
+        // not enforced.
+        matches: |text| digits(text, 9..=9),
+        rule: "invalid_routing_number",
+        form: "a routing number of 9 digits",
+        bank_wide: false,
+    }),
+    mobile: MobileRule { prefix: "+880", matches: is_mobile, form: "+880 and 10 digits starting with 13 to 19" },
+};
+
+fn is_mobile(text: &str) -> bool {
+    digits(text, 10..=10) && text.starts_with('1') && text[1..].starts_with(|digit| ('3'..='9').contains(&digit))
+}

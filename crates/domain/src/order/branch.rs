@@ -1,0 +1,160 @@
+//! The branch of the beneficiary: reading its code, looking it up, and comparing it with the IBAN.
+//!
+//! A well-formed code that the directory lacks is accepted as given: the directory adds knowledge, it never refuses.
+
+use crate::bank::{BankDirectory, Branch};
+use crate::bic::Bic;
+use crate::country::Country;
+use crate::fault::Fault;
+use crate::iban::Iban;
+
+use super::BANK_BRANCH_CODE;
+
+/// A branch code that has its country's form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum BranchCode {
+    Bic(Bic),
+    /// The country's own code, upper case.
+    Local(String),
+}
+
+/// What is known of a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Resolved {
+    pub bic: Option<String>,
+    pub local_code: Option<String>,
+    pub branch_name: Option<String>,
+}
+
+impl BranchCode {
+    /// Reads a BIC of the country or the country's local code.
+    pub(super) fn read(country: Country, text: &str) -> Result<BranchCode, Fault> {
+        let text = text.to_ascii_uppercase();
+        let local = country.rules().local_code.as_ref();
+        if local.is_some_and(|local| (local.matches)(&text)) {
+            return Ok(BranchCode::Local(text));
+        }
+        match Bic::parse(&text) {
+            Some(bic) if bic.country() == country.alpha2() => Ok(BranchCode::Bic(bic)),
+            Some(bic) => Err(Fault::new(
+                BANK_BRANCH_CODE,
+                "invalid_bic",
+                format!("bank_branch_code is a BIC of {}; it must be one of {}", bic.country(), country.alpha2()),
+            )
+            .with("country", country.alpha2())),
+            None => Err(malformed(country, &text)),
+        }
+    }
+
+    /// The code in upper case.
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            BranchCode::Bic(bic) => bic.as_str(),
+            BranchCode::Local(code) => code,
+        }
+    }
+
+    /// What the directory knows of it, and the code itself.
+    pub(super) fn resolve(&self, country: Country, directory: &BankDirectory) -> Resolved {
+        match self {
+            BranchCode::Local(code) => {
+                let found = directory.by_local_code(country, code);
+                let branch_name = found.and_then(|branch| branch.branch_name.clone());
+                Resolved { bic: found.and_then(bic_of), local_code: Some(code.clone()), branch_name }
+            }
+            BranchCode::Bic(bic) => {
+                let given = Some(bic.to_string());
+                if let Some(found) = directory.by_bic(bic) {
+                    let (local_code, branch_name) = (found.local_code.clone(), found.branch_name.clone());
+                    return Resolved { bic: given, local_code, branch_name };
+                }
+                let bank_wide = country.rules().local_code.as_ref().is_some_and(|local| local.bank_wide);
+                let head_office = bank_wide.then(|| directory.by_bic(&bic.head_office())).flatten();
+                let local_code = head_office.and_then(|branch| branch.local_code.clone());
+                Resolved { bic: given, local_code, branch_name: None }
+            }
+        }
+    }
+
+    /// Whether the IBAN names another bank, or another branch than the local code does.
+    pub(super) fn contradicts(&self, iban: &Iban, country: Country, directory: &BankDirectory) -> bool {
+        match self {
+            BranchCode::Local(code) => code != iban.branch(),
+            BranchCode::Bic(bic) => match self.resolve(country, directory).local_code {
+                Some(known) => !known.starts_with(iban.bank()),
+                // Pakistan's IBANs carry the first four letters of the bank's BIC (State Bank of Pakistan, IBAN
+                // guidelines); elsewhere an unlisted BIC tells nothing about the IBAN.
+                None => country == Country::Pak && bic.institution() != iban.bank(),
+            },
+        }
+    }
+}
+
+impl Resolved {
+    /// The same branch with what an IBAN, which names it better than a BIC, says of it.
+    pub(super) fn refined_by(self, iban: &Iban, country: Country, directory: &BankDirectory) -> Resolved {
+        if self.local_code.as_deref() == Some(iban.branch()) {
+            return self;
+        }
+        let found = directory.by_local_code(country, iban.branch());
+        let branch_name = found.and_then(|branch| branch.branch_name.clone());
+        Resolved {
+            bic: self.bic.or_else(|| found.and_then(bic_of)),
+            local_code: Some(iban.branch().to_owned()),
+            branch_name,
+        }
+    }
+
+    /// The same branch with the operator's stand-in where no local code is known.
+    pub(super) fn or_default(self, country: Country, directory: &BankDirectory, default: Option<&str>) -> Resolved {
+        let Some(code) = default.filter(|_| self.local_code.is_none()) else { return self };
+        let found = directory.by_local_code(country, code);
+        let branch_name = found.and_then(|branch| branch.branch_name.clone());
+        Resolved { local_code: Some(code.to_owned()), branch_name, ..self }
+    }
+}
+
+/// Whether two branch codes of a country mean the same branch: equal but for case, or a BIC and a local code that
+/// the directory lists together, or a BIC with and without `XXX`.
+pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory) -> bool {
+    if a.eq_ignore_ascii_case(b) {
+        return true;
+    }
+    let (Ok(a), Ok(b)) = (BranchCode::read(country, a), BranchCode::read(country, b)) else { return false };
+    match (&a, &b) {
+        (BranchCode::Bic(a), BranchCode::Bic(b)) => a.key() == b.key(),
+        (BranchCode::Local(a), BranchCode::Local(b)) => a == b,
+        (BranchCode::Bic(_), BranchCode::Local(code)) | (BranchCode::Local(code), BranchCode::Bic(_)) => {
+            let bic = if matches!(a, BranchCode::Bic(_)) { &a } else { &b };
+            bic.resolve(country, directory).local_code.as_ref() == Some(code)
+        }
+    }
+}
+
+/// Whether `code` (upper case) has the form of the country's local branch code.
+pub fn is_local_branch_code(country: Country, code: &str) -> bool {
+    country.rules().local_code.as_ref().is_some_and(|local| (local.matches)(code))
+}
+
+/// The fault of a code and an IBAN that name different banks.
+pub(super) fn mismatch(iban: &Iban) -> Fault {
+    let message = "bank_branch_code names another bank or branch than the IBAN in beneficiary_account_number";
+    Fault::new(BANK_BRANCH_CODE, "branch_iban_mismatch", message).with("iban_branch", iban.branch())
+}
+
+fn malformed(country: Country, text: &str) -> Fault {
+    // Six letters in front are a BIC gone wrong; no country's own code begins so.
+    let meant_as_bic = text.len() >= 6 && text.bytes().take(6).all(|byte| byte.is_ascii_uppercase());
+    let bic = format!("a BIC of {} (8 or 11 characters)", country.alpha2());
+    match country.rules().local_code.as_ref() {
+        Some(local) => {
+            let rule = if meant_as_bic { "invalid_bic" } else { local.rule };
+            Fault::new(BANK_BRANCH_CODE, rule, format!("bank_branch_code must be {bic} or {}", local.form))
+        }
+        None => Fault::new(BANK_BRANCH_CODE, "invalid_bic", format!("bank_branch_code must be {bic}")),
+    }
+}
+
+fn bic_of(branch: &Branch) -> Option<String> {
+    branch.bic.as_ref().map(Bic::to_string)
+}

@@ -1,0 +1,18 @@
+//! Egypt: IBANs, which name bank and branch.
+
+use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, digits};
+
+pub(super) const RULES: Rules = Rules {
+    account: AccountRule { iban: true, local: None, form: "an IBAN of 29 characters" },
+    local_code: Some(LocalCodeRule {
+        matches: |text| digits(text, 8..=8),
+        rule: "invalid_branch_code",
+        form: "the 8 digits of bank and branch in the IBAN",
+        bank_wide: false,
+    }),
+    mobile: MobileRule { prefix: "+20", matches: is_mobile, form: "+20 and 10 digits starting with 10, 11, 12 or 15" },
+};
+
+fn is_mobile(text: &str) -> bool {
+    digits(text, 10..=10) && text.starts_with('1') && text[1..].starts_with(['0', '1', '2', '5'])
+}

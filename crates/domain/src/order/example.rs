@@ -1,0 +1,137 @@
+//! Made-up orders that are valid under the shipped sample of the bank directory: for documentation, the command line's
+//! defaults, tests and benchmarks. Nobody here exists, no production path reads this module.
+
+use jiff::civil::date;
+
+use crate::country::Country;
+use crate::currency::Currency;
+use crate::decimal::Decimal;
+use crate::iban::{check_digits, shape_of};
+use crate::ids::QuoteId;
+
+use super::{AccountType, DocumentType, Draft};
+
+/// The ending of the example accounts, which means nothing special to the sandbox.
+pub const NEUTRAL_ENDING: &str = "6702";
+
+/// An order to `country` of `amount` in its currency, using `quote` made in `currency`.
+pub fn draft(country: Country, quote: QuoteId, currency: Currency, amount: Decimal) -> Draft {
+    let beneficiary = beneficiary(country);
+    Draft {
+        country,
+        currency,
+        quote,
+        amount,
+        bank_name: beneficiary.bank_name.to_owned(),
+        bank_branch_code: beneficiary.branch_code.to_owned(),
+        beneficiary_name: beneficiary.name.to_owned(),
+        beneficiary_city: beneficiary.city.to_owned(),
+        beneficiary_address: beneficiary.address.to_owned(),
+        beneficiary_account_number: account_ending(country, NEUTRAL_ENDING),
+        beneficiary_account_type: AccountType::Savings,
+        beneficiary_mobile: Some(beneficiary.mobile.to_owned()),
+        beneficiary_email: Some("beneficiary@example.com".to_owned()),
+        remarks: Some("family support".to_owned()),
+        sender_name: "Omar Testwell".to_owned(),
+        sender_birthdate: Some(date(1988, 4, 12)),
+        sender_identity_doc_type: DocumentType::Passport,
+        sender_identity_doc: "N01234567".to_owned(),
+        sender_identity_doc_exp: Some(date(2035, 12, 31)),
+        sender_identity_doc_country: Some(country.alpha3().to_owned()),
+        sender_city: "Dubai".to_owned(),
+        sender_address: "12 Example Street".to_owned(),
+        sender_country: "ARE".to_owned(),
+        sender_mobile: Some("+971501234567".to_owned()),
+        sender_relation: "brother".to_owned(),
+        external_id: None,
+    }
+}
+
+/// A valid account number of the example bank of `country` that ends in `ending` (4 digits); an IBAN's check digits
+/// are computed.
+pub fn account_ending(country: Country, ending: &str) -> String {
+    let national = format!("{}{ending}", beneficiary(country).account_stem);
+    match shape_of(country).and_then(|shape| Some((shape.country, check_digits(shape.country, &national)?))) {
+        Some((head, digits)) => format!("{head}{digits}{national}"),
+        None => national,
+    }
+}
+
+struct Beneficiary {
+    bank_name: &'static str,
+    branch_code: &'static str,
+    /// The account number without its last four digits; for an IBAN what follows the check digits.
+    account_stem: &'static str,
+    name: &'static str,
+    city: &'static str,
+    address: &'static str,
+    mobile: &'static str,
+}
+
+const fn beneficiary(country: Country) -> Beneficiary {
+    match country {
+        Country::Bgd => Beneficiary {
+            bank_name: "Dutch-Bangla Bank",
+            branch_code: "DBBLBDDH",
+            account_stem: "117151012",
+            name: "Rahim Sampleuddin",
+            city: "Dhaka",
+            address: "House 7, Road 11, Dhanmondi",
+            mobile: "+8801712345678",
+        },
+        Country::Egy => Beneficiary {
+            bank_name: "National Bank of Egypt",
+            branch_code: "NBEGEGCX",
+            account_stem: "000300010000000012345",
+            name: "Mona Samplawy",
+            city: "Cairo",
+            address: "5 Example Street, Dokki",
+            mobile: "+201001234567",
+        },
+        Country::Ind => Beneficiary {
+            bank_name: "HDFC Bank",
+            branch_code: "HDFC0000001",
+            account_stem: "5010012345",
+            name: "Asha Samplekar",
+            city: "Mumbai",
+            address: "14 Example Road, Fort",
+            mobile: "+919812345678",
+        },
+        Country::Npl => Beneficiary {
+            bank_name: "Nabil Bank",
+            branch_code: "NARBNPKA",
+            account_stem: "0410017501",
+            name: "Sita Samplethapa",
+            city: "Kathmandu",
+            address: "Ward 5, Example Marg",
+            mobile: "+9779812345678",
+        },
+        Country::Pak => Beneficiary {
+            bank_name: "Standard Chartered Bank (Pakistan)",
+            branch_code: "SCBLPKKX",
+            account_stem: "SCBL000000112345",
+            name: "Bilal Samplekhan",
+            city: "Karachi",
+            address: "21 Example Road, Clifton",
+            mobile: "+923001234567",
+        },
+        Country::Phl => Beneficiary {
+            bank_name: "Bank of the Philippine Islands",
+            branch_code: "BOPIPHMM",
+            account_stem: "108912",
+            name: "Maria Samplesantos",
+            city: "Makati",
+            address: "88 Example Avenue",
+            mobile: "+639171234567",
+        },
+        Country::Vnm => Beneficiary {
+            bank_name: "Vietcombank",
+            branch_code: "BFTVVNVX",
+            account_stem: "007100123",
+            name: "Nguyen Van Mau",
+            city: "Ha Noi",
+            address: "16 Duong Vi Du",
+            mobile: "+84912345678",
+        },
+    }
+}

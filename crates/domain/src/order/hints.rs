@@ -1,0 +1,70 @@
+//! What a quote may already know of the beneficiary: checking it, and telling later whether a payment keeps to it.
+//!
+//! Both optional fields of POST /v2/quote (specification, "Quote request") obey the patterns of the order.
+
+use crate::bank::BankDirectory;
+use crate::country::Country;
+use crate::fault::Fault;
+use crate::iban::{EGYPT, IbanShape, PAKISTAN, normalised};
+
+use super::branch::{BranchCode, mismatch};
+use super::rules::{Account, AccountFault};
+use super::{BENEFICIARY_ACCOUNT_NUMBER, branch};
+
+/// The faults of a quote's `beneficiary_account_number` and `bank_branch_code`, in this order, which is the
+/// specification's. Rules as in the table of [`crate::order`].
+pub fn check_route_hints(
+    country: Country,
+    account: Option<&str>,
+    branch: Option<&str>,
+    directory: &BankDirectory,
+) -> Vec<Fault> {
+    let account = account.map(|text| read_account(country, text)).transpose();
+    let branch = branch.map(|text| BranchCode::read(country, text)).transpose();
+    let clash = match (&account, &branch) {
+        (Ok(Some(account)), Ok(Some(branch))) => find_mismatch(account, branch, country, directory),
+        _ => None,
+    };
+    [account.err(), branch.err(), clash].into_iter().flatten().collect()
+}
+
+/// Whether two account numbers are the same: equal but for case and white space.
+pub fn same_account(a: &str, b: &str) -> bool {
+    normalised(a) == normalised(b)
+}
+
+/// The number of the account itself: what follows the bank (and branch) in an IBAN of Pakistan (the last 16
+/// characters) or Egypt (the last 17), or the whole number where it is none.
+pub fn account_part(number: &str) -> &str {
+    let part = |shape: &IbanShape| {
+        let iban = number.len() == shape.len && number.is_ascii() && number.starts_with(shape.country);
+        let numbered = iban && number[2..4].bytes().all(|byte| byte.is_ascii_digit());
+        numbered.then(|| &number[4 + shape.branch_len..])
+    };
+    part(&PAKISTAN).or_else(|| part(&EGYPT)).unwrap_or(number)
+}
+
+/// Reads an account number or says what is wrong with it. The number itself is never repeated in the message.
+pub(super) fn read_account(country: Country, text: &str) -> Result<Account, Fault> {
+    let form = country.rules().account.form;
+    Account::read(country, text).map_err(|fault| match fault {
+        AccountFault::Iban(error) => {
+            let message = format!("beneficiary_account_number must be {form}: as an IBAN it {error}");
+            Fault::new(BENEFICIARY_ACCOUNT_NUMBER, "invalid_iban", message)
+        }
+        AccountFault::Form => {
+            let message = format!("beneficiary_account_number must be {form}");
+            Fault::new(BENEFICIARY_ACCOUNT_NUMBER, "invalid_account_number", message)
+        }
+    })
+}
+
+/// The fault of an IBAN that contradicts the branch code, if it does.
+pub(super) fn find_mismatch(
+    account: &Account,
+    code: &branch::BranchCode,
+    country: Country,
+    directory: &BankDirectory,
+) -> Option<Fault> {
+    account.iban().filter(|iban| code.contradicts(iban, country, directory)).map(mismatch)
+}

@@ -1,0 +1,28 @@
+//! India: plain account numbers, IFSC.
+
+use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, subscriber, upper_alphanumeric, upper_letters};
+
+pub(super) const RULES: Rules = Rules {
+    account: AccountRule {
+        iban: false,
+        local: Some(|text| upper_alphanumeric(text, 6..=20)),
+        form: "6 to 20 digits or capital letters",
+    },
+    local_code: Some(LocalCodeRule {
+        matches: is_ifsc,
+        rule: "invalid_ifsc",
+        form: "an IFSC (4 letters, 0, 6 letters or digits)",
+        bank_wide: false,
+    }),
+    mobile: MobileRule {
+        prefix: "+91",
+        matches: |text| subscriber(text, "6789", 10),
+        form: "+91 and 10 digits starting with 6, 7, 8 or 9",
+    },
+};
+
+/// Indian Financial System Code (Reserve Bank of India): bank 4 letters, 0, branch 6.
+fn is_ifsc(text: &str) -> bool {
+    text.split_at_checked(4)
+        .is_some_and(|(bank, rest)| upper_letters(bank, 4) && rest.starts_with('0') && upper_alphanumeric(rest, 7..=7))
+}

@@ -1,0 +1,22 @@
+//! Pakistan: IBANs, or a bank's own account numbers; the bank is four letters of the IBAN.
+
+use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber, upper_letters};
+
+pub(super) const RULES: Rules = Rules {
+    account: AccountRule {
+        iban: true,
+        local: Some(|text| alphanumeric(text, 1..=20)),
+        form: "an IBAN of 24 characters or an account number of at most 20 letters and digits",
+    },
+    local_code: Some(LocalCodeRule {
+        matches: |text| upper_letters(text, 4),
+        rule: "invalid_branch_code",
+        form: "the 4 letters of the bank in the IBAN",
+        bank_wide: true,
+    }),
+    mobile: MobileRule {
+        prefix: "+92",
+        matches: |text| subscriber(text, "3", 10),
+        form: "+92 and 10 digits starting with 3",
+    },
+};

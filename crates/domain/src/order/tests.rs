@@ -1,0 +1,291 @@
+//! One table for each rule of `corridors.md`, named after the rule.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{Date, date};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::example::{account_ending, draft};
+use super::*;
+use crate::bank::{BankDirectory, Branch};
+use crate::bic::Bic;
+use crate::policy::{CorridorConfig, Corridors};
+use crate::time::Span;
+
+mod route;
+
+const TODAY: Date = date(2026, 11, 21);
+
+fn directory() -> BankDirectory {
+    let row = |country, bic, local: &str, name: &str| Branch {
+        country,
+        bic: Bic::parse(bic),
+        local_code: (!local.is_empty()).then(|| local.to_owned()),
+        bank_name: bic.to_owned(),
+        branch_name: (!name.is_empty()).then(|| name.to_owned()),
+    };
+    BankDirectory::from_branches([
+        row(Country::Pak, "SCBLPKKX", "SCBL", "Karachi main"),
+        row(Country::Pak, "HABBPKKA", "HABB", "Head office"),
+        row(Country::Egy, "NBEGEGCX", "00030001", "Cairo main"),
+        row(Country::Egy, "CIBEEGCX", "00100001", "Giza"),
+        row(Country::Ind, "HDFCINBB", "HDFC0000001", "Mumbai"),
+        row(Country::Bgd, "DBBLBDDH", "090271365", "Motijheel"),
+        row(Country::Npl, "NARBNPKA", "0401-1", "Kathmandu"),
+        row(Country::Phl, "BOPIPHMM", "", "Makati"),
+        row(Country::Vnm, "BFTVVNVX", "970436", "Ha Noi"),
+    ])
+    .expect("distinct rows")
+}
+
+fn corridors(default_local_code: Option<&str>) -> Corridors {
+    let india = CorridorConfig {
+        open: true,
+        quote_ttl: Span::secs(300),
+        step_minor: 1,
+        max_rate_age: Span::mins(10),
+        open_quote_cap: None,
+        purpose: "FAMT".to_owned(),
+        default_local_code: default_local_code.map(str::to_owned),
+    };
+    Corridors {
+        corridors: BTreeMap::from([(Country::Ind, india)]),
+        rails: Vec::new(),
+        relations: ["brother", "self", "wife"].map(str::to_owned).into(),
+        submit_deadline: Span::mins(30),
+        return_window: Span::days(90),
+    }
+}
+
+fn valid(country: Country) -> Draft {
+    draft(country, QuoteId(Uuid::nil()), Currency::Aed, Decimal::from_int(100))
+}
+
+fn accept(draft: Draft) -> Order {
+    draft.check(&directory(), &corridors(None), TODAY).expect("a valid order")
+}
+
+/// Changes one thing of a valid order and answers what is wrong: `field rule` of each fault.
+fn faults_of(country: Country, change: impl FnOnce(&mut Draft)) -> Vec<String> {
+    let mut draft = valid(country);
+    change(&mut draft);
+    let faults = draft.check(&directory(), &corridors(None), TODAY).err().unwrap_or_default();
+    assert!(faults.iter().all(|fault| fault.message.contains(fault.field)), "each message names its field: {faults:?}");
+    faults.iter().map(|fault| format!("{} {}", fault.field, fault.rule)).collect()
+}
+
+/// One field of `country`: these values pass, those break `rule` and nothing else.
+fn check_field(
+    country: Country,
+    field: &str,
+    rule: &str,
+    set: impl Fn(&mut Draft, &str),
+    right: &[&str],
+    wrong: &[&str],
+) {
+    for text in right {
+        assert_eq!(faults_of(country, |draft| set(draft, text)), [""; 0], "{country:?} {field} {text:?}");
+    }
+    for text in wrong {
+        let found = faults_of(country, |draft| set(draft, text));
+        assert_eq!(found, [format!("{field} {rule}")], "{country:?} {field} {text:?}");
+    }
+}
+
+fn check_mobile(country: Country, right: &[&str], wrong: &[&str]) {
+    let set = |draft: &mut Draft, text: &str| draft.beneficiary_mobile = Some(text.to_owned());
+    check_field(country, "beneficiary_mobile", "invalid_mobile", set, right, wrong);
+}
+
+#[test]
+fn examples_of_every_country_are_valid_and_end_as_asked() {
+    for country in Country::ALL {
+        accept(valid(country));
+        for ending in ["0001", "0003", "0008", "6702"] {
+            let mut draft = valid(country);
+            draft.beneficiary_account_number = account_ending(country, ending);
+            let number = accept(draft).beneficiary_account_number;
+            assert!(account_part(&number).ends_with(ending), "{number}");
+        }
+    }
+    assert_eq!(account_ending(Country::Pak, "6702"), "PK36SCBL0000001123456702");
+}
+
+#[test]
+fn beneficiary_mobile_has_the_pattern_of_its_country_or_is_null() {
+    check_mobile(Country::Ind, &["+919812345678", "+916000000000"], &["+915812345678", "9812345678", "+923001234567"]);
+    check_mobile(Country::Pak, &["+923001234567"], &["+924001234567", "+92300123456", "+919812345678", ""]);
+    check_mobile(Country::Bgd, &["+8801312345678", "+8801912345678"], &["+8801212345678", "+880171234567"]);
+    check_mobile(Country::Npl, &["+9779612345678", "+9779812345678"], &["+9779512345678", "+977981234567"]);
+    check_mobile(Country::Phl, &["+639171234567"], &["+638171234567", "+6391712345678"]);
+    check_mobile(Country::Egy, &["+201001234567", "+201512345678"], &["+201301234567", "+20100123456"]);
+    check_mobile(Country::Vnm, &["+84312345678", "+84912345678"], &["+84412345678", "+849123456789", "+84 912345678"]);
+    for country in Country::ALL {
+        assert_eq!(faults_of(country, |draft| draft.beneficiary_mobile = None), [""; 0]);
+    }
+}
+
+#[test]
+fn sender_mobile_is_any_e164_number() {
+    let set = |draft: &mut Draft, text: &str| draft.sender_mobile = Some(text.to_owned());
+    let right = ["+971501234567", "+12025550123", "+923001234567"];
+    check_field(Country::Pak, "sender_mobile", "invalid_mobile", set, &right, &["0501234567", "+0971501234567", "+9"]);
+    assert_eq!(faults_of(Country::Pak, |draft| draft.sender_mobile = None), [""; 0]);
+}
+
+#[test]
+fn sender_identity_doc_exp_in_the_past_is_refused() {
+    for (expiry, expected) in [
+        (Some(date(2026, 11, 20)), vec!["sender_identity_doc_exp document_expired"]),
+        (Some(TODAY), vec![]),
+        (Some(date(2040, 1, 1)), vec![]),
+        (None, vec![]),
+    ] {
+        assert_eq!(faults_of(Country::Pak, |draft| draft.sender_identity_doc_exp = expiry), expected);
+    }
+}
+
+#[test]
+fn sender_birthdate_is_in_the_past() {
+    let found = |birth| faults_of(Country::Pak, |draft| draft.sender_birthdate = birth);
+    assert_eq!(found(Some(TODAY)), ["sender_birthdate date_past"]);
+    assert_eq!(found(Some(date(2026, 11, 20))), [""; 0]);
+    assert_eq!(found(None), [""; 0]);
+}
+
+#[test]
+fn countries_of_sender_and_document_are_iso_3166_alpha_3() {
+    let set = |draft: &mut Draft, text: &str| draft.sender_country = text.to_owned();
+    check_field(Country::Pak, "sender_country", "invalid_country", set, &["ARE", "MYS"], &["XXX", "are", "UAE"]);
+    let set = |draft: &mut Draft, text: &str| draft.sender_identity_doc_country = Some(text.to_owned());
+    check_field(Country::Pak, "sender_identity_doc_country", "invalid_country", set, &["PAK"], &["PKK", "ZZZ"]);
+}
+
+#[test]
+fn sender_relation_is_one_of_the_configured_in_any_case() {
+    let set = |draft: &mut Draft, text: &str| draft.sender_relation = text.to_owned();
+    check_field(
+        Country::Pak,
+        "sender_relation",
+        "invalid_relation",
+        set,
+        &["brother", "SELF", "Wife"],
+        &["boss", "aunt"],
+    );
+    let order = accept(Draft { sender_relation: "BroTher".to_owned(), ..valid(Country::Pak) });
+    assert_eq!(order.sender_relation, "brother");
+}
+
+#[test]
+fn beneficiary_email_is_an_address() {
+    let set = |draft: &mut Draft, text: &str| draft.beneficiary_email = Some(text.to_owned());
+    let right = ["a@b.co", "first.last+tag@sub.example.com", "o'neil@example.org", "नाम@उदाहरण.भारत"];
+    let wrong = [
+        "a",
+        "@b.co",
+        "a@",
+        "a@b",
+        "a@@b.co",
+        "a b@c.co",
+        ".a@b.co",
+        "a.@b.co",
+        "a..b@c.co",
+        "a@b..co",
+        "a@-b.co",
+        "a@b.co.",
+        "a@127.0.0.1",
+    ];
+    check_field(Country::Pak, "beneficiary_email", "invalid_email", set, &right, &wrong);
+    let long = format!("{}@example.com", "a".repeat(65));
+    check_field(Country::Pak, "beneficiary_email", "invalid_email", set, &[], &[&long]);
+}
+
+#[test]
+fn texts_are_counted_in_characters_and_stored_as_sent() {
+    let name = "म".repeat(128);
+    let order = accept(Draft { beneficiary_name: name.clone(), ..valid(Country::Npl) });
+    assert_eq!(order.beneficiary_name, name);
+    let found = faults_of(Country::Npl, |draft| {
+        draft.beneficiary_name = "म".repeat(129);
+        draft.beneficiary_address = "é".repeat(71);
+        draft.sender_address = "é".repeat(71);
+        draft.external_id = Some("x".repeat(129));
+    });
+    assert_eq!(
+        found,
+        [
+            "beneficiary_name string_too_long",
+            "beneficiary_address string_too_long",
+            "sender_address string_too_long",
+            "external_id string_too_long",
+        ]
+    );
+    assert_eq!(
+        faults_of(Country::Npl, |draft| draft.external_id = Some(String::new())),
+        ["external_id string_too_short"]
+    );
+}
+
+#[test]
+fn amount_is_above_zero() {
+    for amount in [Decimal::ZERO, Decimal::from_int(-1)] {
+        assert_eq!(faults_of(Country::Ind, |draft| draft.amount = amount), ["amount greater_than"]);
+    }
+}
+
+#[test]
+fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
+    let shape = vec![Fault::new("sender_name", "missing", ""), Fault::new("bank_branch_code", "missing", "")];
+    let rules = vec![Fault::new("bank_branch_code", "invalid_ifsc", ""), Fault::new("sender_country", "x", "")];
+    let merged: Vec<(&str, &str)> = merge_faults(shape, rules).iter().map(|fault| (fault.field, fault.rule)).collect();
+    assert_eq!(merged, [("bank_branch_code", "missing"), ("sender_name", "missing"), ("sender_country", "x")]);
+}
+
+/// One way to break each field that has a rule, in no order.
+const BREAKS: [fn(&mut Draft); 14] = [
+    |draft| draft.external_id = Some(String::new()),
+    |draft| draft.amount = Decimal::ZERO,
+    |draft| draft.bank_branch_code = "?".to_owned(),
+    |draft| draft.sender_relation = "?".to_owned(),
+    |draft| draft.beneficiary_name = "x".repeat(129),
+    |draft| draft.beneficiary_account_number = "?".to_owned(),
+    |draft| draft.sender_mobile = Some("?".to_owned()),
+    |draft| draft.beneficiary_mobile = Some("?".to_owned()),
+    |draft| draft.sender_country = "???".to_owned(),
+    |draft| draft.beneficiary_email = Some("?".to_owned()),
+    |draft| draft.sender_identity_doc_exp = Some(date(2020, 1, 1)),
+    |draft| draft.sender_identity_doc_country = Some("???".to_owned()),
+    |draft| draft.sender_birthdate = Some(date(2030, 1, 1)),
+    |draft| draft.sender_address = "x".repeat(71),
+];
+
+proptest! {
+    #[test]
+    fn all_faults_are_found_in_the_order_of_the_field_table(
+        country in prop::sample::select(Country::ALL.to_vec()),
+        chosen in prop::collection::btree_set(0..BREAKS.len(), 1..=BREAKS.len()),
+    ) {
+        let mut draft = valid(country);
+        chosen.iter().for_each(|at| BREAKS[*at](&mut draft));
+        let faults = draft.check(&directory(), &corridors(None), TODAY).expect_err("something is broken");
+        let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).expect("a known field");
+        let places: Vec<usize> = faults.iter().map(place).collect();
+        prop_assert_eq!(places.len(), chosen.len());
+        prop_assert!(places.is_sorted_by(|a, b| a < b), "{:?}", places);
+    }
+
+    #[test]
+    fn no_text_makes_a_check_panic(country in prop::sample::select(Country::ALL.to_vec()), text in "\\PC{0,40}") {
+        let mut draft = valid(country);
+        draft.bank_branch_code = text.clone();
+        draft.beneficiary_account_number = text.clone();
+        draft.beneficiary_email = Some(text.clone());
+        draft.beneficiary_mobile = Some(text.clone());
+        draft.sender_mobile = Some(text.clone());
+        let faults = draft.check(&directory(), &corridors(None), TODAY).err().unwrap_or_default();
+        prop_assert!(faults.iter().all(|fault| FIELDS.contains(&fault.field)));
+        prop_assert!(text.ends_with(account_part(&text)));
+        prop_assert!(same_branch(country, &text, &text, &directory()));
+    }
+}

@@ -1,0 +1,22 @@
+//! Vietnam: plain account numbers, NAPAS bank identification numbers.
+
+use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits, subscriber};
+
+pub(super) const RULES: Rules = Rules {
+    account: AccountRule {
+        iban: false,
+        local: Some(|text| alphanumeric(text, 6..=30)),
+        form: "6 to 30 letters or digits",
+    },
+    local_code: Some(LocalCodeRule {
+        matches: |text| digits(text, 6..=6) && text.starts_with("970"),
+        rule: "invalid_branch_code",
+        form: "a NAPAS BIN of 6 digits starting with 970",
+        bank_wide: true,
+    }),
+    mobile: MobileRule {
+        prefix: "+84",
+        matches: |text| subscriber(text, "35789", 9),
+        form: "+84 and 9 digits starting with 3, 5, 7, 8 or 9",
+    },
+};
