@@ -1,0 +1,187 @@
+//! From the configuration to the domain's own terms: corridors, rails, rates. Every refusal names the key.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::policy::{CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind};
+use domain::rail::RailId;
+use domain::time::Span;
+use jiff::civil::Date;
+
+use super::ConfigError;
+use super::read;
+use super::sections::{Config, Corridor, HoursEntry, Kind, Need, RailEntry, Transport};
+use super::validate::{ConfigFault, Faults, rate_pair};
+
+/// Decimals of a rail's cost: those of both coins.
+const COIN_DECIMALS: u32 = 6;
+/// Window of an instant rail that names none, in seconds (`decisions.md`: 15 minutes).
+const INSTANT_WINDOW_S: u32 = 900;
+/// Window of a batch rail that names none, in seconds (two days; business days are counted by the route).
+const BATCH_WINDOW_S: u32 = 172_800;
+
+impl Config {
+    /// Corridors and rails as the domain's decisions need them. A loaded configuration always converts.
+    pub fn to_corridors(&self) -> Result<Corridors, ConfigError> {
+        let told = |faults: Vec<ConfigFault>| {
+            ConfigError(faults.into_iter().map(|fault| format!("{}: {}", fault.key, fault.rule)).collect())
+        };
+        self.corridor_policy().map_err(told)
+    }
+
+    pub(super) fn corridor_policy(&self) -> Result<Corridors, Vec<ConfigFault>> {
+        let mut faults = Faults::default();
+        let mut corridors = BTreeMap::new();
+        for (code, entry) in &self.corridors {
+            match Country::parse(code).and_then(|country| Some((country, self.corridor(country, entry)?))) {
+                Some((country, corridor)) => drop(corridors.insert(country, corridor)),
+                None => faults.add(format!("corridors.{code}"), "unknown country, or its step is no amount"),
+            }
+        }
+        let mut rails = Vec::with_capacity(self.rails.len());
+        for entry in &self.rails {
+            rails.extend(self.rail(entry, &mut faults));
+        }
+        if !faults.0.is_empty() {
+            return Err(faults.0);
+        }
+        let payments = &self.payments;
+        Ok(Corridors {
+            corridors,
+            rails,
+            relations: payments.sender_relations.iter().map(|name| name.trim().to_lowercase()).collect(),
+            submit_deadline: Span::secs(payments.submit_deadline_s.into()),
+            return_window: Span::days(payments.return_window_days.into()),
+        })
+    }
+
+    /// The configured mid-market rates: base, quote, units of quote for one base.
+    pub fn mid_rates(&self) -> Vec<(Currency, Currency, Decimal)> {
+        let known = |(pair, rate): (&String, &read::Exact)| rate_pair(pair).map(|(base, quote)| (base, quote, rate.0));
+        self.rates.mid.iter().filter_map(known).collect()
+    }
+
+    fn corridor(&self, country: Country, entry: &Corridor) -> Option<CorridorConfig> {
+        let capped = entry.open_quote_cap > 0 && self.environment != Environment::Mock;
+        let code = entry.default_local_code.trim().to_ascii_uppercase();
+        Some(CorridorConfig {
+            open: entry.open,
+            quote_ttl: Span::secs(entry.quote_ttl_s.into()),
+            step_minor: entry.step.0.to_minor(country.currency().minor_units())?,
+            max_rate_age: Span::secs(entry.max_rate_age_s.into()),
+            open_quote_cap: capped.then_some(entry.open_quote_cap),
+            purpose: entry.purpose.clone(),
+            default_local_code: (!code.is_empty()).then_some(code),
+        })
+    }
+
+    fn rail(&self, entry: &RailEntry, faults: &mut Faults) -> Option<RailConfig> {
+        let key = |name: &str| format!("rails.{}.{name}", entry.id);
+        let Some(country) = Country::parse(&entry.country) else {
+            let known = Country::ALL.map(Country::alpha3).join(", ");
+            faults.add(key("country"), format!("{:?} is none of {known}", entry.country));
+            return None;
+        };
+        let before = faults.0.len();
+        let currency = country.currency();
+        let mut amount = |name: &str, value: Decimal| {
+            let money = Money::exact(value, currency).filter(|money| money.minor > 0);
+            if money.is_none() {
+                let code = currency.code();
+                faults.add(
+                    key(name),
+                    format!("must be greater than 0 with at most {} decimals ({code})", currency.minor_units()),
+                );
+            }
+            money.unwrap_or(Money::new(0, currency))
+        };
+        let (min, max) = (amount("min", entry.min.0), amount("max", entry.max.0));
+        if min.minor > max.minor {
+            faults.add(key("max"), "must not be less than min");
+        }
+        let cost_minor = entry.cost.0.to_minor(COIN_DECIMALS).filter(|cost| *cost >= 0);
+        if cost_minor.is_none() {
+            faults.add(key("cost"), "must be 0 or more with at most 6 decimals");
+        }
+        let simulated = entry.transport == Transport::Simulated;
+        let always_open = simulated && self.environment == Environment::Mock;
+        let hours = match &entry.hours {
+            Some(hours) => hours_of(hours, &key("hours"), faults),
+            None => None,
+        };
+        let banks = banks_of(entry, &key("banks"), faults);
+        if faults.0.len() > before {
+            return None;
+        }
+        let (kind, default_window_s) = match entry.kind {
+            Kind::Instant => (RailKind::Instant, INSTANT_WINDOW_S),
+            Kind::Batch => (RailKind::Batch, BATCH_WINDOW_S),
+        };
+        Some(RailConfig {
+            id: RailId::new(&entry.id),
+            country,
+            kind,
+            enabled: entry.enabled,
+            min,
+            max,
+            cost_minor: cost_minor?,
+            hours: hours.filter(|_| !always_open),
+            needs: entry.needs.iter().map(|need| need.to_domain()).collect(),
+            banks,
+            duplicate_detection: entry.duplicate_detection.unwrap_or(simulated),
+            window: Span::secs(entry.window_s.unwrap_or(default_window_s).into()),
+            retryable_reasons: entry.retryable_reasons.iter().cloned().collect(),
+            max_batch: entry.max_batch,
+        })
+    }
+}
+
+impl Need {
+    const fn to_domain(self) -> DomainNeed {
+        match self {
+            Need::LocalCode => DomainNeed::LocalCode,
+            Need::SenderBirthdate => DomainNeed::SenderBirthdate,
+            Need::SenderIdentityDocExp => DomainNeed::SenderDocExpiry,
+        }
+    }
+}
+
+fn banks_of(entry: &RailEntry, key: &str, faults: &mut Faults) -> BTreeSet<String> {
+    for bank in &entry.banks {
+        if bank.len() != 4 || !bank.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
+            faults.add(key, format!("{bank:?} must be the first four characters of a BIC"));
+        }
+    }
+    entry.banks.iter().cloned().collect()
+}
+
+fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours> {
+    let mut time = |name: &str, text: &str| {
+        let minute = read::minute_of_day(text);
+        if minute.is_none() {
+            faults.add(format!("{key}.{name}"), format!("{text:?} must be a time like \"04:00\""));
+        }
+        minute
+    };
+    let (open, close) = (time("open", &entry.open), time("close", &entry.close));
+    let days: BTreeSet<u8> = entry.days.iter().filter_map(|day| read::weekday(day)).collect();
+    if days.is_empty() || entry.days.iter().any(|day| read::weekday(day).is_none()) {
+        faults.add(format!("{key}.days"), "must name days: mon, tue, wed, thu, fri, sat, sun");
+    }
+    let mut holidays = BTreeSet::new();
+    for text in &entry.holidays {
+        match text.parse::<Date>() {
+            Ok(date) => drop(holidays.insert(date)),
+            Err(_) => faults.add(format!("{key}.holidays"), format!("{text:?} must be a date like \"2026-12-25\"")),
+        }
+    }
+    let (open_minute, close_minute) = (open?, close?);
+    if open_minute >= close_minute {
+        faults.add(format!("{key}.close"), "must be later than open");
+        return None;
+    }
+    Some(Hours { open_minute, close_minute, days, holidays })
+}

@@ -1,0 +1,79 @@
+//! The key-encryption key: from the configuration, or outside production from a file of the data directory that is
+//! made at first start. Never logged, never printed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::policy::Environment;
+
+use super::sections::Config;
+
+/// Bytes of the key-encryption key (AES-256).
+pub const KEK_BYTES: usize = 32;
+
+/// Why there is no key-encryption key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Production without a configured key.
+    #[error("security.key_encryption_key: is missing; production makes none of its own")]
+    Missing,
+    /// Not 32 bytes in base64.
+    #[error("{0}: must be 32 bytes in base64")]
+    Malformed(String),
+    /// The key's file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The operating system gave no random bytes.
+    #[error("random numbers: {0}")]
+    Random(getrandom::Error),
+}
+
+/// Where the key lies that this program made itself.
+pub fn kek_path(data_dir: &Path) -> PathBuf {
+    data_dir.join("keys").join("kek")
+}
+
+/// The key-encryption key of this installation.
+pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
+    let given = &config.security.key_encryption_key;
+    if !given.is_empty() {
+        return decode(given.expose()).ok_or_else(|| KeyError::Malformed("security.key_encryption_key".to_owned()));
+    }
+    if config.environment == Environment::Production {
+        return Err(KeyError::Missing);
+    }
+    let path = kek_path(data_dir);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => decode(text.trim()).ok_or_else(|| KeyError::Malformed(path.display().to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(&path),
+        Err(source) => Err(KeyError::File { path: path.display().to_string(), source }),
+    }
+}
+
+/// The key behind its base64 text.
+pub(super) fn decode(text: &str) -> Option<[u8; KEK_BYTES]> {
+    STANDARD.decode(text).ok()?.try_into().ok()
+}
+
+fn create(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
+    let failed = |source| KeyError::File { path: path.display().to_string(), source };
+    let mut key = [0_u8; KEK_BYTES];
+    getrandom::fill(&mut key).map_err(KeyError::Random)?;
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(STANDARD.encode(key).as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+    Ok(key)
+}

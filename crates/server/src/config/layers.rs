@@ -1,0 +1,238 @@
+//! The layers of the configuration and how they are laid over each other: the embedded reference, a file, the
+//! environment, flags. It knows nothing of what a key means; it keeps for every key where its value came from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toml::{Table, Value};
+
+use super::ConfigError;
+use super::secret::is_secret;
+
+/// The embedded default, which is also the reference.
+pub const REFERENCE: &str = include_str!("../../config/reference.toml");
+
+/// What the names of environment variables begin with.
+const ENV_PREFIX: &str = "CORRIDOR_";
+/// What separates section and key in the names of environment variables.
+const ENV_SEPARATOR: &str = "__";
+
+/// Where configuration is read from, apart from the embedded default.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The file of `--config`.
+    pub file: Option<PathBuf>,
+    /// The environment: names and values. Names that are no configuration key are left alone.
+    pub env: Vec<(String, String)>,
+    /// Flags: dotted key and value. The last one wins.
+    pub overrides: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// The file and the overrides, with this process's environment.
+    pub fn of_process(file: Option<PathBuf>, overrides: Vec<(String, String)>) -> Sources {
+        Sources { file, env: std::env::vars().collect(), overrides }
+    }
+}
+
+/// Where the value of a key was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the file of `--config`.
+    File(String),
+    /// In an environment variable.
+    Env(String),
+    /// In the file that a `…_FILE` variable names.
+    SecretFile(String),
+    /// In a flag.
+    Flag,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::File(path) => write!(out, "in {path}"),
+            Origin::Env(name) => write!(out, "from {name}"),
+            Origin::SecretFile(name) => write!(out, "from the file of {name}"),
+            Origin::Flag => out.write_str("from a flag"),
+        }
+    }
+}
+
+/// All layers in one table, and where each value came from (dotted key → origin; embedded defaults have none).
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The values.
+    pub table: Table,
+    /// Their origins.
+    pub origins: BTreeMap<String, Origin>,
+}
+
+impl Merged {
+    /// Lays all layers over each other.
+    pub fn read(sources: &Sources) -> Result<Merged, ConfigError> {
+        let table = REFERENCE.parse().map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
+        let mut merged = Merged { table, origins: BTreeMap::new() };
+        if let Some(path) = &sources.file {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| ConfigError::one(format!("{}: cannot be read: {error}", path.display())))?;
+            let layer: Table =
+                text.parse().map_err(|error| ConfigError::one(format!("{}: {error}", path.display())))?;
+            merged.lay_over(layer, &Origin::File(path.display().to_string()));
+        }
+        merged.lay_environment(&sources.env)?;
+        for (key, text) in &sources.overrides {
+            merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
+        }
+        Ok(merged)
+    }
+
+    /// Where the value at a dotted path, or the nearest thing around it, came from.
+    pub fn origin(&self, path: &str) -> Option<&Origin> {
+        let mut path = path;
+        loop {
+            if let Some(origin) = self.origins.get(path) {
+                return Some(origin);
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    fn lay_over(&mut self, layer: Table, origin: &Origin) {
+        merge(&mut self.table, layer, "", origin, &mut self.origins);
+    }
+
+    fn lay_environment(&mut self, env: &[(String, String)]) -> Result<(), ConfigError> {
+        let mut given: BTreeMap<Vec<String>, &str> = BTreeMap::new();
+        let mut sorted: Vec<&(String, String)> = env.iter().collect();
+        sorted.sort();
+        for (name, text) in sorted {
+            let Some(path) = path_of_variable(name) else { continue };
+            let (path, text, origin) = match secret_file(&path) {
+                Some(path) => (path, read_secret(name, text)?, Origin::SecretFile(name.clone())),
+                None => (path, text.clone(), Origin::Env(name.clone())),
+            };
+            if let Some(other) = given.insert(path.clone(), name) {
+                return Err(ConfigError::one(format!("{other} and {name} set the same key: keep one of them")));
+            }
+            self.set(path, &text, origin)?;
+        }
+        Ok(())
+    }
+
+    /// Sets one key from a text. A key that is a text in the reference takes the text as it is; others are read as TOML.
+    fn set(&mut self, path: Vec<String>, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let Some((last, sections)) = path.split_last() else { return Ok(()) };
+        let template = first_rail(&self.table);
+        let (mut table, mut dotted, mut in_rails) = (&mut self.table, String::new(), false);
+        let mut rest = sections.iter();
+        while let Some(section) = rest.next() {
+            let name = existing_name(table, section);
+            dotted.push_str(&name);
+            dotted.push('.');
+            if name == "rails" && matches!(table.get("rails"), Some(Value::Array(_))) {
+                let id = rest.next().unwrap_or(last);
+                table = rail_table(table, id)
+                    .ok_or_else(|| ConfigError::one(format!("rails.{id} ({origin}): there is no rail of that id")))?;
+                dotted.push_str(table.get("id").and_then(Value::as_str).unwrap_or(id));
+                dotted.push('.');
+                in_rails = true;
+                continue;
+            }
+            table =
+                table.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut().ok_or_else(|| {
+                    ConfigError::one(format!("{} ({origin}): is no section", dotted.trim_end_matches('.')))
+                })?;
+        }
+        let name = existing_name(table, last);
+        let known = table.get(&name).or_else(|| template.as_ref().filter(|_| in_rails)?.get(&name));
+        let value = typed(text, known);
+        table.insert(name.clone(), value);
+        self.origins.insert(dotted + &name, origin);
+        Ok(())
+    }
+}
+
+/// The dotted path of a configuration variable; `None` for a variable that is no configuration key. Only names with
+/// a double underscore are keys (and `CORRIDOR_ENVIRONMENT`): the others belong to the commands (`CORRIDOR_BASE_URL` …).
+fn path_of_variable(name: &str) -> Option<Vec<String>> {
+    let rest = name.strip_prefix(ENV_PREFIX)?;
+    if rest == "ENVIRONMENT" {
+        return Some(vec!["environment".to_owned()]);
+    }
+    rest.contains(ENV_SEPARATOR).then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
+}
+
+/// The path without `_file` where that is a secret's.
+fn secret_file(path: &[String]) -> Option<Vec<String>> {
+    let (last, sections) = path.split_last()?;
+    let mut stripped = sections.to_vec();
+    stripped.push(last.strip_suffix("_file")?.to_owned());
+    is_secret(&stripped).then_some(stripped)
+}
+
+fn read_secret(name: &str, path: &str) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map(|text| text.trim_end_matches(['\r', '\n']).to_owned())
+        .map_err(|error| ConfigError::one(format!("{name}: {path}: cannot be read: {error}")))
+}
+
+/// The name in the table that `name` means: environment variables have neither case nor hyphens nor slashes.
+fn existing_name(table: &Table, name: &str) -> String {
+    let flat = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_ascii_lowercase();
+    if table.contains_key(name) {
+        return name.to_owned();
+    }
+    table.keys().find(|key| flat(key) == flat(name)).cloned().unwrap_or_else(|| name.to_owned())
+}
+
+fn first_rail(table: &Table) -> Option<Table> {
+    table.get("rails")?.as_array()?.first()?.as_table().cloned()
+}
+
+fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {
+    let flat = |text: &str| text.replace('-', "_").to_ascii_lowercase();
+    let rails = table.get_mut("rails")?.as_array_mut()?;
+    rails
+        .iter_mut()
+        .filter_map(Value::as_table_mut)
+        .find(|rail| rail.get("id").and_then(Value::as_str).is_some_and(|known| flat(known) == flat(id)))
+}
+
+fn typed(text: &str, known: Option<&Value>) -> Value {
+    if matches!(known, Some(Value::String(_))) {
+        return Value::String(text.to_owned());
+    }
+    match format!("value = {text}").parse::<Table>() {
+        Ok(mut table) if table.len() == 1 => table.remove("value").unwrap_or_else(|| Value::String(text.to_owned())),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+fn merge(base: &mut Table, layer: Table, prefix: &str, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+    for (key, value) in layer {
+        let path = format!("{prefix}{key}");
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(old)), Value::Table(new)) => merge(old, new, &format!("{path}."), origin, origins),
+            (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => merge_rails(old, new, origin, origins),
+            (_, value) => {
+                origins.insert(path, origin.clone());
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+fn merge_rails(base: &mut Vec<Value>, layer: Vec<Value>, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+    for rail in layer {
+        let id = rail.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let known = base.iter_mut().find(|old| old.get("id").and_then(Value::as_str) == Some(id.as_str()));
+        match (known.and_then(Value::as_table_mut), rail) {
+            (Some(old), Value::Table(new)) => merge(old, new, &format!("rails.{id}."), origin, origins),
+            (_, rail) => {
+                origins.insert(format!("rails.{id}"), origin.clone());
+                base.push(rail);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The configuration of an installation: read in layers, checked as a whole, turned into what the other rooms need.
+//!
+//! Every fault names its key and where the value came from. Nothing here opens a store, a socket or a list.
+
+mod corridors;
+mod keys;
+mod layers;
+mod print;
+mod production;
+mod read;
+mod secret;
+mod sections;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use domain::policy::Environment;
+
+pub use keys::{KEK_BYTES, KeyError, kek_path, key_encryption_key};
+pub use layers::{Merged, Origin, REFERENCE, Sources};
+pub use print::{masked_table, print};
+pub use production::refuse_in_production;
+pub use secret::Secret;
+pub use sections::{
+    Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, ListFormat, LogFormat, Need, Payments,
+    RailEntry, RateSource, Rates, Screening, Security, Store, Telemetry, Transport,
+};
+
+/// The longest life of a payment token outside production, in seconds (`decisions.md`, "JWT").
+const TEST_TOKEN_MAX_AGE_S: u32 = 3_600;
+
+/// What is wrong with a configuration: one line per fault, each naming its key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("configuration: {}", .0.join("\nconfiguration: "))]
+pub struct ConfigError(pub Vec<String>);
+
+impl ConfigError {
+    fn one(fault: impl Into<String>) -> ConfigError {
+        ConfigError(vec![fault.into()])
+    }
+}
+
+/// Where the data is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreLocation {
+    /// A file of this machine.
+    Sqlite(PathBuf),
+    /// A PostgreSQL database, as its URL. Holds a password: never to be logged.
+    Postgres(String),
+}
+
+impl Config {
+    /// Reads and checks all layers.
+    pub fn load(sources: &Sources) -> Result<Config, ConfigError> {
+        Config::from_merged(&Merged::read(sources)?)
+    }
+
+    /// Types and checks merged layers.
+    pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
+        let table = toml::Value::Table(merged.table.clone());
+        let mut config: Config = serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
+        let in_file = |(path, origin): (&String, &Origin)| {
+            let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
+            (matches!(origin, Origin::File(_)) && secret::is_secret(&parts)).then(|| path.clone())
+        };
+        config.plain_text_secrets = merged.origins.iter().filter_map(in_file).collect();
+        let own_rails = merged.origins.iter().filter(|(_, origin)| matches!(origin, Origin::File(_)));
+        for (path, _) in own_rails {
+            // A rail that only the file has is one origin; its token is a plain text there all the same.
+            let rail = path.strip_prefix("rails.").and_then(|id| config.rails.iter().find(|rail| rail.id == id));
+            if rail.is_some_and(|rail| !rail.token.is_empty()) {
+                config.plain_text_secrets.push(format!("{path}.token"));
+            }
+        }
+        let faults = validate::faults(&config);
+        if faults.is_empty() {
+            return Ok(config);
+        }
+        Err(ConfigError(faults.into_iter().map(|fault| merged.locate(&fault.key, &fault.rule)).collect()))
+    }
+
+    /// The API URL as tokens must name it, without a trailing slash.
+    pub fn public_url(&self) -> String {
+        let given = self.http.public_url.trim_end_matches('/');
+        if given.is_empty() { format!("http://{}", self.http.listen) } else { given.to_owned() }
+    }
+
+    /// The longest life of a payment token, in seconds.
+    pub fn token_max_age_s(&self) -> u32 {
+        match self.environment {
+            Environment::Production => self.security.token_max_age_s,
+            Environment::Test | Environment::Mock => TEST_TOKEN_MAX_AGE_S,
+        }
+    }
+
+    /// Whether the payment API's rate limits are on.
+    pub fn limits_on(&self) -> bool {
+        self.limits.enabled && self.environment != Environment::Mock
+    }
+
+    /// Where the data is kept; a relative path of SQLite is below `data_dir`.
+    pub fn store_location(&self, data_dir: &Path) -> StoreLocation {
+        match self.store.url.expose().strip_prefix("sqlite:") {
+            Some(path) => StoreLocation::Sqlite(data_dir.join(path)),
+            None => StoreLocation::Postgres(self.store.url.expose().to_owned()),
+        }
+    }
+}
+
+impl Merged {
+    fn locate(&self, key: &str, rule: &str) -> String {
+        match self.origin(key) {
+            Some(origin) => format!("{key} ({origin}): {rule}"),
+            None => format!("{key}: {rule}"),
+        }
+    }
+
+    fn explain(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
+        let message = error.inner().message().to_owned();
+        let mut key = self.named(&error.path().to_string());
+        // serde names an unknown key only in its message.
+        let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+        if let Some((field, _)) = unknown
+            && key.rsplit('.').next() != Some(field)
+        {
+            key = if key.is_empty() || key == "." { field.to_owned() } else { format!("{key}.{field}") };
+        }
+        ConfigError::one(self.locate(&key, &message.replace("unknown field", "unknown key")))
+    }
+
+    /// `rails[3].min` as `rails.<id>.min`.
+    fn named(&self, path: &str) -> String {
+        let Some((index, rest)) = path.strip_prefix("rails[").and_then(|rest| rest.split_once(']')) else {
+            return path.to_owned();
+        };
+        let rail = index.parse::<usize>().ok().and_then(|index| self.table.get("rails")?.as_array()?.get(index));
+        let id = rail.and_then(|rail| rail.get("id")?.as_str()).unwrap_or(index);
+        format!("rails.{id}{rest}")
+    }
+}

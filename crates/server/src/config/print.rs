@@ -1,0 +1,47 @@
+//! `config print`: the configuration that all layers make together, with secrets masked and origins named.
+
+use toml::{Table, Value};
+
+use super::layers::Merged;
+use super::secret::{is_secret, masked};
+
+/// The merged configuration as TOML, secrets masked; behind each value that is no default a comment says where it
+/// came from.
+pub fn print(merged: &Merged) -> String {
+    let mut table = merged.table.clone();
+    mask(&mut table, &mut Vec::new());
+    let mut text = toml::to_string_pretty(&table).unwrap_or_else(|error| format!("# cannot be printed: {error}\n"));
+    if !merged.origins.is_empty() {
+        text.push_str("\n# Not from the embedded defaults:\n");
+        for (key, origin) in &merged.origins {
+            text.push_str(&format!("#   {key} ({origin})\n"));
+        }
+    }
+    text
+}
+
+/// The same as a table, for JSON.
+pub fn masked_table(merged: &Merged) -> Table {
+    let mut table = merged.table.clone();
+    mask(&mut table, &mut Vec::new());
+    table
+}
+
+fn mask(table: &mut Table, path: &mut Vec<String>) {
+    for (key, value) in table.iter_mut() {
+        path.push(key.clone());
+        match value {
+            Value::Table(inner) => mask(inner, path),
+            Value::Array(items) => {
+                for item in items.iter_mut().filter_map(Value::as_table_mut) {
+                    path.push(item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned());
+                    mask(item, path);
+                    path.pop();
+                }
+            }
+            Value::String(text) if is_secret(path) => *text = masked(path, text),
+            _ => {}
+        }
+        path.pop();
+    }
+}

@@ -1,0 +1,71 @@
+//! What production refuses to start with: simulators, samples and unprotected secrets (`decisions.md`, "Environment").
+
+use std::net::IpAddr;
+
+use domain::policy::Environment;
+
+use super::sections::{Config, RateSource, Transport};
+use super::validate::is_weak_key;
+
+/// Why this configuration may not run with real money: one line per reason, each naming its key. Empty outside
+/// production and for a configuration that may.
+pub fn refuse_in_production(config: &Config) -> Vec<String> {
+    if config.environment != Environment::Production {
+        return Vec::new();
+    }
+    let mut reasons = Vec::new();
+    let mut refuse = |holds: bool, reason: String| {
+        if holds {
+            reasons.push(reason);
+        }
+    };
+    for rail in config.rails.iter().filter(|rail| rail.enabled) {
+        let id = &rail.id;
+        refuse(
+            rail.transport == Transport::Simulated,
+            format!("rails.{id}.transport: \"simulated\" pays nobody: configure the rail or set enabled = false"),
+        );
+        refuse(
+            rail.transport == Transport::Https && !rail.url.starts_with("https://"),
+            format!("rails.{id}.url: must be https"),
+        );
+        refuse(
+            rail.transport == Transport::Https && rail.token.is_empty(),
+            format!("rails.{id}.token: is missing: the bank must know us"),
+        );
+    }
+    refuse(
+        config.rates.source == RateSource::Walk,
+        "rates.source: \"walk\" invents rates: use \"http\" or \"static\"".to_owned(),
+    );
+    refuse(
+        config.rates.source == RateSource::Http && !config.rates.url.starts_with("https://"),
+        "rates.url: must be https".to_owned(),
+    );
+    refuse(config.screening.sample_list, "screening.sample_list: the sample lists nobody real: set false".to_owned());
+    refuse(config.screening.lists.is_empty(), "screening.lists: is empty: nobody would be screened".to_owned());
+    let key = &config.security.key_encryption_key;
+    refuse(
+        key.is_empty(),
+        "security.key_encryption_key: is missing: the tenants' secrets would lie beside their key".to_owned(),
+    );
+    refuse(!key.is_empty() && is_weak_key(key), "security.key_encryption_key: is weak: use 32 random bytes".to_owned());
+    for path in &config.plain_text_secrets {
+        let variable = format!("CORRIDOR_{}_FILE", path.replace('.', "__").replace('-', "_").to_ascii_uppercase());
+        refuse(
+            !path.starts_with("store.") || config.store.url.expose().contains('@'),
+            format!("{path}: stands in plain text in the configuration file: use {variable}"),
+        );
+    }
+    let url = config.public_url();
+    refuse(!url.starts_with("https://"), format!("http.public_url: must be https, is {url:?}"));
+    refuse(
+        config.http.public_url.is_empty() && is_unspecified(config.http.listen.ip()),
+        "http.public_url: is missing: tokens must name the address that clients use".to_owned(),
+    );
+    reasons
+}
+
+fn is_unspecified(address: IpAddr) -> bool {
+    address.is_unspecified()
+}

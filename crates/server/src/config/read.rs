@@ -1,0 +1,83 @@
+//! Reading single values of the configuration: exact amounts, times of day, names. Refuses what would lose exactness.
+
+use domain::decimal::Decimal;
+use domain::policy::Environment;
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// A decimal number: a text (`"0.01"`) or an integer; a TOML float is refused because it is binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact(pub Decimal);
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Exact, D::Error> {
+        deserializer.deserialize_any(ExactVisitor).map(Exact)
+    }
+}
+
+struct ExactVisitor;
+
+impl Visitor<'_> for ExactVisitor {
+    type Value = Decimal;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a decimal number in quotes, like \"500.00\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Decimal, E> {
+        Decimal::parse(text).map_err(|error| E::custom(format!("{text:?} {error}")))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Decimal, E> {
+        Ok(Decimal::from_int(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Decimal, E> {
+        Err(E::invalid_type(Unexpected::Float(value), &self))
+    }
+}
+
+/// Reads `environment`.
+pub fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Environment, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Environment::parse(&name).ok_or_else(|| D::Error::unknown_variant(&name, &["production", "test", "mock"]))
+}
+
+/// A minute of the day from `"HH:MM"`; `"24:00"` is 1440.
+pub fn minute_of_day(text: &str) -> Option<u16> {
+    let (hours, minutes) = text.split_once(':')?;
+    let two_digits = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !two_digits(hours) || !two_digits(minutes) {
+        return None;
+    }
+    let (hours, minutes): (u16, u16) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let minute = hours * 60 + minutes;
+    (minutes < 60 && minute <= 1440).then_some(minute)
+}
+
+/// A weekday from its first three letters, Monday = 0.
+pub fn weekday(text: &str) -> Option<u8> {
+    (0u8..).zip(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]).find(|(_, name)| *name == text).map(|(day, _)| day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_read_strictly() {
+        for (text, minute) in [
+            ("00:00", Some(0)),
+            ("04:15", Some(255)),
+            ("24:00", Some(1440)),
+            ("24:01", None),
+            ("4:15", None),
+            ("04:60", None),
+            ("0415", None),
+            ("+4:15", None),
+        ] {
+            assert_eq!(minute_of_day(text), minute, "{text}");
+        }
+        assert_eq!((weekday("mon"), weekday("sun"), weekday("Monday")), (Some(0), Some(6), None));
+    }
+}

@@ -1,0 +1,350 @@
+//! The sections of the configuration as typed values, one field per key. What a key means stands in
+//! `config/reference.toml`, which is the reference; nothing here has a default that is not told there.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use domain::policy::Environment;
+use serde::Deserialize;
+
+use super::read::{self, Exact};
+use super::secret::Secret;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Which world this is.
+    #[serde(deserialize_with = "read::environment")]
+    pub environment: Environment,
+    /// `[http]`
+    pub http: Http,
+    /// `[store]`
+    pub store: Store,
+    /// `[security]`
+    pub security: Security,
+    /// `[payments]`
+    pub payments: Payments,
+    /// `[corridors.<CCC>]`, by alpha-3 code.
+    pub corridors: BTreeMap<String, Corridor>,
+    /// `[[rails]]`, in order of preference.
+    pub rails: Vec<RailEntry>,
+    /// `[banks]`
+    pub banks: Banks,
+    /// `[rates]`
+    pub rates: Rates,
+    /// `[screening]`
+    pub screening: Screening,
+    /// `[engine]`
+    pub engine: Engine,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[telemetry]`
+    pub telemetry: Telemetry,
+    /// Secrets that stand in plain text in the configuration file (dotted keys); not a key of the file.
+    #[serde(skip)]
+    pub plain_text_secrets: Vec<String>,
+}
+
+/// `[http]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Http {
+    pub listen: SocketAddr,
+    pub public_url: String,
+    pub header_timeout_s: u64,
+    pub body_timeout_s: u64,
+    pub keep_alive_timeout_s: u64,
+    pub max_body_bytes: usize,
+    pub max_head_bytes: usize,
+    pub max_connections: usize,
+    pub drain_timeout_s: u64,
+}
+
+/// `[store]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Store {
+    pub url: Secret,
+    pub pool_size: u32,
+    pub acquire_timeout_ms: u64,
+}
+
+/// `[security]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Security {
+    pub key_encryption_key: Secret,
+    pub token_max_age_s: u32,
+    pub token_leeway_s: u32,
+}
+
+/// `[payments]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Payments {
+    pub sender_relations: Vec<String>,
+    pub submit_deadline_s: u32,
+    pub return_window_days: u32,
+    pub idempotency_retention_h: u32,
+    pub event_retention_days: u32,
+}
+
+/// `[corridors.<CCC>]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Corridor {
+    pub open: bool,
+    pub quote_ttl_s: u32,
+    pub step: Exact,
+    pub max_rate_age_s: u32,
+    pub open_quote_cap: u32,
+    pub purpose: String,
+    pub default_local_code: String,
+}
+
+/// `kind` of a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Seconds.
+    Instant,
+    /// Business days.
+    Batch,
+}
+
+/// An entry of a rail's `needs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// The branch's local clearing code.
+    LocalCode,
+    /// The sender's date of birth.
+    SenderBirthdate,
+    /// The expiry of the sender's document.
+    SenderIdentityDocExp,
+}
+
+/// `transport` of a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// The simulated bank.
+    #[default]
+    Simulated,
+    /// ISO 20022 messages over HTTPS.
+    Https,
+    /// ISO 20022 files in a shared directory.
+    Directory,
+}
+
+/// `hours` of a rail, UTC.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct HoursEntry {
+    pub open: String,
+    pub close: String,
+    pub days: Vec<String>,
+    #[serde(default)]
+    pub holidays: Vec<String>,
+}
+
+/// One `[[rails]]` entry.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct RailEntry {
+    pub id: String,
+    pub country: String,
+    pub kind: Kind,
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    pub min: Exact,
+    pub max: Exact,
+    pub cost: Exact,
+    #[serde(default)]
+    pub hours: Option<HoursEntry>,
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    #[serde(default)]
+    pub banks: Vec<String>,
+    #[serde(default)]
+    pub duplicate_detection: Option<bool>,
+    #[serde(default)]
+    pub window_s: Option<u32>,
+    #[serde(default)]
+    pub retryable_reasons: Vec<String>,
+    #[serde(default = "one")]
+    pub max_batch: u16,
+    pub source: String,
+    pub as_of: String,
+    #[serde(default)]
+    pub transport: Transport,
+    #[serde(default)]
+    pub url: String,
+    #[serde(default)]
+    pub token: Secret,
+    #[serde(default)]
+    pub directory: PathBuf,
+    #[serde(default)]
+    pub debtor_name: String,
+    #[serde(default)]
+    pub debtor_account: String,
+    #[serde(default)]
+    pub debtor_agent: String,
+    #[serde(default)]
+    pub local_instrument: String,
+    #[serde(default = "connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    #[serde(default = "request_timeout_ms")]
+    pub request_timeout_ms: u64,
+    #[serde(default = "report_wait_s")]
+    pub report_wait_s: u64,
+}
+
+/// `[banks]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Banks {
+    pub directory: PathBuf,
+}
+
+/// `source` of the rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateSource {
+    /// The table as it is.
+    Static,
+    /// An address that is asked.
+    Http,
+    /// The table as a start, moving with time.
+    Walk,
+}
+
+/// `[rates]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Rates {
+    pub source: RateSource,
+    pub refresh_s: u32,
+    pub url: String,
+    pub token: Secret,
+    pub timeout_ms: u64,
+    pub walk_seed: u64,
+    pub walk_bps: u32,
+    pub mid: BTreeMap<String, Exact>,
+}
+
+/// `format` of a sanction list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListFormat {
+    /// Comma-separated values with a head line.
+    Csv,
+}
+
+/// An entry of `screening.lists`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct ListEntry {
+    pub name: String,
+    pub location: String,
+    pub format: ListFormat,
+}
+
+/// `[screening]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Screening {
+    pub sample_list: bool,
+    pub lists: Vec<ListEntry>,
+    pub refresh_s: u32,
+    pub max_age_h: u32,
+}
+
+/// `[engine]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Engine {
+    pub batch_max: usize,
+    pub queue_max: usize,
+    pub batches_in_flight: usize,
+    pub workers: usize,
+    pub job_batch_max: usize,
+    pub lease_s: u32,
+    pub poll_interval_ms: u64,
+}
+
+/// `[limits]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Limits {
+    pub enabled: bool,
+    pub quote_per_s: u32,
+    pub quote_burst: u32,
+    pub payment_per_s: u32,
+    pub payment_burst: u32,
+    pub get_per_s: u32,
+    pub get_burst: u32,
+    pub list_per_s: u32,
+    pub list_burst: u32,
+    pub streams_per_key: u32,
+    pub stream_max_s: u32,
+}
+
+/// `log_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// Human on a terminal, else JSON.
+    Auto,
+    /// One JSON object a line.
+    Json,
+    /// Lines for people.
+    Human,
+}
+
+/// `[telemetry]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Telemetry {
+    pub log_format: LogFormat,
+    pub log_filter: String,
+    pub otlp_endpoint: String,
+    pub otlp_sample_bps: u32,
+    pub service_name: String,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn one() -> u16 {
+    1
+}
+
+const fn connect_timeout_ms() -> u64 {
+    3_000
+}
+
+const fn request_timeout_ms() -> u64 {
+    20_000
+}
+
+const fn report_wait_s() -> u64 {
+    10
+}

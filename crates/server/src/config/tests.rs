@@ -1,0 +1,304 @@
+//! Layering, errors, the environment, conversion and production's refusals.
+
+use domain::country::Country;
+use domain::policy::Environment;
+use domain::time::Span;
+
+use super::*;
+
+fn sources(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> (Option<tempfile::TempPath>, Sources) {
+    let path = (!file.is_empty()).then(|| {
+        let mut out = tempfile::NamedTempFile::new().expect("a file");
+        std::io::Write::write_all(&mut out, file.as_bytes()).expect("written");
+        out.into_temp_path()
+    });
+    let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let sources = Sources { file: path.as_ref().map(|p| p.to_path_buf()), env: owned(env), overrides: owned(flags) };
+    (path, sources)
+}
+
+fn load(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let (_path, sources) = sources(file, env, flags);
+    Config::load(&sources)
+}
+
+fn refused(file: &str, env: &[(&str, &str)]) -> String {
+    load(file, env, &[]).expect_err("must be refused").to_string()
+}
+
+#[test]
+fn the_embedded_reference_is_a_whole_valid_configuration() {
+    let config = load("", &[], &[]).expect("valid");
+    assert_eq!(config.environment, Environment::Test);
+    assert_eq!(config.public_url(), "http://127.0.0.1:8480");
+    let policy = config.to_corridors().expect("converts");
+    assert_eq!(policy.corridors.len(), 7);
+    for country in Country::ALL {
+        assert_eq!(policy.corridors[&country].quote_ttl, Span::secs(300));
+        assert!(policy.rails_of(country).any(|rail| rail.hours.is_none()), "{country:?} has a rail at any hour");
+        assert!(policy.rails_of(country).count() >= 2, "{country:?}");
+    }
+    assert_eq!(policy.corridors[&Country::Vnm].step_minor, 1);
+    assert_eq!(policy.relations.len(), 19);
+    assert!(policy.relations.contains("inlaws"));
+    assert_eq!(policy.submit_deadline, Span::mins(30));
+    let raast = policy.rails_of(Country::Pak).next().expect("a rail");
+    assert_eq!((raast.id.to_string().as_str(), raast.cost_minor), ("pak-raast", 500_000));
+    assert_eq!(raast.max.to_string(), "200000.00 PKR");
+    assert!(config.mid_rates().len() >= 20);
+}
+
+#[test]
+fn the_reference_explains_every_key() {
+    let mut explained = false;
+    for line in REFERENCE.lines() {
+        let text = line.trim();
+        if text == "[corridors.BGD]" {
+            break;
+        }
+        if text.starts_with('#') {
+            explained = true;
+        } else if text.is_empty() || text.starts_with('[') {
+            explained = false;
+        } else if text.contains('=') {
+            assert!(explained || text.starts_with('"'), "no comment above {text:?}");
+        }
+    }
+}
+
+#[test]
+fn later_layers_win() {
+    let file = "[http]\nlisten = \"127.0.0.1:1\"\nmax_connections = 7\n[store]\npool_size = 3";
+    let env = [("CORRIDOR_HTTP__LISTEN", "127.0.0.1:2"), ("CORRIDOR_HTTP__MAX_CONNECTIONS", "8")];
+    let flags = [("http.listen", "127.0.0.1:3")];
+    let config = load(file, &env, &flags).expect("valid");
+    assert_eq!(config.http.listen.port(), 3);
+    assert_eq!(config.http.max_connections, 8);
+    assert_eq!(config.store.pool_size, 3);
+    assert_eq!(config.http.header_timeout_s, 10);
+}
+
+#[test]
+fn the_environment_reaches_corridors_rails_and_rates() {
+    let env = [
+        ("CORRIDOR_ENVIRONMENT", "mock"),
+        ("CORRIDOR_CORRIDORS__PAK__QUOTE_TTL_S", "120"),
+        ("CORRIDOR_CORRIDORS__IND__DEFAULT_LOCAL_CODE", "hdfc0000001"),
+        ("CORRIDOR_RAILS__PAK_RAAST__ENABLED", "false"),
+        ("CORRIDOR_RAILS__PAK_IBFT__TOKEN", "12345"),
+        ("CORRIDOR_RAILS__PAK_RAAST__MAX", "300000"),
+        ("CORRIDOR_RATES__MID__USD_PKR", "280"),
+        ("CORRIDOR_BASE_URL", "http://elsewhere"),
+        ("CORRIDOR_SECRET_KEY", "belongs to the client"),
+    ];
+    let config = load("", &env, &[]).expect("valid");
+    let policy = config.to_corridors().expect("converts");
+    let corridor = &policy.corridors[&Country::Pak];
+    assert_eq!((corridor.quote_ttl, corridor.open_quote_cap), (Span::secs(120), None));
+    assert_eq!(policy.corridors[&Country::Ind].default_local_code.as_deref(), Some("HDFC0000001"));
+    let raast = policy.rails_of(Country::Pak).next().expect("a rail");
+    assert!(!raast.enabled);
+    assert_eq!(raast.max.minor, 30_000_000);
+    assert!(policy.rails.iter().all(|rail| rail.hours.is_none()), "simulated rails of mock are always open");
+    let ibft = config.rails.iter().find(|rail| rail.id == "pak-ibft").expect("known");
+    assert_eq!(ibft.token.expose(), "12345");
+    assert_eq!(config.rates.mid["USD/PKR"].0.to_string(), "280");
+}
+
+#[test]
+fn a_file_changes_single_keys_of_known_rails_and_adds_new_ones() {
+    let file = r#"
+        [[rails]]
+        id = "pak-raast"
+        transport = "https"
+        url = "https://bank.example/iso"
+        debtor_name = "Demo Bank"
+        debtor_account = "1"
+        debtor_agent = "DEMOAEAD"
+        [[rails]]
+        id = "pak-other"
+        country = "PAK"
+        kind = "batch"
+        min = "1"
+        max = "10"
+        cost = "0"
+        source = "our bank"
+        as_of = "2026-11-01"
+    "#;
+    let config = load(file, &[], &[]).expect("valid");
+    let policy = config.to_corridors().expect("converts");
+    let rails: Vec<_> = policy.rails_of(Country::Pak).collect();
+    assert_eq!(rails.len(), 4);
+    assert_eq!(rails[0].max.minor, 20_000_000, "the other keys keep their seeds");
+    assert!(!rails[0].duplicate_detection, "a real rail recognises duplicates only where the operator says so");
+    assert!(rails[1].duplicate_detection);
+    assert_eq!((rails[3].window, rails[3].max_batch), (Span::days(2), 1));
+}
+
+#[test]
+fn an_unknown_key_is_an_error_that_names_it() {
+    for (file, env, parts) in [
+        ("[http]\nlisen = \"x\"", vec![], vec!["http.lisen", "unknown key"]),
+        ("[htp]\nlisten = \"x\"", vec![], vec!["htp", "unknown key"]),
+        ("", vec![("CORRIDOR_HTTP__LISEN", "x")], vec!["http.lisen", "CORRIDOR_HTTP__LISEN", "unknown key"]),
+        ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "no rail"]),
+        ("[corridors.USA]\nopen = true", vec![], vec!["corridors.USA"]),
+        ("[[rails]]\nid = \"pak-raast\"\nspeed = 1", vec![], vec!["rails.pak-raast.speed", "unknown key"]),
+    ] {
+        let message = refused(file, &env);
+        for part in parts {
+            assert!(message.contains(part), "{message:?} should name {part:?}");
+        }
+    }
+}
+
+#[test]
+fn wrong_values_name_key_origin_and_rule() {
+    for (file, parts) in [
+        ("[corridors.PAK]\nquote_ttl_s = 29", vec!["corridors.PAK.quote_ttl_s", "30 to 1800", ".tmp"]),
+        ("[corridors.PAK]\nstep = \"0.001\"", vec!["corridors.PAK.step", "PKR"]),
+        ("[corridors.PAK]\nstep = 0.01", vec!["corridors.PAK.step", "in quotes"]),
+        ("[[rails]]\nid = \"pak-raast\"\nmax = \"0.5\"", vec!["rails.pak-raast.max", "less than min"]),
+        ("[[rails]]\nid = \"vnm-napas247\"\nmin = \"0.5\"", vec!["rails.vnm-napas247.min", "0 decimals"]),
+        ("[[rails]]\nid = \"pak-raast\"\ntransport = \"https\"", vec!["rails.pak-raast.url", "debtor_name"]),
+        ("[[rails]]\nid = \"pak-raast\"\nbanks = [\"scb\"]", vec!["rails.pak-raast.banks", "\"scb\""]),
+        ("[[rails]]\nid = \"pak-rtgs\"\nhours.open = \"25:00\"", vec!["rails.pak-rtgs.hours.open", "25:00"]),
+        ("[[rails]]\nid = \"pak-rtgs\"\nhours.close = \"03:00\"", vec!["rails.pak-rtgs.hours.close", "later"]),
+        ("environment = \"live\"", vec!["environment", "`live`", "production"]),
+        ("[http]\nlisten = 80", vec!["http.listen"]),
+        ("[store]\nurl = \"mysql://x\"", vec!["store.url", "sqlite:PATH"]),
+        ("[security]\nkey_encryption_key = \"c2hvcnQ=\"", vec!["security.key_encryption_key", "32 bytes"]),
+        ("[rates.mid]\n\"USD/XXX\" = \"1\"", vec!["rates.mid.USD/XXX", "BASE/QUOTE"]),
+        ("[limits]\nquote_burst = 1", vec!["limits.quote_burst", "20 to"]),
+        ("http = ", vec!["TOML"]),
+    ] {
+        let message = refused(file, &[]);
+        for part in parts {
+            assert!(message.contains(part), "{message:?} should name {part:?}");
+        }
+    }
+}
+
+#[test]
+fn all_faults_are_told_at_once() {
+    let error = load("[store]\npool_size = 0\n[engine]\nworkers = 0", &[], &[]).expect_err("two faults");
+    assert_eq!(error.0.len(), 2, "{error}");
+}
+
+#[test]
+fn secrets_come_from_files_and_never_show() {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    std::io::Write::write_all(&mut file, b"postgres://app:hunter2@db/corridor\n").expect("written");
+    let path = file.path().to_str().expect("UTF-8");
+    let (_path, both) = sources("", &[("CORRIDOR_STORE__URL_FILE", path)], &[]);
+    let merged = Merged::read(&both).expect("read");
+    let config = Config::from_merged(&merged).expect("valid");
+    assert_eq!(config.store.url.expose(), "postgres://app:hunter2@db/corridor");
+    let shown = format!("{}{config:?}{:?}", print(&merged), masked_table(&merged));
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("postgres://***@db/corridor"));
+    let twice = [("CORRIDOR_STORE__URL_FILE", path), ("CORRIDOR_STORE__URL", "sqlite:x")];
+    assert!(refused("", &twice).contains("same key"));
+    assert!(refused("", &[("CORRIDOR_STORE__URL_FILE", "/nowhere/at/all")]).contains("CORRIDOR_STORE__URL_FILE"));
+    assert!(refused("", &[("CORRIDOR_STORE__POOL_SIZE_FILE", path)]).contains("store.pool_size_file"));
+}
+
+#[test]
+fn the_store_is_below_the_data_directory_unless_it_says_otherwise() {
+    let at = |url: &str| load("", &[("CORRIDOR_STORE__URL", url)], &[]).expect("valid").store_location(Path::new("/d"));
+    assert_eq!(at("sqlite:c.db"), StoreLocation::Sqlite("/d/c.db".into()));
+    assert_eq!(at("sqlite:/x/c.db"), StoreLocation::Sqlite("/x/c.db".into()));
+    assert_eq!(at("postgres://db/c"), StoreLocation::Postgres("postgres://db/c".to_owned()));
+}
+
+/// A configuration that production accepts.
+const PRODUCTION: &str = r#"
+environment = "production"
+[http]
+public_url = "https://pay.bank.example"
+[rates]
+source = "http"
+url = "https://rates.example/mid"
+[screening]
+sample_list = false
+lists = [{ name = "ofac-sdn", location = "https://lists.example/sdn.csv", format = "csv" }]
+[[rails]]
+id = "pak-raast"
+transport = "https"
+url = "https://bank.example/iso"
+debtor_name = "Demo Bank"
+debtor_account = "1"
+debtor_agent = "DEMOAEAD"
+"#;
+const GOOD_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+fn production_env() -> Vec<(String, String)> {
+    let mut env = vec![
+        ("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY".to_owned(), GOOD_KEY.to_owned()),
+        ("CORRIDOR_RAILS__PAK_RAAST__TOKEN".to_owned(), "bank-token".to_owned()),
+    ];
+    let others = load("", &[], &[]).expect("valid").rails;
+    for rail in others.iter().filter(|rail| rail.id != "pak-raast") {
+        let name = rail.id.replace('-', "_").to_uppercase();
+        env.push((format!("CORRIDOR_RAILS__{name}__ENABLED"), "false".to_owned()));
+    }
+    env
+}
+
+#[test]
+fn production_refuses_simulators_samples_and_unprotected_secrets() {
+    let check = |file: &str, change: &[(&str, &str)]| {
+        let mut env = production_env();
+        for (name, value) in change {
+            env.retain(|(known, _)| known != name);
+            env.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        let env: Vec<(&str, &str)> = env.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        refuse_in_production(&load(file, &env, &[]).expect("valid"))
+    };
+    assert_eq!(check(PRODUCTION, &[]), Vec::<String>::new());
+    let weak = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    for (change, key) in [
+        (("CORRIDOR_RAILS__PAK_IBFT__ENABLED", "true"), "rails.pak-ibft.transport"),
+        (("CORRIDOR_RAILS__PAK_RAAST__URL", "http://bank.example"), "rails.pak-raast.url"),
+        (("CORRIDOR_RAILS__PAK_RAAST__TOKEN", ""), "rails.pak-raast.token"),
+        (("CORRIDOR_RATES__SOURCE", "walk"), "rates.source"),
+        (("CORRIDOR_RATES__URL", "http://rates.example"), "rates.url"),
+        (("CORRIDOR_SCREENING__SAMPLE_LIST", "true"), "screening.sample_list"),
+        (("CORRIDOR_SCREENING__LISTS", "[]"), "screening.lists"),
+        (("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", ""), "security.key_encryption_key"),
+        (("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", weak), "security.key_encryption_key"),
+        (("CORRIDOR_HTTP__PUBLIC_URL", "http://pay.bank.example"), "http.public_url"),
+    ] {
+        let reasons = check(PRODUCTION, &[change]);
+        assert_eq!(reasons.len(), 1, "{change:?}: {reasons:?}");
+        assert!(reasons[0].starts_with(key), "{reasons:?}");
+        assert!(check(PRODUCTION, &[change, ("CORRIDOR_ENVIRONMENT", "test")]).is_empty(), "{change:?}");
+    }
+}
+
+#[test]
+fn production_refuses_secrets_in_the_configuration_file() {
+    let file = format!("{PRODUCTION}token = \"bank-token\"\n[security]\nkey_encryption_key = \"{GOOD_KEY}\"");
+    let env = production_env();
+    let env: Vec<(&str, &str)> = env.iter().skip(2).map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let reasons = refuse_in_production(&load(&file, &env, &[]).expect("valid"));
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    assert!(reasons[0].contains("CORRIDOR_RAILS__PAK_RAAST__TOKEN_FILE"), "{reasons:?}");
+    assert!(reasons[1].contains("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY_FILE"), "{reasons:?}");
+}
+
+#[test]
+fn a_key_encryption_key_is_made_once_outside_production_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let config = load("", &[], &[]).expect("valid");
+    let first = key_encryption_key(&config, dir.path()).expect("made");
+    assert_eq!(key_encryption_key(&config, dir.path()).expect("read"), first);
+    #[cfg(unix)]
+    {
+        let mode = std::fs::metadata(kek_path(dir.path())).expect("there").permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600);
+    }
+    let production = load("", &[("CORRIDOR_ENVIRONMENT", "production")], &[]).expect("valid");
+    assert!(matches!(key_encryption_key(&production, dir.path()), Err(KeyError::Missing)));
+}

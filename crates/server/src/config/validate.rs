@@ -1,0 +1,229 @@
+//! The rules that values of the configuration keep among themselves: bounds, forms, and what a rail or a rate source
+//! needs. All faults of a configuration are found at once.
+
+use std::collections::BTreeSet;
+
+use domain::country::Country;
+use domain::currency::Currency;
+
+use super::sections::{Config, RailEntry, RateSource, Transport};
+use super::{keys, secret::Secret};
+
+/// One broken rule.
+pub(super) struct ConfigFault {
+    /// The dotted key.
+    pub key: String,
+    /// What it must be.
+    pub rule: String,
+}
+
+/// Gathers faults.
+#[derive(Default)]
+pub(super) struct Faults(pub Vec<ConfigFault>);
+
+impl Faults {
+    pub fn add(&mut self, key: impl Into<String>, rule: impl Into<String>) {
+        self.0.push(ConfigFault { key: key.into(), rule: rule.into() });
+    }
+
+    fn within<T: TryInto<u64>>(&mut self, key: impl Into<String>, value: T, min: u64, max: u64) {
+        if !value.try_into().is_ok_and(|value| (min..=max).contains(&value)) {
+            self.add(key, format!("must be {min} to {max}"));
+        }
+    }
+
+    fn check(&mut self, key: impl Into<String>, holds: bool, rule: &str) {
+        if !holds {
+            self.add(key, rule);
+        }
+    }
+}
+
+/// Everything that is wrong with `config`.
+pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
+    let mut faults = Faults::default();
+    http_and_store(config, &mut faults);
+    security_and_payments(config, &mut faults);
+    rates_and_screening(config, &mut faults);
+    engine_and_limits(config, &mut faults);
+    corridors(config, &mut faults);
+    rails(config, &mut faults);
+    if faults.0.is_empty()
+        && let Err(conversion) = config.corridor_policy()
+    {
+        faults.0.extend(conversion);
+    }
+    faults.0
+}
+
+fn http_and_store(config: &Config, faults: &mut Faults) {
+    let http = &config.http;
+    faults.within("http.header_timeout_s", http.header_timeout_s, 1, 300);
+    faults.within("http.body_timeout_s", http.body_timeout_s, 1, 300);
+    faults.within("http.keep_alive_timeout_s", http.keep_alive_timeout_s, 1, 3_600);
+    faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
+    faults.within("http.max_head_bytes", http.max_head_bytes, 8_192, 65_536);
+    faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
+    faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
+    let url = &http.public_url;
+    faults.check("http.public_url", url.is_empty() || is_http_url(url), "must be an http or https URL, or \"\"");
+    let store = config.store.url.expose();
+    let known = store.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty())
+        || store.starts_with("postgres://")
+        || store.starts_with("postgresql://");
+    faults.check("store.url", known, "must be \"sqlite:PATH\" or \"postgres://…\"");
+    faults.within("store.pool_size", config.store.pool_size, 1, 256);
+    faults.within("store.acquire_timeout_ms", config.store.acquire_timeout_ms, 100, 60_000);
+}
+
+fn security_and_payments(config: &Config, faults: &mut Faults) {
+    let security = &config.security;
+    if !security.key_encryption_key.is_empty() && keys::decode(security.key_encryption_key.expose()).is_none() {
+        faults.add("security.key_encryption_key", "must be 32 bytes in base64");
+    }
+    faults.within("security.token_max_age_s", security.token_max_age_s, 30, 3_600);
+    faults.within("security.token_leeway_s", security.token_leeway_s, 0, 300);
+    let payments = &config.payments;
+    let blank = payments.sender_relations.iter().any(|relation| relation.trim().is_empty());
+    let usable = !payments.sender_relations.is_empty() && !blank;
+    faults.check("payments.sender_relations", usable, "must name at least one relation, none of them blank");
+    faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
+    faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
+    faults.within("payments.idempotency_retention_h", payments.idempotency_retention_h, 1, 720);
+    faults.within("payments.event_retention_days", payments.event_retention_days, 1, 400);
+}
+
+fn rates_and_screening(config: &Config, faults: &mut Faults) {
+    let rates = &config.rates;
+    faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
+    faults.within("rates.timeout_ms", rates.timeout_ms, 100, 60_000);
+    faults.within("rates.walk_bps", rates.walk_bps, 0, 1_000);
+    let asked = rates.source == RateSource::Http;
+    faults.check(
+        "rates.url",
+        !asked || is_http_url(&rates.url),
+        "must be an http or https URL while source is \"http\"",
+    );
+    for (pair, rate) in &rates.mid {
+        let key = format!("rates.mid.{pair}");
+        faults.check(&key, rate_pair(pair).is_some(), "must be BASE/QUOTE, two different known currency codes");
+        faults.check(&key, rate.0.is_positive(), "must be greater than 0");
+    }
+    let screening = &config.screening;
+    faults.within("screening.refresh_s", screening.refresh_s, 60, 86_400);
+    faults.within("screening.max_age_h", screening.max_age_h, 1, 168);
+    let mut names = BTreeSet::new();
+    for list in &screening.lists {
+        faults.check("screening.lists", names.insert(&list.name), &format!("{:?} stands there twice", list.name));
+        let given = !list.name.is_empty() && !list.location.is_empty();
+        faults.check("screening.lists", given, "every list needs a name and a location");
+        let plain = list.location.starts_with("http://");
+        faults.check("screening.lists", !plain, "a list is fetched over https only");
+    }
+}
+
+fn engine_and_limits(config: &Config, faults: &mut Faults) {
+    let engine = &config.engine;
+    faults.within("engine.batch_max", engine.batch_max, 1, 1_000);
+    faults.within("engine.queue_max", engine.queue_max, 1, 1_000_000);
+    faults.within("engine.batches_in_flight", engine.batches_in_flight, 1, 16);
+    faults.within("engine.workers", engine.workers, 1, 256);
+    faults.within("engine.job_batch_max", engine.job_batch_max, 1, 1_000);
+    faults.within("engine.lease_s", engine.lease_s, 5, 3_600);
+    faults.within("engine.poll_interval_ms", engine.poll_interval_ms, 10, 60_000);
+    let limits = &config.limits;
+    for (name, steady, burst) in [
+        ("quote", limits.quote_per_s, limits.quote_burst),
+        ("payment", limits.payment_per_s, limits.payment_burst),
+        ("get", limits.get_per_s, limits.get_burst),
+        ("list", limits.list_per_s, limits.list_burst),
+    ] {
+        faults.within(format!("limits.{name}_per_s"), steady, 1, 1_000_000);
+        let least = u64::from(steady.min(1_000_000));
+        faults.within(format!("limits.{name}_burst"), burst, least, 1_000_000);
+    }
+    faults.within("limits.streams_per_key", limits.streams_per_key, 1, 1_000);
+    faults.within("limits.stream_max_s", limits.stream_max_s, 60, 86_400);
+    let endpoint = &config.telemetry.otlp_endpoint;
+    let usable = endpoint.is_empty() || is_http_url(endpoint);
+    faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
+    faults.within("telemetry.otlp_sample_bps", config.telemetry.otlp_sample_bps, 0, 10_000);
+}
+
+fn corridors(config: &Config, faults: &mut Faults) {
+    for (code, corridor) in &config.corridors {
+        let key = |name: &str| format!("corridors.{code}.{name}");
+        let Some(country) = Country::parse(code) else {
+            let known = Country::ALL.map(Country::alpha3).join(", ");
+            faults.add(format!("corridors.{code}"), format!("unknown key: the corridors are {known}"));
+            continue;
+        };
+        faults.within(key("quote_ttl_s"), corridor.quote_ttl_s, 30, 1_800);
+        faults.within(key("max_rate_age_s"), corridor.max_rate_age_s, 1, 86_400);
+        let minor = corridor.step.0.to_minor(country.currency().minor_units());
+        let rule = format!("must be a positive amount that {} can pay", country.currency().code());
+        faults.check(key("step"), minor.is_some_and(|minor| minor > 0), &rule);
+        let purpose = &corridor.purpose;
+        let code_form =
+            (1..=4).contains(&purpose.len()) && purpose.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        faults.check(key("purpose"), code_form, "must be an ISO 20022 code of 1 to 4 capitals and digits");
+    }
+}
+
+fn rails(config: &Config, faults: &mut Faults) {
+    let mut ids = BTreeSet::new();
+    for rail in &config.rails {
+        let key = |name: &str| format!("rails.{}.{name}", rail.id);
+        let form = !rail.id.is_empty()
+            && rail.id.len() <= 64
+            && rail.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        faults.check(key("id"), form, "must be 1 to 64 lower-case letters, digits and hyphens");
+        faults.check(key("id"), ids.insert(&rail.id), "stands there twice");
+        faults.within(key("max_batch"), rail.max_batch, 1, 10_000);
+        faults.within(key("window_s"), rail.window_s.unwrap_or(1), 1, 2_592_000);
+        faults.within(key("connect_timeout_ms"), rail.connect_timeout_ms, 100, 60_000);
+        faults.within(key("request_timeout_ms"), rail.request_timeout_ms, 100, 120_000);
+        faults.within(key("report_wait_s"), rail.report_wait_s, 0, 60);
+        faults.check(key("source"), !rail.source.trim().is_empty(), "must say where the limits come from");
+        let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
+        faults.check(key("as_of"), dated, "must be a date like \"2026-11-01\"");
+        transport(rail, faults);
+    }
+}
+
+fn transport(rail: &RailEntry, faults: &mut Faults) {
+    let key = |name: &str| format!("rails.{}.{name}", rail.id);
+    match rail.transport {
+        Transport::Simulated => return,
+        Transport::Https => {
+            faults.check(key("url"), is_http_url(&rail.url), "must be a URL while transport is \"https\"")
+        }
+        Transport::Directory => {
+            let given = !rail.directory.as_os_str().is_empty();
+            faults.check(key("directory"), given, "must be a path while transport is \"directory\"");
+        }
+    }
+    for (name, text) in [
+        ("debtor_name", &rail.debtor_name),
+        ("debtor_account", &rail.debtor_account),
+        ("debtor_agent", &rail.debtor_agent),
+    ] {
+        faults.check(key(name), !text.trim().is_empty(), "is needed: the bank must know who pays");
+    }
+}
+
+/// The two currencies of `BASE/QUOTE`.
+pub(super) fn rate_pair(pair: &str) -> Option<(Currency, Currency)> {
+    let (base, quote) = pair.split_once('/')?;
+    let (base, quote) = (Currency::parse(base)?, Currency::parse(quote)?);
+    (base != quote).then_some((base, quote))
+}
+
+fn is_http_url(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// Whether a key-encryption key is no key at all: fewer than eight different bytes.
+pub(super) fn is_weak_key(key: &Secret) -> bool {
+    keys::decode(key.expose()).is_none_or(|bytes| bytes.iter().collect::<BTreeSet<_>>().len() < 8)
+}

@@ -1,0 +1,4 @@
+//! The binary's rooms: configuration, telemetry, the API client, and the commands of the command line. Nothing here
+//! decides about money.
+
+pub mod config;
