@@ -1,1 +1,46 @@
-fn main() {}
+//! `cargo xtask …`: the project's own chores, written in Rust so that they run wherever the project builds.
+//!
+//! Never part of the product: nothing imports this crate, and it imports none of ours.
+
+mod simulate;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check the house rules; print `path:line: rule: message` for each finding and exit 1 if there is any
+    Tidy,
+    /// Build the simulator in release mode and run it with these arguments
+    #[command(disable_help_flag = true)]
+    Simulate {
+        /// Handed on as they are (`--seconds 60`, `--seed 7`, `--planted-bugs`, `--help`)
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let root = workspace_root()?;
+    match Cli::parse().chore {
+        Chore::Tidy => tidy::run(&root),
+        Chore::Simulate { args } => simulate::run(&root, &args),
+    }
+}
+
+fn workspace_root() -> anyhow::Result<PathBuf> {
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as `cargo xtask …`")?;
+    let root = Path::new(&own).parent().context("xtask lies in the workspace's root")?;
+    Ok(root.to_owned())
+}

@@ -1,0 +1,90 @@
+//! Rule `arrows`: who may import whom, read from the manifests. A room that is not in the table is a finding, so a new
+//! crate cannot come without a decision about its place.
+
+use super::Finding;
+use super::manifest::{Manifest, Purpose};
+use super::tree::Tree;
+
+const RULE: &str = "arrows";
+/// Test support: any room but `domain` may use it in its own tests.
+const TEST_SUPPORT: &str = "testkit";
+
+/// Package → the packages of ours that it may import.
+const ALLOWED: [(&str, &[&str]); 9] = [
+    ("domain", &[]),
+    ("store", &["domain"]),
+    ("adapters", &["domain"]),
+    ("engine", &["domain", "store"]),
+    ("http-api", &["domain", "engine"]),
+    ("testkit", &["domain"]),
+    ("server", &["domain", "store", "engine", "adapters", "http-api", "testkit"]),
+    // Development only; nothing imports it.
+    ("simulator", &["domain", "store", "engine", "testkit"]),
+    ("xtask", &[]),
+];
+
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let manifests: Vec<_> = tree.manifests().filter_map(|(path, text)| Some((path, Manifest::parse(text)?))).collect();
+    let ours: Vec<&str> = manifests.iter().map(|(_, manifest)| manifest.name.as_str()).collect();
+    let mut findings = Vec::new();
+    for (path, manifest) in &manifests {
+        let Some(allowed) = allowed_for(&manifest.name) else {
+            let message =
+                format!("{} has no row in the table of allowed imports (xtask/src/tidy/arrows.rs)", manifest.name);
+            findings.push(Finding::new(path, 0, RULE, message));
+            continue;
+        };
+        for dependency in manifest.dependencies.iter().filter(|dependency| ours.contains(&dependency.name.as_str())) {
+            let name = dependency.name.as_str();
+            let for_tests = dependency.purpose == Purpose::Dev && name == TEST_SUPPORT && manifest.name != "domain";
+            if !allowed.contains(&name) && !for_tests {
+                let message = format!("{} must not import {name}; it may import {allowed:?}", manifest.name);
+                findings.push(Finding::new(path, dependency.line, RULE, message));
+            }
+        }
+    }
+    findings
+}
+
+fn allowed_for(package: &str) -> Option<&'static [&'static str]> {
+    ALLOWED.iter().find(|(name, _)| *name == package).map(|(_, allowed)| *allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(package: &str, section: &str, dependency: &str) -> usize {
+        let manifest = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}");
+        let rest = format!("[{section}]\n{dependency}.workspace = true\nserde.workspace = true\n");
+        let (one, other) = (manifest(package, &rest), manifest(dependency, ""));
+        check(&Tree::of(&[("crates/one/Cargo.toml", &one), ("crates/other/Cargo.toml", &other)])).len()
+    }
+
+    #[test]
+    fn only_the_arrows_of_the_architecture_are_allowed() {
+        for (package, section, dependency, expected) in [
+            ("store", "dependencies", "domain", 0),
+            ("http-api", "dependencies", "engine", 0),
+            ("http-api", "dependencies", "store", 1),
+            ("domain", "dependencies", "store", 1),
+            ("engine", "dependencies", "adapters", 1),
+            ("testkit", "dependencies", "store", 1),
+            ("store", "dev-dependencies", "testkit", 0),
+            ("store", "dependencies", "testkit", 1),
+            ("domain", "dev-dependencies", "testkit", 1),
+            ("adapters", "dev-dependencies", "store", 1),
+            ("server", "dependencies", "simulator", 1),
+            ("simulator", "dependencies", "engine", 0),
+            ("xtask", "dependencies", "domain", 1),
+        ] {
+            assert_eq!(findings(package, section, dependency), expected, "{package} {section} {dependency}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_room_is_a_finding() {
+        let tree = Tree::of(&[("crates/new/Cargo.toml", "[package]\nname = \"new\"\n")]);
+        assert_eq!(check(&tree).len(), 1);
+    }
+}

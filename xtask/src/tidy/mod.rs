@@ -1,0 +1,91 @@
+//! The house rules as tests. One module per rule; each rule is a pure function from the tree to its findings.
+//!
+//! A rule names what is wrong, where, and what to do instead. What has to stay although a rule speaks against it is
+//! written down in `ratchets.toml` with its reason (see [`ratchets`]): nothing is skipped silently.
+
+mod arrows;
+mod banned;
+mod floats;
+mod house_files;
+mod lengths;
+mod machine_paths;
+mod manifest;
+mod module_docs;
+mod open_ends;
+mod portable_sql;
+mod ratchets;
+mod rust_lexer;
+mod rust_source;
+mod sql_home;
+mod sql_text;
+mod tree;
+mod workspace_deps;
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use ratchets::Ratchets;
+use tree::Tree;
+
+/// One thing that a rule speaks against.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Path from the root, with `/`.
+    path: String,
+    /// From 1; 0 for the file as a whole.
+    line: usize,
+    rule: &'static str,
+    message: String,
+    /// What it counts against an exception's budget: 1, or lines for the length rules.
+    weight: usize,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, rule: &'static str, message: impl Into<String>) -> Finding {
+        Finding { path: path.to_owned(), line, rule, message: message.into(), weight: 1 }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}: {}", self.path, self.line.max(1), self.rule, self.message)
+    }
+}
+
+/// Every rule, in the order of the report.
+fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
+    let rules: [fn(&Tree) -> Vec<Finding>; 10] = [
+        arrows::check,
+        workspace_deps::check,
+        module_docs::check,
+        banned::check,
+        floats::check,
+        open_ends::check,
+        portable_sql::check,
+        sql_home::check,
+        machine_paths::check,
+        house_files::check,
+    ];
+    let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
+    findings.extend(lengths::check(tree));
+    ratchets.apply(findings)
+}
+
+/// Checks the tree at `root` and prints what it found.
+pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
+    let tree = Tree::read(root)?;
+    let ratchets = Ratchets::parse(tree.text(ratchets::FILE).unwrap_or_default())?;
+    let mut findings = check(&tree, &ratchets);
+    findings.sort();
+    for finding in &findings {
+        println!("{finding}");
+    }
+    println!("{}", lengths::summary(&tree));
+    if findings.is_empty() {
+        println!("tidy: {} files, no finding", tree.files().len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("tidy: {} findings in {} files", findings.len(), tree.files().len());
+    Ok(ExitCode::FAILURE)
+}
