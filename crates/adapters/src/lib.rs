@@ -1,1 +1,6 @@
-//! placeholder
+//! The outside world: rails, rates, sanction lists, the bank directory.
+//!
+//! Each module speaks one outside party's language and turns it into values of the domain. None decides about money.
+
+pub mod bank_directory;
+pub mod rails;
