@@ -1,0 +1,133 @@
+//! A bounded JSON reader (RFC 8259) over borrowed bytes: for request bodies and for the two parts of a JWT.
+//!
+//! Stricter than the standard where leniency has been abused: a member named twice is refused at any depth, and so
+//! are byte order marks, lone surrogates, text behind the document and nesting beyond [`DEPTH_MAX`]. A number stays
+//! the text that was sent, so nothing here ever rounds one. It knows no fields and never guesses a type.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+/// The deepest nesting of arrays and objects that is read (`decisions.md`, "Body").
+pub const DEPTH_MAX: usize = 32;
+
+/// A JSON value; text without escapes and numbers borrow from the document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, exactly as written: it has the form of a JSON number, nothing is known of its size.
+    Number(&'a str),
+    /// Text with its escapes resolved.
+    String(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Value<'a>>),
+    /// An object; no name occurs twice.
+    Object(Object<'a>),
+}
+
+impl<'a> Value<'a> {
+    /// The text, if this is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The object, if this is one.
+    pub fn into_object(self) -> Option<Object<'a>> {
+        match self {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+/// The members of an object in the order of the document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Object<'a> {
+    members: Vec<(Cow<'a, str>, Value<'a>)>,
+}
+
+impl<'a> Object<'a> {
+    /// The value of the member `name`.
+    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+        self.members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Whether there is a member `name`, whatever its value.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Every member.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
+        self.members.iter().map(|(name, value)| (name.as_ref(), value))
+    }
+}
+
+/// Why a text is not read as JSON, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} at byte {offset}")]
+pub struct JsonError {
+    /// Position of the offending byte in the document, from 0.
+    pub offset: usize,
+    /// What is wrong there.
+    pub kind: JsonErrorKind,
+}
+
+/// What can be wrong with a JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonErrorKind {
+    /// Bytes that are not UTF-8.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// A byte order mark.
+    #[error("byte order mark")]
+    ByteOrderMark,
+    /// The document ends too early.
+    #[error("unexpected end")]
+    UnexpectedEnd,
+    /// A byte that cannot stand here.
+    #[error("unexpected character")]
+    Unexpected,
+    /// A number that is not of JSON's form (`01`, `+1`, `.5`, `NaN`, `Infinity` …).
+    #[error("malformed number")]
+    MalformedNumber,
+    /// A control character inside text, not escaped.
+    #[error("control character in a string")]
+    ControlCharacter,
+    /// An escape that JSON does not have.
+    #[error("invalid escape")]
+    InvalidEscape,
+    /// Half of a surrogate pair.
+    #[error("lone surrogate")]
+    LoneSurrogate,
+    /// A member named twice in one object.
+    #[error("duplicate member name")]
+    DuplicateMember,
+    /// Nested beyond [`DEPTH_MAX`].
+    #[error("nested deeper than {} levels", DEPTH_MAX)]
+    TooDeep,
+    /// Something behind the end of the document.
+    #[error("text after the end of the document")]
+    TrailingData,
+}
+
+/// Reads one document.
+///
+/// # Errors
+/// The first thing that is wrong, with its byte offset.
+pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        return Err(JsonError { offset: 0, kind: JsonErrorKind::ByteOrderMark });
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| JsonError { offset: error.valid_up_to(), kind: JsonErrorKind::NotUtf8 })?;
+    reader::Reader::new(text).document()
+}
