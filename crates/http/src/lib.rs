@@ -1,1 +1,9 @@
-//! placeholder
+//! The HTTP room: what is read from the wire, what is written to it, and who may ask.
+//!
+//! Everything here is independent of what the engine decides: a bounded JSON reader and writer, decoders that
+//! collect every fault of a request, the token verifier, rate limits, error bodies, and the server loop. It holds no
+//! business rule, opens no database and calls nobody outside.
+
+pub mod decode;
+pub mod json;
+pub mod payments_v2;

@@ -1,0 +1,28 @@
+//! Identifiers in a path: `loc` is `["path","id"]`.
+
+use domain::fault::Fault;
+use domain::order::EXTERNAL_ID_MAX_CHARS;
+use uuid::Uuid;
+
+use super::shape::{AnyUuid, text_between};
+use super::{Place, Rejection};
+
+/// The id of one of our own resources.
+///
+/// # Errors
+/// `uuid_parsing`
+pub fn uuid(id: &str) -> Result<Uuid, Rejection> {
+    AnyUuid.read_str("id", id).map_err(of_path)
+}
+
+/// The caller's own id of a payment.
+///
+/// # Errors
+/// `string_too_short`, `string_too_long`, `control_character`
+pub fn external_id(id: &str) -> Result<String, Rejection> {
+    text_between(1, EXTERNAL_ID_MAX_CHARS).read_str("id", id).map_err(of_path)
+}
+
+fn of_path(fault: Fault) -> Rejection {
+    Rejection::Faults { place: Place::Path, faults: vec![fault] }
+}

@@ -1,0 +1,294 @@
+//! The shapes that a field can have, each with its faults. A shape reads one JSON value and nothing around it.
+
+use domain::decimal::{Decimal, DecimalError};
+use domain::fault::Fault;
+use jiff::civil::Date;
+use uuid::Uuid;
+
+use crate::json::Value;
+
+/// What a field must look like.
+pub trait Shape {
+    /// What it is read into.
+    type Out;
+
+    /// Reads a value that is there.
+    ///
+    /// # Errors
+    /// The rule that the value breaks.
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Self::Out, Fault>;
+
+    /// Whether a blank text in an optional field is read (and refused) rather than taken as absent: so for the fields
+    /// whose minimum length is part of the specification.
+    fn judges_blank(&self) -> bool {
+        false
+    }
+}
+
+/// Text; see [`text`], [`text_between`].
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    min_chars: usize,
+    max_chars: usize,
+    multiline: bool,
+}
+
+/// Text of at most `max_chars` characters, trimmed, without control characters.
+pub const fn text(max_chars: usize) -> Text {
+    Text { min_chars: 0, max_chars, multiline: false }
+}
+
+/// Text of at least `min_chars` and at most `max_chars` characters, trimmed, without control characters.
+pub const fn text_between(min_chars: usize, max_chars: usize) -> Text {
+    Text { min_chars, max_chars, multiline: false }
+}
+
+impl Text {
+    /// The same, but tab and newline may stand in it (`remarks`, `details`).
+    #[must_use]
+    pub const fn multiline(self) -> Text {
+        Text { multiline: true, ..self }
+    }
+
+    /// Reads plain text, as it comes from a query string or a path.
+    ///
+    /// # Errors
+    /// Too short, too long, or a control character in it.
+    pub fn read_str(&self, field: &'static str, given: &str) -> Result<String, Fault> {
+        let trimmed = given.trim();
+        let allowed = |c: char| !c.is_control() || (self.multiline && matches!(c, '\t' | '\n'));
+        if !trimmed.chars().all(allowed) {
+            return Err(Fault::new(field, "control_character", "String should not contain control characters"));
+        }
+        let chars = trimmed.chars().count();
+        if chars < self.min_chars {
+            let message = format!("String should have at least {} character{}", self.min_chars, plural(self.min_chars));
+            return Err(Fault::new(field, "string_too_short", message).with("min_length", self.min_chars));
+        }
+        if chars > self.max_chars {
+            let message = format!("String should have at most {} character{}", self.max_chars, plural(self.max_chars));
+            return Err(Fault::new(field, "string_too_long", message).with("max_length", self.max_chars));
+        }
+        Ok(trimmed.to_owned())
+    }
+}
+
+impl Shape for Text {
+    type Out = String;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<String, Fault> {
+        let text = value.as_str().ok_or_else(|| Fault::new(field, "string_type", "Input should be a valid string"))?;
+        self.read_str(field, text)
+    }
+
+    fn judges_blank(&self) -> bool {
+        self.min_chars > 0
+    }
+}
+
+/// One of a closed set of names; see [`one_of`].
+#[derive(Clone, Copy, Debug)]
+pub struct OneOf<T: 'static> {
+    values: &'static [T],
+    name: fn(T) -> &'static str,
+}
+
+/// One of `values`, written exactly as `name` writes it.
+pub const fn one_of<T: Copy>(values: &'static [T], name: fn(T) -> &'static str) -> OneOf<T> {
+    OneOf { values, name }
+}
+
+impl<T: Copy> OneOf<T> {
+    /// Reads plain text, as it comes from a query string.
+    ///
+    /// # Errors
+    /// `enum`, with the names that would do.
+    pub fn read_str(&self, field: &'static str, given: &str) -> Result<T, Fault> {
+        let found = self.values.iter().copied().find(|value| (self.name)(*value) == given);
+        found.ok_or_else(|| self.fault(field))
+    }
+
+    fn fault(&self, field: &'static str) -> Fault {
+        let quoted: Vec<String> = self.values.iter().map(|value| format!("'{}'", (self.name)(*value))).collect();
+        let expected = match quoted.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        };
+        Fault::new(field, "enum", format!("Input should be {expected}")).with("expected", expected)
+    }
+}
+
+impl<T: Copy> Shape for OneOf<T> {
+    type Out = T;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<T, Fault> {
+        match value.as_str() {
+            Some(text) => self.read_str(field, text.trim()),
+            None => Err(self.fault(field)),
+        }
+    }
+}
+
+/// A JSON number, exact, greater than zero, within the bounds of [`Decimal::parse`]. Text is no number.
+#[derive(Clone, Copy, Debug)]
+pub struct PositiveNumber;
+
+impl Shape for PositiveNumber {
+    type Out = Decimal;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
+        let Value::Number(number) = value else {
+            return Err(Fault::new(field, "decimal_type", "Input should be a valid number"));
+        };
+        let decimal = Decimal::parse(number).map_err(|error| number_fault(field, error))?;
+        if decimal.is_positive() {
+            return Ok(decimal);
+        }
+        Err(Fault::new(field, "greater_than", "Input should be greater than 0").with("gt", 0))
+    }
+}
+
+fn number_fault(field: &'static str, error: DecimalError) -> Fault {
+    let message = format!("Input {error}");
+    match error {
+        DecimalError::Malformed => Fault::new(field, "decimal_parsing", message),
+        DecimalError::OutOfRange => Fault::new(field, "decimal_max_digits", message)
+            .with("max_digits", Decimal::MAX_DIGITS)
+            .with("decimal_places", Decimal::MAX_DECIMALS),
+    }
+}
+
+/// A JSON integer from `min` to `max`, both included.
+#[derive(Clone, Copy, Debug)]
+pub struct Integer {
+    /// The smallest that will do.
+    pub min: i64,
+    /// The largest that will do.
+    pub max: i64,
+}
+
+impl Integer {
+    /// Reads plain text, as it comes from a query string.
+    ///
+    /// # Errors
+    /// `int_parsing`, `greater_than_equal`, `less_than_equal`.
+    pub fn read_str(&self, field: &'static str, given: &str) -> Result<i64, Fault> {
+        let digits = given.strip_prefix('-').unwrap_or(given);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Fault::new(field, "int_parsing", "Input should be a valid integer"));
+        }
+        // All digits: a number too large for 64 bits is beyond either bound all the same.
+        let beyond = if given.starts_with('-') { i64::MIN } else { i64::MAX };
+        self.bounded(field, given.parse().unwrap_or(beyond))
+    }
+
+    fn bounded(&self, field: &'static str, value: i64) -> Result<i64, Fault> {
+        let (min, max) = (self.min, self.max);
+        if value < min {
+            let message = format!("Input should be greater than or equal to {min}");
+            return Err(Fault::new(field, "greater_than_equal", message).with("ge", min));
+        }
+        if value > max {
+            let message = format!("Input should be less than or equal to {max}");
+            return Err(Fault::new(field, "less_than_equal", message).with("le", max));
+        }
+        Ok(value)
+    }
+}
+
+impl Shape for Integer {
+    type Out = i64;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<i64, Fault> {
+        match value {
+            Value::Number(number) => self.read_str(field, number),
+            _ => Err(Fault::new(field, "int_type", "Input should be a valid integer")),
+        }
+    }
+}
+
+/// A UUID in its hyphenated form.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyUuid;
+
+impl AnyUuid {
+    /// Reads plain text, as it comes from a path.
+    ///
+    /// # Errors
+    /// `uuid_parsing`
+    pub fn read_str(&self, field: &'static str, given: &str) -> Result<Uuid, Fault> {
+        let fault = |error: &str| {
+            let message = "Input should be a valid UUID in its hyphenated form";
+            Err(Fault::new(field, "uuid_parsing", message).with("error", error))
+        };
+        if given.len() != UUID_CHARS {
+            return fault("not 36 characters");
+        }
+        Uuid::try_parse(given).or_else(|_| fault("not 8-4-4-4-12 hexadecimal digits"))
+    }
+}
+
+const UUID_CHARS: usize = 36;
+
+impl Shape for AnyUuid {
+    type Out = Uuid;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Uuid, Fault> {
+        let text = value.as_str().ok_or_else(|| Fault::new(field, "uuid_type", "Input should be a valid UUID"))?;
+        self.read_str(field, text.trim())
+    }
+}
+
+/// A calendar day, `YYYY-MM-DD` (RFC 3339 `full-date`).
+#[derive(Clone, Copy, Debug)]
+pub struct Day;
+
+impl Shape for Day {
+    type Out = Date;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Date, Fault> {
+        let text = value.as_str().ok_or_else(|| Fault::new(field, "date_type", "Input should be a valid date"))?;
+        full_date(text.trim().as_bytes()).ok_or_else(|| {
+            let message = "Input should be a valid date in the form YYYY-MM-DD";
+            Fault::new(field, "date_parsing", message).with("error", "no such date")
+        })
+    }
+}
+
+/// Reads `YYYY-MM-DD`.
+pub(super) fn full_date(text: &[u8]) -> Option<Date> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
+        return None;
+    };
+    let year = i16::try_from(digits(&[*y1, *y2, *y3, *y4])?).ok()?;
+    let (month, day) = (i8::try_from(digits(&[*m1, *m2])?).ok()?, i8::try_from(digits(&[*d1, *d2])?).ok()?);
+    Date::new(year, month, day).ok()
+}
+
+/// The number that ASCII digits write; `None` for anything else.
+pub(super) fn digits(text: &[u8]) -> Option<i64> {
+    text.iter().try_fold(0_i64, |value, byte| match byte {
+        b'0'..=b'9' => value.checked_mul(10)?.checked_add(i64::from(byte - b'0')),
+        _ => None,
+    })
+}
+
+/// `true` or `false`.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag;
+
+impl Shape for Flag {
+    type Out = bool;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<bool, Fault> {
+        match value {
+            Value::Bool(flag) => Ok(*flag),
+            _ => Err(Fault::new(field, "bool_type", "Input should be a valid boolean")),
+        }
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

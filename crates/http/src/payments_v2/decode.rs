@@ -1,0 +1,282 @@
+//! The requests of Payment Service v2, read from bodies, query strings and paths (specification: "Resources and their
+//! fields", "Endpoints"). Shape only: the rules of a country and of a quote are `domain::order`'s and `domain::quote`'s.
+
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::ids::{PaymentId, QuoteId};
+use domain::order::{
+    ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft, EXTERNAL_ID_MAX_CHARS,
+};
+use domain::payment::PaymentState;
+use domain::time::Timestamp;
+
+use crate::decode::query::{self, Query};
+use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, one_of, text, text_between};
+use crate::decode::{Fields, Rejection, missing, path};
+
+/// Longest text where the specification names no limit.
+const TEXT_MAX_CHARS: usize = 256;
+/// Longest `remarks`.
+const REMARKS_MAX_CHARS: usize = 2_000;
+/// Longest account number, IBAN included.
+const ACCOUNT_NUMBER_MAX_CHARS: usize = 64;
+/// Longest branch code: BICs have 11 characters, local codes fewer.
+const BRANCH_CODE_MAX_CHARS: usize = 35;
+/// Length of an ISO 3166-1 alpha-3 code.
+const ALPHA3_CHARS: usize = 3;
+/// Longest e-mail address (RFC 5321 path, without its brackets).
+const EMAIL_MAX_CHARS: usize = 254;
+
+/// Most records of one list.
+const LIST_LIMIT_MAX: i64 = 1_000;
+/// Records of a list that names no limit.
+const LIST_LIMIT_DEFAULT: i64 = 20;
+/// Most values of the `status` filter.
+const STATUS_ITEMS_MAX: usize = 9;
+
+const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
+const SOURCE_CURRENCY: OneOf<Currency> = one_of(&Currency::SOURCES, Currency::code);
+const ACCOUNT_TYPE: OneOf<AccountType> = one_of(&[AccountType::Savings, AccountType::Current], AccountType::name);
+const DOCUMENT_TYPE: OneOf<DocumentType> =
+    one_of(&[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other], DocumentType::name);
+
+/// The body of `POST /v2/quote`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuoteRequest {
+    /// Destination country.
+    pub country: Country,
+    /// Source currency.
+    pub currency: Currency,
+    /// Amount in the source currency, greater than zero.
+    pub amount: Decimal,
+    /// Account of the beneficiary, to route by; binds the payment.
+    pub beneficiary_account_number: Option<String>,
+    /// Branch of the beneficiary, to route by; binds the payment.
+    pub bank_branch_code: Option<String>,
+}
+
+/// Reads the body of `POST /v2/quote`.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let country = fields.required("country", COUNTRY);
+    let currency = fields.required("currency", SOURCE_CURRENCY);
+    let amount = fields.required("amount", PositiveNumber);
+    let beneficiary_account_number = fields.optional("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
+    let bank_branch_code = fields.optional("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
+    fields.finish(|| {
+        Some(QuoteRequest {
+            country: country?,
+            currency: currency?,
+            amount: amount?,
+            beneficiary_account_number,
+            bank_branch_code,
+        })
+    })
+}
+
+/// Reads the body of `POST /v2/payment`. A `timestamp` or `bank_branch_name` from the client is ignored.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn payment_order(body: &[u8]) -> Result<Draft, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let short = text(TEXT_MAX_CHARS);
+    let alpha3 = text_between(ALPHA3_CHARS, ALPHA3_CHARS);
+    let country = fields.required("country", COUNTRY);
+    let currency = fields.required("currency", SOURCE_CURRENCY);
+    let quote = fields.required("quote", AnyUuid);
+    let amount = fields.required("amount", PositiveNumber);
+    let bank_name = fields.required("bank_name", short);
+    let bank_branch_code = fields.required("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
+    let beneficiary_name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
+    let beneficiary_city = fields.required("beneficiary_city", short);
+    let beneficiary_address = fields.required("beneficiary_address", text(ADDRESS_MAX_CHARS));
+    let beneficiary_account_number = fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
+    let beneficiary_account_type = fields.optional("beneficiary_account_type", ACCOUNT_TYPE);
+    let beneficiary_mobile = fields.optional("beneficiary_mobile", short);
+    let beneficiary_email = fields.optional("beneficiary_email", text(EMAIL_MAX_CHARS));
+    let remarks = fields.optional("remarks", text(REMARKS_MAX_CHARS).multiline());
+    let sender_name = fields.required("sender_name", short);
+    let sender_birthdate = fields.optional("sender_birthdate", Day);
+    let sender_identity_doc_type = fields.required("sender_identity_doc_type", DOCUMENT_TYPE);
+    let sender_identity_doc = fields.required("sender_identity_doc", short);
+    let sender_identity_doc_exp = fields.optional("sender_identity_doc_exp", Day);
+    let sender_identity_doc_country = fields.optional("sender_identity_doc_country", alpha3);
+    let sender_city = fields.required("sender_city", short);
+    let sender_address = fields.required("sender_address", text(ADDRESS_MAX_CHARS));
+    let sender_country = fields.required("sender_country", alpha3);
+    let sender_mobile = fields.optional("sender_mobile", short);
+    let sender_relation = fields.required("sender_relation", short);
+    let external_id = fields.optional("external_id", text_between(1, EXTERNAL_ID_MAX_CHARS));
+    fields.finish(|| {
+        Some(Draft {
+            country: country?,
+            currency: currency?,
+            quote: QuoteId(quote?),
+            amount: amount?,
+            bank_name: bank_name?,
+            bank_branch_code: bank_branch_code?,
+            beneficiary_name: beneficiary_name?,
+            beneficiary_city: beneficiary_city?,
+            beneficiary_address: beneficiary_address?,
+            beneficiary_account_number: beneficiary_account_number?,
+            beneficiary_account_type: beneficiary_account_type.unwrap_or_default(),
+            beneficiary_mobile,
+            beneficiary_email,
+            remarks,
+            sender_name: sender_name?,
+            sender_birthdate,
+            sender_identity_doc_type: sender_identity_doc_type?,
+            sender_identity_doc: sender_identity_doc?,
+            sender_identity_doc_exp,
+            sender_identity_doc_country,
+            sender_city: sender_city?,
+            sender_address: sender_address?,
+            sender_country: sender_country?,
+            sender_mobile,
+            sender_relation: sender_relation?,
+            external_id,
+        })
+    })
+}
+
+/// `SortingOrder`: by creation time, ties by id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SortingOrder {
+    /// Oldest first.
+    Asc,
+    /// Newest first, the default.
+    #[default]
+    Desc,
+}
+
+/// `SearchType`: what `search_term` is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchType {
+    /// The payment's id.
+    Id,
+    /// The caller's own id.
+    ExternalId,
+    /// Bank reference, rail reference and wallet transaction ids.
+    LinkedTxn,
+}
+
+const SORTING_ORDER: OneOf<SortingOrder> = one_of(&[SortingOrder::Asc, SortingOrder::Desc], |order| match order {
+    SortingOrder::Asc => "asc",
+    SortingOrder::Desc => "desc",
+});
+const SEARCH_TYPE: OneOf<SearchType> =
+    one_of(&[SearchType::Id, SearchType::ExternalId, SearchType::LinkedTxn], |kind| match kind {
+        SearchType::Id => "id",
+        SearchType::ExternalId => "external_id",
+        SearchType::LinkedTxn => "linked_txn",
+    });
+const PAYMENT_STATE: OneOf<PaymentState> = one_of(&PaymentState::ALL, PaymentState::name);
+
+/// The query of `GET /v2/payments`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListQuery {
+    /// Destination country.
+    pub country: Country,
+    /// Most records of the answer, 0 to 1,000.
+    pub limit: u32,
+    /// Records to skip; beyond the last one the answer is empty.
+    pub offset: u64,
+    /// Which end comes first.
+    pub sorting_order: SortingOrder,
+    /// Created at or after.
+    pub start_ts: Option<Timestamp>,
+    /// Created before.
+    pub end_ts: Option<Timestamp>,
+    /// In one of these states; in any where empty.
+    pub status: Vec<PaymentState>,
+    /// What to look for, and the term.
+    pub search: Option<(SearchType, String)>,
+}
+
+/// Reads the query of `GET /v2/payments`.
+///
+/// # Errors
+/// Every wrong parameter, in the order of the specification.
+pub fn list_query(raw: Option<&str>) -> Result<ListQuery, Rejection> {
+    let mut query = Query::of(raw);
+    let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
+    let limit = query.optional("limit", |name, given| Integer { min: 0, max: LIST_LIMIT_MAX }.read_str(name, given));
+    let offset = query.optional("offset", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
+    let sorting_order = query.optional("sorting_order", |name, given| SORTING_ORDER.read_str(name, given));
+    let start_ts = query.optional("start_ts", query::instant);
+    let end_ts = query.optional("end_ts", query::instant);
+    let status = query.list("status", STATUS_ITEMS_MAX, |name, given| PAYMENT_STATE.read_str(name, given));
+    let search = search(&mut query);
+    query.finish(|| {
+        Some(ListQuery {
+            country: country?,
+            limit: u32::try_from(limit.unwrap_or(LIST_LIMIT_DEFAULT)).ok()?,
+            offset: u64::try_from(offset.unwrap_or(0)).ok()?,
+            sorting_order: sorting_order.unwrap_or_default(),
+            start_ts,
+            end_ts,
+            status,
+            search,
+        })
+    })
+}
+
+/// `search_type` and `search_term`, which go only together; a blank term is no term.
+fn search(query: &mut Query) -> Option<(SearchType, String)> {
+    // A parameter that was given but is wrong counts as given: its own fault is enough.
+    let (typed, termed) = (query.has("search_type"), query.has("search_term"));
+    let kind = query.optional("search_type", |name, given| SEARCH_TYPE.read_str(name, given));
+    let term = query.optional("search_term", |name, given| text(TEXT_MAX_CHARS).read_str(name, given));
+    match (typed, termed) {
+        (true, false) => query.refuse(missing("search_term")),
+        (false, true) => query.refuse(missing("search_type")),
+        _ => {}
+    }
+    Some((kind?, term?))
+}
+
+/// What names a payment in `GET /v2/payments/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaymentKey {
+    /// Our id.
+    Id(PaymentId),
+    /// The caller's own id (`external=true`).
+    External(String),
+}
+
+/// Reads path and query of `GET /v2/payments/{id}`: the country and which payment.
+///
+/// # Errors
+/// Every wrong parameter of the query, else a wrong id.
+pub fn payment_lookup(id: &str, raw: Option<&str>) -> Result<(Country, PaymentKey), Rejection> {
+    let mut query = Query::of(raw);
+    let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
+    let external = query.optional("external", query::flag).unwrap_or(false);
+    let country = query.finish(|| country)?;
+    let key = if external {
+        PaymentKey::External(path::external_id(id)?)
+    } else {
+        PaymentKey::Id(PaymentId(path::uuid(id)?))
+    };
+    Ok((country, key))
+}
+
+/// Reads path and query of `GET /v2/quote/{id}`: the country and which quote.
+///
+/// # Errors
+/// A wrong country, else a wrong id.
+pub fn quote_lookup(id: &str, raw: Option<&str>) -> Result<(Country, QuoteId), Rejection> {
+    let mut query = Query::of(raw);
+    let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
+    let country = query.finish(|| country)?;
+    Ok((country, QuoteId(path::uuid(id)?)))
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;
