@@ -2,3 +2,4 @@
 //! decides about money.
 
 pub mod config;
+pub mod telemetry;

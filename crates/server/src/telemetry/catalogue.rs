@@ -1,0 +1,232 @@
+//! Every metric that this program exports: name, kind, labels and help. What is not listed here is not exported with a
+//! help text nor from the start; a test keeps names in Prometheus' conventions (base units, `_total` for counters).
+
+use domain::country::Country;
+
+/// What kind of metric it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only rises.
+    Counter,
+    /// Rises and falls.
+    Gauge,
+    /// Durations in seconds.
+    Seconds,
+    /// Sizes, in things.
+    Sizes,
+}
+
+/// The values that a label has from the start.
+#[derive(Clone, Copy, Debug)]
+pub enum Values {
+    /// These.
+    Known(&'static [&'static str]),
+    /// The destination countries.
+    Countries,
+    /// The configured rails.
+    Rails,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// What it counts.
+    pub help: &'static str,
+    /// Its labels; one series for every combination is there from the start.
+    pub labels: &'static [(&'static str, Values)],
+}
+
+const STATUSES: Values =
+    Values::Known(&["queued", "processing", "succeeded", "failed", "rejected", "reversed", "unknown"]);
+const OPERATIONS: Values =
+    Values::Known(&["create_quote", "get_quote", "create_payment", "get_payment", "list_payments", "stream_events"]);
+const JOBS: Values = Values::Known(&["submit", "inquire", "expire_quote", "review", "deadline"]);
+
+const fn metric(
+    name: &'static str,
+    kind: Kind,
+    labels: &'static [(&'static str, Values)],
+    help: &'static str,
+) -> Metric {
+    Metric { name, kind, help, labels }
+}
+
+/// All metrics.
+pub const METRICS: &[Metric] = &[
+    // HTTP
+    metric(
+        "corridor_http_requests_total",
+        Kind::Counter,
+        &[("operation", OPERATIONS), ("status", Values::Known(&["2xx", "4xx", "5xx"]))],
+        "Requests answered, by operation and class of status",
+    ),
+    metric(
+        "corridor_http_request_seconds",
+        Kind::Seconds,
+        &[("operation", OPERATIONS)],
+        "Time from the head of a request to its answer",
+    ),
+    metric("corridor_http_requests_in_flight", Kind::Gauge, &[], "Requests under way"),
+    metric("corridor_http_connections", Kind::Gauge, &[], "Connections open"),
+    metric("corridor_auth_failures_total", Kind::Counter, &[], "Requests refused with 401"),
+    metric("corridor_rate_limited_total", Kind::Counter, &[("operation", OPERATIONS)], "Requests refused with 429"),
+    metric("corridor_event_streams", Kind::Gauge, &[], "Event streams open"),
+    metric("corridor_events_sent_total", Kind::Counter, &[], "Events written to streams"),
+    // quotes and payments
+    metric(
+        "corridor_quotes_total",
+        Kind::Counter,
+        &[("country", Values::Countries), ("status", Values::Known(&["created", "used", "expired"]))],
+        "Quotes that entered a state",
+    ),
+    metric(
+        "corridor_payments_total",
+        Kind::Counter,
+        &[("country", Values::Countries), ("status", STATUSES)],
+        "Payments that entered a state",
+    ),
+    metric(
+        "corridor_payment_settle_seconds",
+        Kind::Seconds,
+        &[("country", Values::Countries)],
+        "Time from acceptance of a payment to its success",
+    ),
+    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments that wait for a person's decision"),
+    metric("corridor_unknown_payments", Kind::Gauge, &[], "Payments whose outcome at the rail is unknown"),
+    metric(
+        "corridor_discrepancies_total",
+        Kind::Counter,
+        &[],
+        "Reports that contradict what is booked, put aside for a person",
+    ),
+    metric(
+        "corridor_screenings_total",
+        Kind::Counter,
+        &[("verdict", Values::Known(&["clean", "review", "hit"]))],
+        "Screenings of names, by verdict",
+    ),
+    metric("corridor_screening_list_age_seconds", Kind::Gauge, &[], "Age of the oldest loaded sanction list"),
+    metric("corridor_rate_age_seconds", Kind::Gauge, &[], "Age of the oldest mid-market rate in use"),
+    // engine
+    metric(
+        "corridor_batches_total",
+        Kind::Counter,
+        &[("outcome", Values::Known(&["committed", "retried", "unknown", "failed"]))],
+        "Batches of commands, by outcome of their commit",
+    ),
+    metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
+    metric("corridor_batch_seconds", Kind::Seconds, &[], "Time to load, decide and commit one batch"),
+    metric("corridor_queue_commands", Kind::Gauge, &[], "Commands that wait for a batch"),
+    metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands refused because the queue was full"),
+    metric(
+        "corridor_jobs_total",
+        Kind::Counter,
+        &[("kind", JOBS), ("outcome", Values::Known(&["done", "retried"]))],
+        "Jobs carried out, by outcome",
+    ),
+    metric("corridor_jobs_due", Kind::Gauge, &[], "Jobs that are due and not leased"),
+    metric("corridor_job_oldest_due_seconds", Kind::Gauge, &[], "How long the oldest due job has waited"),
+    // rails
+    metric(
+        "corridor_rail_submissions_total",
+        Kind::Counter,
+        &[("rail", Values::Rails), ("outcome", Values::Known(&["accepted", "refused", "not_sent", "indeterminate"]))],
+        "Instructions handed to a rail, by what it answered",
+    ),
+    metric(
+        "corridor_rail_answer_seconds",
+        Kind::Seconds,
+        &[("rail", Values::Rails)],
+        "Time a rail took to answer a message",
+    ),
+    metric("corridor_rail_reports_total", Kind::Counter, &[("rail", Values::Rails)], "Reports taken from a rail"),
+    metric(
+        "corridor_rail_unreadable_total",
+        Kind::Counter,
+        &[("rail", Values::Rails)],
+        "Messages of a rail that could not be understood",
+    ),
+    // ledger
+    metric(
+        "corridor_ledger_imbalance",
+        Kind::Gauge,
+        &[],
+        "Sum over all accounts of debits minus credits, in minor units; anything but 0 is an alarm",
+    ),
+    metric(
+        "corridor_store_connections",
+        Kind::Gauge,
+        &[("state", Values::Known(&["idle", "in_use"]))],
+        "Connections of this process to the store",
+    ),
+    // webhooks and chain
+    metric(
+        "corridor_webhook_oldest_pending_seconds",
+        Kind::Gauge,
+        &[],
+        "How long the oldest webhook that was not delivered has waited",
+    ),
+    metric(
+        "corridor_chain_head_lag_blocks",
+        Kind::Gauge,
+        &[],
+        "Blocks between the chain's head and what was read of it",
+    ),
+];
+
+/// The upper bounds of the buckets of durations, in seconds.
+pub const SECONDS_BUCKETS: &[f64] = &[
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0,
+    86400.0,
+];
+
+/// The upper bounds of the buckets of sizes.
+pub const SIZES_BUCKETS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+
+impl Metric {
+    /// Every combination of its labels' values.
+    pub fn series(&self, rails: &[String]) -> Vec<Vec<(&'static str, String)>> {
+        let mut series = vec![Vec::new()];
+        for (name, values) in self.labels {
+            let values: Vec<String> = match values {
+                Values::Known(known) => known.iter().map(|value| (*value).to_owned()).collect(),
+                Values::Countries => Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect(),
+                Values::Rails => rails.to_vec(),
+            };
+            let extend = |labels: Vec<(&'static str, String)>| {
+                values
+                    .iter()
+                    .map(move |value| [labels.clone(), vec![(*name, value.clone())]].concat())
+                    .collect::<Vec<_>>()
+            };
+            series = series.into_iter().flat_map(extend).collect();
+        }
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_follow_prometheus() {
+        let mut names = BTreeSet::new();
+        for metric in METRICS {
+            let name = metric.name;
+            assert!(names.insert(name), "{name} stands there twice");
+            assert!(name.starts_with("corridor_"), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+            assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
+            assert!(metric.kind != Kind::Seconds || name.ends_with("_seconds"), "{name}");
+            assert!(!["_ms", "_millis", "_minutes", "_kb"].iter().any(|unit| name.ends_with(unit)), "{name}");
+            assert!(!metric.help.is_empty() && !metric.help.ends_with('.'), "{name}");
+        }
+    }
+}

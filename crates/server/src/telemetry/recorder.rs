@@ -1,0 +1,112 @@
+//! The metrics recorder and its text for `GET /metrics`. Every series of the catalogue is there at 0 from the start, so
+//! that an alert can tell "never happened" from "not measured".
+
+use metrics::{Label, Recorder};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+
+use super::TelemetryError;
+use super::catalogue::{Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
+
+/// Renders what was recorded.
+#[derive(Clone)]
+pub struct Exposition(PrometheusHandle);
+
+impl Exposition {
+    /// The Prometheus text format, version 0.0.4, for `GET /metrics`.
+    pub fn render(&self) -> String {
+        self.0.run_upkeep();
+        self.0.render()
+    }
+}
+
+/// Installs the process's recorder and registers the catalogue. `rails`: the ids of the configured rails.
+pub fn install_recorder(rails: &[String]) -> Result<Exposition, TelemetryError> {
+    let recorder = build().map_err(TelemetryError::Metrics)?;
+    let exposition = Exposition(recorder.handle());
+    register(&recorder, rails);
+    metrics::set_global_recorder(recorder).map_err(|error| TelemetryError::Metrics(error.to_string()))?;
+    Ok(exposition)
+}
+
+fn build() -> Result<PrometheusRecorder, String> {
+    let mut builder = PrometheusBuilder::new();
+    for metric in METRICS {
+        let buckets = match metric.kind {
+            Kind::Seconds => SECONDS_BUCKETS,
+            Kind::Sizes => SIZES_BUCKETS,
+            Kind::Counter | Kind::Gauge => continue,
+        };
+        let name = Matcher::Full(metric.name.to_owned());
+        builder = builder.set_buckets_for_metric(name, buckets).map_err(|error| error.to_string())?;
+    }
+    Ok(builder.build_recorder())
+}
+
+fn register(recorder: &PrometheusRecorder, rails: &[String]) {
+    metrics::with_local_recorder(recorder, || {
+        for metric in METRICS {
+            match metric.kind {
+                Kind::Counter => metrics::describe_counter!(metric.name, metric.help),
+                Kind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
+                Kind::Seconds | Kind::Sizes => metrics::describe_histogram!(metric.name, metric.help),
+            }
+            for series in metric.series(rails) {
+                let labels: Vec<Label> = series.into_iter().map(|(name, value)| Label::new(name, value)).collect();
+                match metric.kind {
+                    Kind::Counter => metrics::counter!(metric.name, labels).absolute(0),
+                    Kind::Gauge => metrics::gauge!(metric.name, labels).set(0.0),
+                    Kind::Seconds | Kind::Sizes => drop(metrics::histogram!(metric.name, labels)),
+                }
+            }
+        }
+    });
+    build_info(recorder);
+}
+
+fn build_info(recorder: &PrometheusRecorder) {
+    metrics::with_local_recorder(recorder, || {
+        recorder.describe_gauge("corridor_build_info".into(), None, "The running version; always 1".into());
+        metrics::gauge!("corridor_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_series_is_there_at_zero_from_the_start() {
+        let recorder = build().expect("builds");
+        let exposition = Exposition(recorder.handle());
+        register(&recorder, &["pak-raast".to_owned()]);
+        let text = exposition.render();
+        for metric in METRICS {
+            assert!(text.contains(&format!("# HELP {} {}", metric.name, metric.help)), "{} has no help", metric.name);
+            assert!(text.lines().any(|line| line.starts_with(metric.name)), "{} has no series", metric.name);
+        }
+        for line in [
+            "corridor_payments_total{country=\"PAK\",status=\"succeeded\"} 0",
+            "corridor_rail_submissions_total{rail=\"pak-raast\",outcome=\"indeterminate\"} 0",
+            "corridor_ledger_imbalance 0",
+            "corridor_payment_settle_seconds_count{country=\"VNM\"} 0",
+            "corridor_batch_seconds_bucket{le=\"+Inf\"} 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "missing {line:?} in\n{text}");
+        }
+        assert!(!text.contains(" NaN"), "{text}");
+    }
+
+    #[test]
+    fn what_is_recorded_shows() {
+        let recorder = build().expect("builds");
+        let exposition = Exposition(recorder.handle());
+        register(&recorder, &[]);
+        metrics::with_local_recorder(&recorder, || {
+            metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued").increment(3);
+            metrics::histogram!("corridor_batch_seconds").record(0.002);
+        });
+        let text = exposition.render();
+        assert!(text.contains("corridor_payments_total{country=\"PAK\",status=\"queued\"} 3"), "{text}");
+        assert!(text.contains("corridor_batch_seconds_bucket{le=\"0.0025\"} 1"), "{text}");
+    }
+}
