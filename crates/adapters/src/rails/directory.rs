@@ -1,0 +1,87 @@
+//! The host-to-host transport: messages are files in `out`, reports are files in `in`.
+//!
+//! A file that we write appears whole or not at all. A file of the bank is never deleted: it is moved away once the
+//! caller has said, by its cursor, that its reports are stored.
+
+mod inbox;
+mod outbox;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::rail::{InquiryAnswer, Reports, Submission};
+use tokio::time::Instant;
+
+use super::{DirectoryConfig, Message, SetupError};
+use inbox::Inbox;
+use outbox::{Outbox, PutError};
+
+/// How often the directory is looked at while it holds nothing new.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+pub(super) struct DirectoryTransport {
+    outbox: Arc<Outbox>,
+    inbox: Arc<Inbox>,
+    report_wait: Duration,
+}
+
+impl DirectoryTransport {
+    pub(super) fn new(config: &DirectoryConfig) -> Result<DirectoryTransport, SetupError> {
+        let outbox = Outbox::new(config.dir.join("out"));
+        let inbox = Inbox::new(config.dir.join("in"));
+        for path in [&outbox.dir, &inbox.dir, &inbox.archive, &inbox.unreadable] {
+            std::fs::create_dir_all(path).map_err(|source| SetupError::Directory {
+                rail: config.rail.clone(),
+                path: path.clone(),
+                source,
+            })?;
+        }
+        Ok(DirectoryTransport { outbox: Arc::new(outbox), inbox: Arc::new(inbox), report_wait: config.report_wait })
+    }
+
+    /// Lays a pain.001 down: one answer, which holds for all its instructions.
+    pub(super) async fn pay(&self, message: Message) -> Submission {
+        match self.put(format!("{}.xml", message.id), message.xml).await {
+            Ok(()) => Submission::Taken,
+            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
+            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
+        }
+    }
+
+    /// Lays a pacs.028 down: the answer comes among the reports.
+    pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
+        match self.put(format!("{}-inquiry.xml", message.id), message.xml).await {
+            Ok(()) => InquiryAnswer::Asked,
+            Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
+        }
+    }
+
+    async fn put(&self, name: String, xml: String) -> Result<(), PutError> {
+        let outbox = Arc::clone(&self.outbox);
+        match tokio::task::spawn_blocking(move || outbox.put(&name, xml.as_bytes())).await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(PutError::Unclear(format!("the writer ended early: {error}"))),
+        }
+    }
+
+    /// The next files behind the cursor, waiting for some where there are none.
+    pub(super) async fn collect(&self, cursor: Option<&str>) -> Result<Reports, String> {
+        let deadline = Instant::now() + self.report_wait;
+        loop {
+            let (inbox, behind) = (Arc::clone(&self.inbox), cursor.map(str::to_owned));
+            let page = tokio::task::spawn_blocking(move || inbox.page(behind.as_deref()))
+                .await
+                .map_err(|error| format!("the reader ended early: {error}"))?
+                .map_err(|error| error.to_string())?;
+            let now = Instant::now();
+            if page != Reports::default() || now >= deadline {
+                return Ok(page);
+            }
+            tokio::time::sleep_until(deadline.min(now + POLL_INTERVAL)).await;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "directory_tests.rs"]
+mod tests;

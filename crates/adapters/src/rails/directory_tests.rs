@@ -1,0 +1,172 @@
+//! The directory transport in a directory of its own.
+
+use std::fs;
+use std::path::Path;
+
+use domain::ids::AttemptId;
+use domain::rail::{RailId, RailStatus};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::*;
+use crate::rails::OurSide;
+
+fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
+    let ours = OurSide {
+        initiating_party: "Us".into(),
+        debtor_account: "1".into(),
+        debtor_agent: "B".into(),
+        local_instrument: None,
+    };
+    let config = DirectoryConfig { rail: RailId::new("npl-ips"), dir: dir.to_owned(), ours, report_wait: wait };
+    DirectoryTransport::new(&config).expect("the directory can be made")
+}
+
+fn report(number: u128) -> String {
+    format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.10\"><CstmrPmtStsRpt>\
+         <GrpHdr><MsgId>M{number}</MsgId></GrpHdr><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlUETR>{}</OrgnlUETR>\
+         <TxSts>ACSC</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>",
+        Uuid::from_u128(number)
+    )
+}
+
+fn drop_file(dir: &TempDir, name: &str, content: &str) {
+    let (hidden, target) = (dir.path().join("in").join(format!(".{name}")), dir.path().join("in").join(name));
+    fs::write(&hidden, content).expect("written");
+    fs::rename(hidden, target).expect("renamed");
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .expect("listed")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+fn attempts(reports: &Reports) -> Vec<u128> {
+    assert!(reports.reports.iter().all(|report| report.status == RailStatus::Settled));
+    reports.reports.iter().map(|report| report.attempt.0.as_u128()).collect()
+}
+
+fn message(id: &str) -> Message {
+    Message { id: id.to_owned(), xml: "<x/>".to_owned() }
+}
+
+#[tokio::test]
+async fn messages_appear_whole_under_their_names() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    assert_eq!(rail.pay(message("m-1")).await, Submission::Taken);
+    assert_eq!(rail.pay(message("m-1")).await, Submission::Taken);
+    assert_eq!(rail.inquire(message("q")).await, InquiryAnswer::Asked);
+    let out = dir.path().join("out");
+    assert_eq!(names(&out), ["m-1.xml", "q-inquiry.xml"]);
+    assert_eq!(fs::read_to_string(out.join("m-1.xml")).expect("read"), "<x/>");
+}
+
+#[tokio::test]
+async fn what_could_not_be_written_was_not_sent() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let out = dir.path().join("out");
+    // A directory of that name cannot be replaced by a file, and is there: whether by us is not to be known.
+    fs::create_dir_all(out.join("m-1.xml")).expect("made");
+    assert!(matches!(rail.pay(message("m-1")).await, Submission::Indeterminate(_)));
+    fs::remove_dir_all(&out).expect("removed");
+    assert!(matches!(rail.pay(message("m-2")).await, Submission::NotSent(_)));
+    assert!(matches!(rail.inquire(message("q")).await, InquiryAnswer::NoAnswer(_)));
+}
+
+#[tokio::test]
+async fn reports_come_in_order_and_are_archived_when_they_are_stored() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+    drop_file(&dir, "0002.xml", &report(2));
+    drop_file(&dir, "0001.xml", &report(1));
+    fs::write(dir.path().join("in/.0003.xml"), "half").expect("written");
+    fs::write(dir.path().join("in/notes.txt"), "x").expect("written");
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![1, 2], Some("0002.xml")));
+    // Not stored yet: they come again.
+    assert_eq!(rail.collect(None).await, Ok(page));
+    drop_file(&dir, "0004.xml", &report(4));
+    let page = rail.collect(Some("0001.xml")).await.expect("readable");
+    assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![2, 4], Some("0004.xml")));
+    assert_eq!(names(&dir.path().join("in/archive")), ["0001.xml"]);
+    assert_eq!(rail.collect(Some("0004.xml")).await, Ok(Reports::default()));
+    assert_eq!(names(&dir.path().join("in/archive")), ["0001.xml", "0002.xml", "0004.xml"]);
+    assert_eq!(names(&dir.path().join("in")), [".0003.xml", "archive", "notes.txt", "unreadable"]);
+}
+
+#[tokio::test]
+async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
+    let dir = TempDir::new().expect("a directory");
+    let first = rail(dir.path(), Duration::ZERO);
+    drop_file(&dir, "0005.xml", &report(5));
+    let page = first.collect(None).await.expect("readable");
+    drop_file(&dir, "0003.xml", &report(3));
+    let late = first.collect(page.cursor.as_deref()).await.expect("readable");
+    assert_eq!((attempts(&late), late.cursor.as_deref()), (vec![3], Some("0005.xml~late000001~0003.xml")));
+    // The process dies before the page is stored, and again after that: the file comes once more, none is lost.
+    let second = rail(dir.path(), Duration::ZERO);
+    let again = second.collect(page.cursor.as_deref()).await.expect("readable");
+    assert_eq!(again, late);
+    let third = rail(dir.path(), Duration::ZERO);
+    let again = third.collect(late.cursor.as_deref()).await.expect("readable");
+    assert_eq!((attempts(&again), again.cursor.as_deref()), (vec![3], Some("0005.xml~late000002~0003.xml")));
+    drop_file(&dir, "0006.xml", &report(6));
+    let next = third.collect(again.cursor.as_deref()).await.expect("readable");
+    assert_eq!((attempts(&next), next.cursor.as_deref()), (vec![6], Some("0006.xml")));
+}
+
+#[tokio::test]
+async fn unreadable_files_are_reported_and_put_aside() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    drop_file(&dir, "1.xml", "<!DOCTYPE a><a/>");
+    drop_file(&dir, "2.xml", &"x".repeat(crate::rails::MAX_MESSAGE_BYTES + 1));
+    drop_file(&dir, "3.xml", &report(3));
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("in/4.xml")).expect("linked");
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![3], Some("3.xml")));
+    assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
+    assert!(page.unreadable[0].contains("file \"1.xml\": the message has a DOCTYPE"));
+    assert!(page.unreadable[1].contains("file \"2.xml\": the message is larger"));
+    // A name that was archived before does not overwrite what lies there.
+    fs::write(dir.path().join("in/archive/3.xml"), "earlier").expect("written");
+    assert_eq!(rail.collect(Some("3.xml")).await, Ok(Reports::default()));
+    assert_eq!(names(&dir.path().join("in/unreadable")), ["1.xml", "2.xml"]);
+    assert_eq!(names(&dir.path().join("in/archive")).len(), 2);
+}
+
+#[tokio::test]
+async fn pages_are_bounded() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    for number in 0..40 {
+        drop_file(&dir, &format!("{number:04}.xml"), &report(number));
+    }
+    let first = rail.collect(None).await.expect("readable");
+    let second = rail.collect(first.cursor.as_deref()).await.expect("readable");
+    assert_eq!((attempts(&first), attempts(&second)), ((0..32).collect(), (32..40).collect()));
+}
+
+#[tokio::test]
+async fn collecting_waits_for_a_file() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::from_secs(60));
+    let (page, ()) = tokio::join!(rail.collect(None), async { drop_file(&dir, "1.xml", &report(1)) });
+    assert_eq!(page.expect("readable").reports[0].attempt, AttemptId(Uuid::from_u128(1)));
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_is_a_fault() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::from_secs(60));
+    fs::remove_dir_all(dir.path().join("in")).expect("removed");
+    assert!(rail.collect(None).await.expect_err("a fault").starts_with("list "));
+}

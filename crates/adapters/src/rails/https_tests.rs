@@ -1,0 +1,332 @@
+//! The HTTPS rail against a bank of a few lines that answers whatever the test wants, over plain TCP.
+
+use std::sync::{Arc, Mutex};
+
+use domain::currency::Currency;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
+use domain::ports::Rail as _;
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::time::Timestamp;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use uuid::Uuid;
+
+use super::*;
+use crate::rails::{IsoRail, OurSide};
+
+/// A bank that gives every request the same bytes for an answer and closes; `None`: it never answers.
+struct Bank {
+    url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Bank {
+    async fn answering(answer: Option<Vec<u8>>) -> Bank {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/api/", listener.local_addr().expect("bound"));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            let mut held = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let request = read_request(&mut stream).await;
+                seen.lock().expect("unpoisoned").push(request);
+                match &answer {
+                    Some(answer) => {
+                        // The client may have had enough before it has read all.
+                        let _ = stream.write_all(answer).await;
+                        let _ = stream.shutdown().await;
+                    }
+                    None => held.push(stream),
+                }
+            }
+        });
+        Bank { url, requests }
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("unpoisoned").clone()
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length =
+                head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return text;
+            }
+        }
+        match stream.read(&mut chunk).await.expect("readable") {
+            0 => return text,
+            count => bytes.extend_from_slice(&chunk[..count]),
+        }
+    }
+}
+
+fn http(status: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
+    let length = body.len();
+    Some(
+        format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+            .into_bytes(),
+    )
+}
+
+fn rail(url: &str) -> IsoRail {
+    // Another test may have installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    IsoRail::https(HttpsConfig {
+        rail: RailId::new("pak-raast"),
+        url: url.to_owned(),
+        bearer: Some("s3cret".to_owned().into()),
+        ours: OurSide {
+            initiating_party: "Us".into(),
+            debtor_account: "1".into(),
+            debtor_agent: "B".into(),
+            local_instrument: None,
+        },
+        connect_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(20),
+        report_wait: Duration::from_secs(7),
+    })
+    .expect("a rail")
+}
+
+fn impatient(url: &str) -> IsoRail {
+    let mut rail = rail(url);
+    if let crate::rails::Transport::Https(https) = &mut rail.transport {
+        https.client = Client::builder().no_proxy().timeout(Duration::from_millis(150)).build().expect("a client");
+        https.report_timeout = Duration::from_millis(150);
+    }
+    rail
+}
+
+fn instruction(number: u128) -> Instruction {
+    Instruction {
+        rail: RailId::new("pak-raast"),
+        tenant: TenantId(Uuid::nil()),
+        payment: PaymentId(Uuid::from_u128(100 + number)),
+        attempt: AttemptId(Uuid::from_u128(number)),
+        amount: Money::new(100, Currency::Pkr),
+        created_at: Timestamp(0),
+        debtor: InstructionParty::default(),
+        creditor: InstructionParty::default(),
+        creditor_account: "1".into(),
+        creditor_account_is_iban: false,
+        creditor_account_type: "SVGS",
+        creditor_bic: None,
+        creditor_local_code: None,
+        creditor_bank: String::new(),
+        purpose: "FAMI".into(),
+        remittance: String::new(),
+    }
+}
+
+fn inquiry(number: u128) -> Inquiry {
+    let Instruction { payment, attempt, created_at, .. } = instruction(number);
+    Inquiry { payment, attempt, created_at }
+}
+
+fn transaction(number: u128, status: &str) -> String {
+    let (attempt, payment) = (Uuid::from_u128(number), Uuid::from_u128(100 + number));
+    format!(
+        "<TxInfAndSts><OrgnlInstrId>{}</OrgnlInstrId><OrgnlEndToEndId>{}</OrgnlEndToEndId>\
+         <OrgnlUETR>{attempt}</OrgnlUETR><TxSts>{status}</TxSts></TxInfAndSts>",
+        attempt.simple(),
+        payment.simple()
+    )
+}
+
+fn pain002(transactions: &[String]) -> String {
+    format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.10\"><CstmrPmtStsRpt><GrpHdr><MsgId>B1</MsgId>\
+         </GrpHdr><OrgnlPmtInfAndSts>{}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>",
+        transactions.concat()
+    )
+}
+
+/// What two instructions are answered, in short: the status, `taken`, `not sent`, `?`.
+async fn submitted(answer: Option<Vec<u8>>) -> [String; 2] {
+    let bank = Bank::answering(answer).await;
+    let batch = [instruction(1), instruction(2)];
+    short(rail(&bank.url).submit(&batch).await)
+}
+
+fn short(answers: Vec<Submission>) -> [String; 2] {
+    let words: Vec<String> = answers
+        .into_iter()
+        .map(|answer| match answer {
+            Submission::Reported(report) => format!("{:?}", report.status),
+            Submission::Taken => "taken".into(),
+            Submission::NotSent(_) => "not sent".into(),
+            Submission::Indeterminate(_) => "?".into(),
+        })
+        .collect();
+    words.try_into().expect("an answer for each")
+}
+
+#[tokio::test]
+async fn instructions_are_answered_one_by_one() {
+    let (settled, rejected) = (transaction(1, "ACSC"), transaction(2, "RJCT"));
+    let foreign = transaction(77, "ACSC");
+    let wrong_payment = transaction(1, "ACSC").replace("065<", "066<");
+    for (answer, said) in [
+        (http("200 OK", "", &pain002(&[rejected.clone(), settled.clone()])), ["Settled", "Rejected"]),
+        (http("200 OK", "", &pain002(std::slice::from_ref(&rejected))), ["taken", "Rejected"]),
+        (http("200 OK", "", &pain002(&[])), ["taken", "taken"]),
+        (http("200 OK", "", &pain002(&[foreign])), ["taken", "taken"]),
+        (http("200 OK", "", &pain002(&[settled.clone(), "<TxInfAndSts/>".into()])), ["Settled", "?"]),
+        (http("200 OK", "", &pain002(&[settled.clone(), transaction(1, "RJCT")])), ["?", "taken"]),
+        (http("200 OK", "", &pain002(&[settled.clone(), settled.clone()])), ["Settled", "taken"]),
+        (http("200 OK", "", &pain002(&[wrong_payment])), ["?", "taken"]),
+        (http("202 Accepted", "", "whatever"), ["taken", "taken"]),
+        (http("422 Unprocessable", "", &pain002(&[rejected])), ["taken", "Rejected"]),
+        (http("400 Bad Request", "", "no"), ["?", "?"]),
+        (http("401 Unauthorized", "", ""), ["?", "?"]),
+        (http("500 Oops", "", &pain002(&[settled])), ["?", "?"]),
+        (http("302 Found", "location: /payments\r\n", ""), ["?", "?"]),
+        (http("200 OK", "", "<html>"), ["?", "?"]),
+        (http("200 OK", "", &"x".repeat(MAX_MESSAGE_BYTES + 1)), ["?", "?"]),
+        (Some(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n<Document".to_vec()), ["?", "?"]),
+        (Some(b"HTTP/1.1 20".to_vec()), ["?", "?"]),
+        (Some(b"\x16\x03\x01 garbage".to_vec()), ["?", "?"]),
+        (Some(Vec::new()), ["?", "?"]),
+    ] {
+        let shown: String = String::from_utf8_lossy(answer.as_deref().unwrap_or_default()).chars().take(300).collect();
+        assert_eq!(submitted(answer).await, said, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn the_request_is_as_agreed_and_is_sent_once() {
+    let bank = Bank::answering(http("500 Oops", "", "")).await;
+    let batch = [instruction(1)];
+    let rail = rail(&bank.url);
+    assert!(matches!(rail.submit(&batch).await.as_slice(), [Submission::Indeterminate(why)] if why.contains("500")));
+    let requests = bank.requests();
+    let [request] = requests.as_slice() else { panic!("{requests:?}") };
+    let (head, body) = request.split_once("\r\n\r\n").expect("a whole request");
+    let id = body.split_once("<MsgId>").and_then(|(_, rest)| rest.split_once('<')).expect("a MsgId").0;
+    assert!(head.starts_with("POST /api/payments HTTP/1.1\r\n"), "{head}");
+    for line in ["content-type: application/xml", "authorization: Bearer s3cret", &format!("idempotency-key: {id}")] {
+        assert!(head.lines().any(|one| one == line), "{line} is missing in {head}");
+    }
+    assert!(rail.submit(&[]).await.is_empty() && rail.inquire(&[]).await.is_empty());
+    assert_eq!(bank.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn only_a_refused_connection_was_certainly_not_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let batch = [instruction(1), instruction(2)];
+    assert_eq!(short(rail(&url).submit(&batch).await), ["not sent", "not sent"]);
+    assert!(matches!(rail(&url).inquire(&[inquiry(1)]).await.as_slice(), [InquiryAnswer::NoAnswer(_)]));
+    assert!(rail(&url).collect(None).await.is_err());
+}
+
+#[tokio::test]
+async fn silence_leaves_everything_open() {
+    let bank = Bank::answering(None).await;
+    let batch = [instruction(1), instruction(2)];
+    assert_eq!(short(impatient(&bank.url).submit(&batch).await), ["?", "?"]);
+    assert!(matches!(impatient(&bank.url).inquire(&[inquiry(1)]).await.as_slice(), [InquiryAnswer::NoAnswer(_)]));
+    assert!(impatient(&bank.url).collect(None).await.is_err());
+}
+
+#[tokio::test]
+async fn inquiries_are_answered_one_by_one() {
+    for (answer, said) in [
+        (http("200 OK", "", &pain002(&[transaction(2, "ACSC")])), ["NotFound", "Settled"]),
+        (http("200 OK", "", &pain002(&["<TxInfAndSts/>".into()])), ["NoAnswer", "NoAnswer"]),
+        (http("202 Accepted", "", ""), ["NoAnswer", "NoAnswer"]),
+        (http("404 Not Found", "", ""), ["NoAnswer", "NoAnswer"]),
+        (http("200 OK", "", ""), ["NoAnswer", "NoAnswer"]),
+    ] {
+        let bank = Bank::answering(answer).await;
+        let answers: Vec<String> = rail(&bank.url)
+            .inquire(&[inquiry(1), inquiry(2)])
+            .await
+            .into_iter()
+            .map(|answer| match answer {
+                InquiryAnswer::Reported(report) => format!("{:?}", report.status),
+                InquiryAnswer::NoAnswer(_) => "NoAnswer".into(),
+                other => format!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(answers, said);
+        assert!(bank.requests()[0].starts_with("POST /api/inquiries HTTP/1.1\r\n"));
+    }
+}
+
+#[tokio::test]
+async fn reports_are_fetched_behind_the_cursor() {
+    let answer =
+        http("200 OK", "x-report-cursor: 18\r\n", &pain002(&[transaction(1, "ACSC"), "<TxInfAndSts/>".into()]));
+    let bank = Bank::answering(answer).await;
+    let rail = rail(&bank.url);
+    let page = rail.collect(Some("1 7&x=")).await.expect("a page");
+    assert_eq!(page.cursor.as_deref(), Some("18"));
+    assert_eq!(page.reports.iter().map(|r| &r.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
+    assert_eq!(page.unreadable.len(), 1);
+    rail.collect(None).await.expect("a page");
+    let requests = bank.requests();
+    assert!(requests[0].starts_with("GET /api/reports?wait=7&after=1+7%26x%3D HTTP/1.1\r\n"), "{}", requests[0]);
+    assert!(requests[1].starts_with("GET /api/reports?wait=7 HTTP/1.1\r\n"), "{}", requests[1]);
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_read_is_reported_and_passed() {
+    for body in ["<html>", &"x".repeat(MAX_MESSAGE_BYTES + 1)] {
+        let bank = Bank::answering(http("200 OK", "x-report-cursor: 18\r\n", body)).await;
+        let page = rail(&bank.url).collect(Some("17")).await.expect("a page");
+        assert_eq!((page.cursor.as_deref(), page.reports.len(), page.unreadable.len()), (Some("18"), 0, 1));
+    }
+    let bank = Bank::answering(http("204 No Content", "", "")).await;
+    assert_eq!(rail(&bank.url).collect(Some("17")).await, Ok(Reports::default()));
+}
+
+#[tokio::test]
+async fn a_page_that_did_not_come_whole_is_fetched_again() {
+    let cut = b"HTTP/1.1 200 OK\r\nx-report-cursor: 18\r\ncontent-length: 1000\r\n\r\n<Document".to_vec();
+    for answer in [
+        Some(cut),
+        http("200 OK", "", &pain002(&[])),
+        http("200 OK", "x-report-cursor: \r\n", &pain002(&[])),
+        http("503 Busy", "", ""),
+        http("302 Found", "location: /reports\r\n", ""),
+    ] {
+        let bank = Bank::answering(answer).await;
+        let fault = rail(&bank.url).collect(Some("17")).await.expect_err("a fault");
+        assert!(!fault.to_string().contains("127.0.0.1"), "{fault}");
+    }
+}
+
+#[test]
+fn urls_and_tokens_are_checked_at_the_start() {
+    let config = |url: &str, bearer: &str| HttpsConfig {
+        rail: RailId::new("r"),
+        url: url.to_owned(),
+        bearer: Some(bearer.to_owned().into()),
+        ours: OurSide {
+            initiating_party: String::new(),
+            debtor_account: String::new(),
+            debtor_agent: String::new(),
+            local_instrument: None,
+        },
+        connect_timeout: Duration::from_secs(1),
+        request_timeout: Duration::from_secs(1),
+        report_wait: Duration::from_secs(1),
+    };
+    for url in ["", "bank", "ftp://bank", "https://u:p@bank", "https://bank?x=1", "https://bank#x"] {
+        assert!(matches!(IsoRail::https(config(url, "t")), Err(SetupError::Url { .. })), "{url}");
+    }
+    assert!(matches!(IsoRail::https(config("https://bank", "a\nb")), Err(SetupError::Bearer { .. })));
+    assert!(!format!("{:?}", config("https://bank", "s3cret")).contains("s3cret"));
+}

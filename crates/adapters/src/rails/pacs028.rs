@@ -1,0 +1,67 @@
+//! Writes pacs.028.001.03, the question what became of instructions.
+
+use domain::rail::Inquiry;
+use domain::time::Timestamp;
+use uuid::Uuid;
+
+use super::Message;
+use super::iso::NAMESPACE;
+use super::xml_write::XmlWriter;
+
+const BYTES_PER_INQUIRY: usize = 320;
+
+/// The inquiry about some attempts. Each is a new question with an id of its own: it may be put any number of times.
+pub(super) fn write(attempts: &[Inquiry]) -> Message {
+    let now = Timestamp(jiff::Timestamp::now().as_microsecond());
+    compose(Uuid::new_v4().simple().to_string(), now, attempts)
+}
+
+fn compose(id: String, now: Timestamp, attempts: &[Inquiry]) -> Message {
+    let namespace = format!("{NAMESPACE}pacs.028.001.03");
+    let capacity = 512 + attempts.len() * BYTES_PER_INQUIRY;
+    let xml = XmlWriter::document(&namespace, capacity, |doc| {
+        doc.nest("FIToFIPmtStsReq", |request| {
+            request.nest("GrpHdr", |header| {
+                header.leaf("MsgId", &id);
+                header.leaf("CreDtTm", &now.to_string());
+            });
+            for attempt in attempts {
+                request.nest("TxInf", |tx| {
+                    tx.leaf("StsReqId", &attempt.attempt.instruction_id());
+                    tx.leaf("OrgnlInstrId", &attempt.attempt.instruction_id());
+                    tx.leaf("OrgnlEndToEndId", &attempt.payment.end_to_end_id());
+                    tx.leaf("OrgnlUETR", &attempt.attempt.to_string());
+                });
+            }
+        });
+    });
+    Message { id, xml }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::{AttemptId, PaymentId};
+
+    use super::*;
+
+    #[test]
+    fn an_inquiry_names_every_attempt_by_all_its_ids() {
+        let inquiry = Inquiry {
+            payment: PaymentId(Uuid::from_u128(1)),
+            attempt: AttemptId(Uuid::from_u128(2)),
+            created_at: Timestamp(0),
+        };
+        assert_eq!(
+            compose("q1".to_owned(), Timestamp(0), &[inquiry]).xml,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.028.001.03\"><FIToFIPmtStsReq>\
+             <GrpHdr><MsgId>q1</MsgId><CreDtTm>1970-01-01T00:00:00.000Z</CreDtTm></GrpHdr>\
+             <TxInf><StsReqId>00000000000000000000000000000002</StsReqId>\
+             <OrgnlInstrId>00000000000000000000000000000002</OrgnlInstrId>\
+             <OrgnlEndToEndId>00000000000000000000000000000001</OrgnlEndToEndId>\
+             <OrgnlUETR>00000000-0000-0000-0000-000000000002</OrgnlUETR></TxInf>\
+             </FIToFIPmtStsReq></Document>\n"
+        );
+        assert_ne!(write(&[]).id, write(&[]).id);
+    }
+}

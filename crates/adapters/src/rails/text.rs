@@ -1,0 +1,162 @@
+//! Text as rails take it: SWIFT's x character set and ISO 20022's lengths, codes and telephone numbers.
+//!
+//! It never fails: what cannot be said becomes `.` or is left out. What is stored is never touched.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Telephone country codes of two digits (ITU-T E.164 Annex D); `1` and `7` have one, all others three.
+const TWO_DIGIT_ZONES: [&str; 43] = [
+    "20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49", "51",
+    "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65", "66", "81", "82", "84", "86", "90",
+    "91", "92", "93", "94", "95",
+];
+
+/// ISO 3166-1: every alpha-3 code with its alpha-2 code behind it (as of 2026-02).
+const COUNTRIES: &str = "\
+    ABWAW AFGAF AGOAO AIAAI ALAAX ALBAL ANDAD AREAE ARGAR ARMAM ASMAS ATAAQ ATFTF ATGAG AUSAU AUTAT \
+    AZEAZ BDIBI BELBE BENBJ BESBQ BFABF BGDBD BGRBG BHRBH BHSBS BIHBA BLMBL BLRBY BLZBZ BMUBM BOLBO \
+    BRABR BRBBB BRNBN BTNBT BVTBV BWABW CAFCF CANCA CCKCC CHECH CHLCL CHNCN CIVCI CMRCM CODCD COGCG \
+    COKCK COLCO COMKM CPVCV CRICR CUBCU CUWCW CXRCX CYMKY CYPCY CZECZ DEUDE DJIDJ DMADM DNKDK DOMDO \
+    DZADZ ECUEC EGYEG ERIER ESHEH ESPES ESTEE ETHET FINFI FJIFJ FLKFK FRAFR FROFO FSMFM GABGA GBRGB \
+    GEOGE GGYGG GHAGH GIBGI GINGN GLPGP GMBGM GNBGW GNQGQ GRCGR GRDGD GRLGL GTMGT GUFGF GUMGU GUYGY \
+    HKGHK HMDHM HNDHN HRVHR HTIHT HUNHU IDNID IMNIM INDIN IOTIO IRLIE IRNIR IRQIQ ISLIS ISRIL ITAIT \
+    JAMJM JEYJE JORJO JPNJP KAZKZ KENKE KGZKG KHMKH KIRKI KNAKN KORKR KWTKW LAOLA LBNLB LBRLR LBYLY \
+    LCALC LIELI LKALK LSOLS LTULT LUXLU LVALV MACMO MAFMF MARMA MCOMC MDAMD MDGMG MDVMV MEXMX MHLMH \
+    MKDMK MLIML MLTMT MMRMM MNEME MNGMN MNPMP MOZMZ MRTMR MSRMS MTQMQ MUSMU MWIMW MYSMY MYTYT NAMNA \
+    NCLNC NERNE NFKNF NGANG NICNI NIUNU NLDNL NORNO NPLNP NRUNR NZLNZ OMNOM PAKPK PANPA PCNPN PERPE \
+    PHLPH PLWPW PNGPG POLPL PRIPR PRKKP PRTPT PRYPY PSEPS PYFPF QATQA REURE ROURO RUSRU RWARW SAUSA \
+    SDNSD SENSN SGPSG SGSGS SHNSH SJMSJ SLBSB SLESL SLVSV SMRSM SOMSO SPMPM SRBRS SSDSS STPST SURSR \
+    SVKSK SVNSI SWESE SWZSZ SXMSX SYCSC SYRSY TCATC TCDTD TGOTG THATH TJKTJ TKLTK TKMTM TLSTL TONTO \
+    TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM URYUY USAUS UZBUZ VATVA VCTVC VENVE VGBVG \
+    VIRVI VNMVN VUTVU WLFWF WSMWS YEMYE ZAFZA ZMBZM ZWEZW";
+
+/// The text in SWIFT's x set (letters, digits, `/-?:().,'+` and the space), at most `max_chars` characters long, with
+/// no blanks at its ends. May be empty.
+pub(super) fn x_set(text: &str, max_chars: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max_chars * 2));
+    for character in text.nfkd().filter(|character| !is_combining_mark(*character)) {
+        if out.len() > max_chars {
+            break;
+        }
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(character),
+            '/' | '-' | '?' | ':' | '(' | ')' | '.' | ',' | '\'' | '+' => out.push(character),
+            blank if blank.is_whitespace() && out.ends_with(' ') => {}
+            blank if blank.is_whitespace() => out.push(' '),
+            other => out.push_str(folded(other)),
+        }
+    }
+    // Everything is ASCII by now, so characters are bytes.
+    out.truncate(max_chars);
+    out.trim().to_owned()
+}
+
+/// Letters and signs that Unicode does not decompose but that have a customary spelling in the x set.
+fn folded(character: char) -> &'static str {
+    match character {
+        'ß' => "ss",
+        'ẞ' => "SS",
+        'æ' => "ae",
+        'Æ' => "AE",
+        'œ' => "oe",
+        'Œ' => "OE",
+        'ø' => "o",
+        'Ø' => "O",
+        'đ' | 'ð' => "d",
+        'Đ' | 'Ð' => "D",
+        'ł' => "l",
+        'Ł' => "L",
+        'ħ' => "h",
+        'Ħ' => "H",
+        'ı' => "i",
+        'þ' => "th",
+        'Þ' => "TH",
+        '&' => "+",
+        '_' | '‐'..='―' | '−' => "-",
+        '‘' | '’' | 'ʼ' | '`' => "'",
+        '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => "",
+        _ => ".",
+    }
+}
+
+/// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
+pub(super) fn alpha2(code: &str) -> Option<&'static str> {
+    COUNTRIES.split(' ').find_map(|row| {
+        let (alpha3, alpha2) = row.split_at_checked(3)?;
+        (alpha3 == code || alpha2 == code).then_some(alpha2)
+    })
+}
+
+/// An E.164 number as ISO 20022 writes it, country code and rest parted by a hyphen (`+92-3001234567`).
+pub(super) fn phone(number: &str) -> Option<String> {
+    let digits = number.strip_prefix('+')?;
+    if !(4..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let zone = match &digits[..2] {
+        two if two.starts_with(['1', '7']) => 1,
+        "98" => 2,
+        two if TWO_DIGIT_ZONES.contains(&two) => 2,
+        _ => 3,
+    };
+    let (zone, rest) = digits.split_at(zone);
+    Some(format!("+{zone}-{rest}"))
+}
+
+/// An e-mail address, if it is ASCII throughout and no longer than RFC 5321 allows.
+pub(super) fn email(address: &str) -> Option<&str> {
+    (address.len() <= 254 && address.contains('@') && address.bytes().all(|b| b.is_ascii_graphic())).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_folded_into_the_x_set_and_cut() {
+        for (text, max, said) in [
+            ("Muḥammad  Ali", 140, "Muhammad Ali"),
+            ("Nguyễn Thị Đào", 140, "Nguyen Thi Dao"),
+            ("Müller & Söhne_GmbH", 140, "Muller + Sohne-GmbH"),
+            ("Straße 5\r\n<b>", 140, "Strasse 5 .b."),
+            ("O’Brien–Smith", 140, "O'Brien-Smith"),
+            ("\u{202E}evil\u{202C}", 140, "evil"),
+            ("=HYPERLINK(\"x\")", 140, ".HYPERLINK(.x.)"),
+            ("ﬁnance №5", 140, "finance No5"),
+            ("আবদুল", 140, "...."),
+            ("abc def", 4, "abc"),
+            ("ßßß", 5, "sssss"),
+            ("   ", 35, ""),
+        ] {
+            assert_eq!(x_set(text, max), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn countries_are_known_by_both_codes() {
+        assert_eq!(alpha2("PAK"), Some("PK"));
+        assert_eq!(alpha2("PK"), Some("PK"));
+        assert_eq!(alpha2("ARE"), Some("AE"));
+        for wrong in ["", "XXX", "pak", "PAKPK", "KP AK"] {
+            assert_eq!(alpha2(wrong), None, "{wrong}");
+        }
+        assert_eq!(COUNTRIES.split(' ').count(), 249);
+        assert!(COUNTRIES.split(' ').all(|row| row.len() == 5));
+    }
+
+    #[test]
+    fn numbers_get_their_hyphen() {
+        for (number, said) in [
+            ("+923001234567", Some("+92-3001234567")),
+            ("+971501234567", Some("+971-501234567")),
+            ("+12025550123", Some("+1-2025550123")),
+            ("+989123456789", Some("+98-9123456789")),
+            ("923001234567", None),
+            ("+92 300", None),
+            ("+", None),
+        ] {
+            assert_eq!(phone(number).as_deref(), said, "{number}");
+        }
+    }
+}
