@@ -1,0 +1,432 @@
+//! The bank's state machine: it takes orders, makes happen what falls due, and keeps the feeds of reports.
+//!
+//! It is deterministic and reads no clock, opens no file and speaks no XML: time is handed in, and what must last is
+//! handed to a [`Book`]. Nothing that a method answers may be told to anybody before [`BankCore::commit`].
+
+mod behaviour;
+mod feed;
+mod model;
+mod rail;
+mod steer;
+mod totals;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use domain::time::Timestamp;
+
+pub use self::behaviour::{Behaviour, DelayRange, Faults};
+pub use self::feed::{Feeds, Page};
+pub use self::model::{
+    BookKind, BookLine, Dossier, InstructionView, Order, QueryView, Report, Standing, TxStatus, money_digits,
+    parse_money,
+};
+pub use self::steer::{Outcome, SteerFault};
+pub use self::totals::{BookTotals, Booked, RailTotals};
+
+pub(crate) use self::behaviour::hash;
+use self::model::{Effect, Happening};
+
+/// ISO 20022 external reason code: the account number is wrong.
+const REASON_INCORRECT_ACCOUNT: &str = "AC01";
+/// ISO 20022 external reason code: the account is closed.
+const REASON_CLOSED_ACCOUNT: &str = "AC04";
+/// ISO 20022 external reason code: duplication.
+const REASON_DUPLICATION: &str = "AM05";
+
+/// One thing that the book must keep.
+pub struct Entry<'a> {
+    /// The dossier as it is now.
+    pub dossier: &'a Dossier,
+    /// What was booked since its last entry.
+    pub booked: &'a [Booked],
+    /// What was reported since its last entry.
+    pub reports: &'a [Arc<Report>],
+    /// The last running number of the bank's references.
+    pub serial: u64,
+}
+
+/// Where a bank keeps what must last.
+///
+/// `append` and `acknowledge` may gather; `commit` makes all of it last. `find` sees what was appended.
+pub trait Book {
+    /// Why the book cannot be read or written.
+    type Fault;
+    /// Adds an entry.
+    fn append(&mut self, entry: Entry<'_>) -> Result<(), Self::Fault>;
+    /// Notes that the reports of `rail` up to `sequence` are safely with the client.
+    fn acknowledge(&mut self, rail: &str, sequence: u64) -> Result<(), Self::Fault>;
+    /// Makes everything last.
+    fn commit(&mut self) -> Result<(), Self::Fault>;
+    /// The dossier of an EndToEndId, as last appended; a live one need not be found.
+    fn find(&mut self, end_to_end_id: &str) -> Result<Option<Dossier>, Self::Fault>;
+}
+
+/// A book in memory, for the simulator: it never fails and lasts as long as it lives.
+#[derive(Debug, Default)]
+pub struct MemoryBook {
+    resting: HashMap<Box<str>, Dossier>,
+}
+
+impl Book for MemoryBook {
+    type Fault = Infallible;
+
+    fn append(&mut self, entry: Entry<'_>) -> Result<(), Infallible> {
+        // Live dossiers are the core's own; only the last state is ever asked for.
+        if !entry.dossier.is_live() {
+            self.resting.insert(entry.dossier.end_to_end_id().into(), entry.dossier.clone());
+        }
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, _: &str, _: u64) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn find(&mut self, end_to_end_id: &str) -> Result<Option<Dossier>, Infallible> {
+        Ok(self.resting.get(end_to_end_id).cloned())
+    }
+}
+
+/// The bank's answer to one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The order stands so.
+    Reported(Standing),
+    /// The order is taken, but the answer does not mention it.
+    Withheld,
+}
+
+/// What a book held when it was opened again.
+#[derive(Debug)]
+pub struct Restored {
+    /// When the book was begun: part of every cursor.
+    pub opened: Timestamp,
+    /// Dossiers in which something is still to happen.
+    pub live: Vec<Dossier>,
+    /// Reports that the client has not acknowledged, and how far it has, per rail.
+    pub feeds: Feeds,
+    /// The last running number of the bank's references.
+    pub serial: u64,
+    /// The sums of the book.
+    pub totals: BookTotals,
+}
+
+impl Restored {
+    /// An empty book, begun at `opened`.
+    pub fn empty(opened: Timestamp) -> Restored {
+        let totals = BookTotals::default();
+        Restored { opened, live: Vec::new(), feeds: Feeds::default(), serial: 0, totals }
+    }
+}
+
+/// The bank.
+pub struct BankCore<B> {
+    behaviour: Behaviour,
+    book: B,
+    opened: Timestamp,
+    /// Dossiers in which something is still to happen, by EndToEndId; the others rest in the book.
+    live: HashMap<Box<str>, Dossier>,
+    /// When to look at which live dossier; the number keeps equal instants in order. Entries may be out of date.
+    due: BinaryHeap<Reverse<(Timestamp, u64, Box<str>)>>,
+    feeds: Feeds,
+    serial: u64,
+    tickets: u64,
+    answers: u64,
+    totals: BookTotals,
+}
+
+impl<B: Book> BankCore<B> {
+    /// A bank with an empty book, begun at `opened`.
+    pub fn new(behaviour: Behaviour, book: B, opened: Timestamp) -> BankCore<B> {
+        BankCore::resume(behaviour, book, Restored::empty(opened))
+    }
+
+    /// A bank that goes on from its book.
+    pub fn resume(behaviour: Behaviour, book: B, restored: Restored) -> BankCore<B> {
+        let mut core = BankCore {
+            behaviour,
+            book,
+            opened: restored.opened,
+            live: HashMap::new(),
+            due: BinaryHeap::new(),
+            feeds: restored.feeds,
+            serial: restored.serial,
+            tickets: 0,
+            answers: 0,
+            totals: restored.totals,
+        };
+        for dossier in restored.live {
+            core.keep(dossier);
+        }
+        core
+    }
+
+    /// The delays and faults now.
+    pub fn behaviour(&self) -> &Behaviour {
+        &self.behaviour
+    }
+
+    /// Changes the faults from now on; orders already taken keep their fate.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.behaviour.faults = faults;
+    }
+
+    /// Makes everything so far last.
+    pub fn commit(&mut self) -> Result<(), B::Fault> {
+        self.book.commit()
+    }
+
+    /// Takes one instruction. The same InstrId again is answered with the order's present status, and another one
+    /// under an EndToEndId that already stands is refused as a duplicate; a rail without duplicate detection takes
+    /// and pays both.
+    pub fn receive(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
+        self.take(rail, view, now, self.behaviour.detects_duplicates(rail))
+    }
+
+    /// Takes an instruction that the bank itself may have begun to process before it was interrupted: an InstrId
+    /// that is known is never taken again, whatever the rail.
+    pub fn receive_resumed(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
+        self.take(rail, view, now, true)
+    }
+
+    fn take(&mut self, rail: &str, view: &InstructionView, now: Timestamp, detect: bool) -> Result<Answer, B::Fault> {
+        let (mut dossier, live) = self.load(&view.end_to_end_id)?;
+        let mut duplicate = false;
+        if detect {
+            if let Some(known) = dossier.find(rail, &view.instruction_id, &view.uetr) {
+                let answer = Answer::Reported(known.standing.clone());
+                if live {
+                    self.live.insert(view.end_to_end_id.clone(), dossier);
+                }
+                return Ok(answer);
+            }
+            duplicate = dossier.orders.iter().any(|order| &*order.standing.rail == rail && order.stands());
+        }
+        let (order, withheld) = self.open_order(rail, view, now, duplicate);
+        let answer = if withheld { Answer::Withheld } else { Answer::Reported(order.standing.clone()) };
+        dossier.orders.push(order);
+        self.store(dossier, &[], &[])?;
+        Ok(answer)
+    }
+
+    fn open_order(&self, rail: &str, view: &InstructionView, now: Timestamp, duplicate: bool) -> (Order, bool) {
+        let fate = self.behaviour.fate(view, now);
+        let mut standing = Standing {
+            rail: rail.into(),
+            instruction: view.clone(),
+            status: fate.status,
+            reason: None,
+            info: None,
+            reference: None,
+            at: now,
+        };
+        if duplicate {
+            standing.status = TxStatus::Rejected;
+            standing.reason = Some(REASON_DUPLICATION.into());
+            standing.info = Some("EndToEndId already used".into());
+            return (Order { standing, effects: Vec::new(), plan: Vec::new(), reported_twice: false }, false);
+        }
+        if fate.status == TxStatus::Rejected {
+            standing.reason = Some(REASON_INCORRECT_ACCOUNT.into());
+            standing.info = Some("no route to the account".into());
+        }
+        let order = Order { standing, effects: Vec::new(), plan: fate.plan, reported_twice: fate.reported_twice };
+        (order, fate.withheld)
+    }
+
+    /// Says how one order stands; `None` if the bank does not know it.
+    pub fn inquire(&mut self, rail: &str, query: &QueryView) -> Result<Option<Standing>, B::Fault> {
+        let standing = |dossier: &Dossier| {
+            dossier.find(rail, &query.instruction_id, &query.uetr).map(|order| order.standing.clone())
+        };
+        match self.live.get(&query.end_to_end_id) {
+            Some(dossier) => Ok(standing(dossier)),
+            None => Ok(self.book.find(&query.end_to_end_id)?.as_ref().and_then(standing)),
+        }
+    }
+
+    /// The lines of the book under an EndToEndId, of all rails.
+    pub fn lines(&mut self, end_to_end_id: &str) -> Result<Vec<BookLine>, B::Fault> {
+        match self.live.get(end_to_end_id) {
+            Some(dossier) => Ok(dossier.lines()),
+            None => Ok(self.book.find(end_to_end_id)?.map(|dossier| dossier.lines()).unwrap_or_default()),
+        }
+    }
+
+    /// The sums of the book.
+    pub fn totals(&self) -> &BookTotals {
+        &self.totals
+    }
+
+    /// Whether the answer to the next payment message is lost; each call draws anew.
+    pub fn drops_answer(&mut self) -> bool {
+        self.answers += 1;
+        self.behaviour.drops_answer(self.answers)
+    }
+
+    /// When [`BankCore::due`] has something to do next; it may find that nothing is left of it.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.due.peek().map(|Reverse((at, _, _))| *at)
+    }
+
+    /// Makes everything happen that falls due at or before `now`, and answers the new reports, which are also in the
+    /// feeds.
+    pub fn due(&mut self, now: Timestamp) -> Result<Vec<Arc<Report>>, B::Fault> {
+        let mut all = Vec::new();
+        while let Some(Reverse((at, _, _))) = self.due.peek() {
+            if *at > now {
+                break;
+            }
+            let Some(Reverse((_, _, end_to_end_id))) = self.due.pop() else { break };
+            let Some(mut dossier) = self.live.remove(&end_to_end_id) else { continue };
+            let (booked, reports) = self.perform_due(&mut dossier, now);
+            if booked.is_empty() && reports.is_empty() {
+                self.live.insert(end_to_end_id, dossier);
+                continue;
+            }
+            self.store(dossier, &booked, &reports)?;
+            all.extend(reports);
+        }
+        Ok(all)
+    }
+
+    fn perform_due(&mut self, dossier: &mut Dossier, now: Timestamp) -> (Vec<Booked>, Vec<Arc<Report>>) {
+        let (mut booked, mut reports) = (Vec::new(), Vec::new());
+        for index in 0..dossier.orders.len() {
+            while let Some(order) = dossier.orders.get_mut(index)
+                && order.plan.first().is_some_and(|step| step.at <= now)
+            {
+                let step = order.plan.remove(0);
+                let paid_before = dossier.paid_net();
+                if let Some(order) = dossier.orders.get_mut(index) {
+                    self.perform(order, step.what, now, paid_before, &mut booked, &mut reports);
+                }
+            }
+        }
+        (booked, reports)
+    }
+
+    /// Does one thing to an order: changes it, books it, reports it.
+    fn perform(
+        &mut self,
+        order: &mut Order,
+        what: Happening,
+        now: Timestamp,
+        paid_before: usize,
+        booked: &mut Vec<Booked>,
+        reports: &mut Vec<Arc<Report>>,
+    ) {
+        match what {
+            Happening::Settle | Happening::SettleSilently => {
+                let reference = self.book_effect(order, BookKind::Paid, now, paid_before, booked);
+                let standing = &mut order.standing;
+                (standing.status, standing.reference, standing.at) = (TxStatus::Settled, Some(reference), now);
+                (standing.reason, standing.info) = (None, None);
+                if what == Happening::Settle {
+                    self.report(order, order.standing.clone(), reports);
+                }
+            }
+            Happening::Notify => {
+                let settled =
+                    Standing { status: TxStatus::Settled, reason: None, info: None, ..order.standing.clone() };
+                self.report(order, settled, reports);
+            }
+            Happening::Fail => {
+                order.standing.status = TxStatus::Rejected;
+                order.standing.reason = Some(REASON_CLOSED_ACCOUNT.into());
+                order.standing.info = Some("account closed".into());
+                order.standing.at = now;
+                self.report(order, order.standing.clone(), reports);
+            }
+            Happening::Return => {
+                let reference = self.book_effect(order, BookKind::Returned, now, paid_before, booked);
+                order.standing.status = TxStatus::Returned;
+                order.standing.at = now;
+                let returned = Standing {
+                    reason: Some(REASON_CLOSED_ACCOUNT.into()),
+                    info: Some("returned by the beneficiary's bank".into()),
+                    reference: Some(reference),
+                    ..order.standing.clone()
+                };
+                self.report(order, returned, reports);
+            }
+            Happening::Contradict => {
+                let refused = Standing {
+                    status: TxStatus::Rejected,
+                    reason: Some(REASON_CLOSED_ACCOUNT.into()),
+                    info: Some("account closed".into()),
+                    reference: None,
+                    at: now,
+                    ..order.standing.clone()
+                };
+                self.report(order, refused, reports);
+            }
+        }
+    }
+
+    /// Books money out or in under a new reference, and answers that reference.
+    fn book_effect(
+        &mut self,
+        order: &mut Order,
+        kind: BookKind,
+        now: Timestamp,
+        paid_before: usize,
+        booked: &mut Vec<Booked>,
+    ) -> Box<str> {
+        self.serial += 1;
+        let date = now.date();
+        let (year, month, day) = (date.year(), date.month(), date.day());
+        let reference: Box<str> = format!("SB{year:04}{month:02}{day:02}{:08}", self.serial).into();
+        let entry = Booked {
+            rail: order.standing.rail.clone(),
+            amount: order.standing.instruction.amount,
+            kind,
+            again: kind == BookKind::Paid && paid_before > 0,
+        };
+        self.totals.add(&entry);
+        booked.push(entry);
+        order.effects.push(Effect { kind, at: now, reference: reference.clone() });
+        reference
+    }
+
+    fn report(&mut self, order: &Order, standing: Standing, reports: &mut Vec<Arc<Report>>) {
+        let times = if order.reported_twice { 2 } else { 1 };
+        for _ in 0..times {
+            reports.push(self.feeds.push(standing.clone()));
+        }
+    }
+
+    /// Takes a dossier out of the live ones, or finds it at rest, or begins it; with whether it was live.
+    fn load(&mut self, end_to_end_id: &str) -> Result<(Dossier, bool), B::Fault> {
+        match self.live.remove(end_to_end_id) {
+            Some(dossier) => Ok((dossier, true)),
+            None => Ok((self.book.find(end_to_end_id)?.unwrap_or_default(), false)),
+        }
+    }
+
+    fn store(&mut self, dossier: Dossier, booked: &[Booked], reports: &[Arc<Report>]) -> Result<(), B::Fault> {
+        self.book.append(Entry { dossier: &dossier, booked, reports, serial: self.serial })?;
+        self.keep(dossier);
+        Ok(())
+    }
+
+    fn keep(&mut self, dossier: Dossier) {
+        let next = dossier.orders.iter().filter_map(|order| order.plan.first()).map(|step| step.at).min();
+        if let Some(at) = next {
+            self.tickets += 1;
+            let end_to_end_id: Box<str> = dossier.end_to_end_id().into();
+            self.due.push(Reverse((at, self.tickets, end_to_end_id.clone())));
+            self.live.insert(end_to_end_id, dossier);
+        }
+    }
+}

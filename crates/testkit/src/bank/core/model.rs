@@ -1,0 +1,334 @@
+//! The bank's records: orders, what it says of them, and the lines of its book. No behaviour that depends on time.
+
+use std::fmt;
+
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::time::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// One credit transfer as the bank reads it from a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionView {
+    /// InstrId.
+    #[serde(rename = "i")]
+    pub instruction_id: Box<str>,
+    /// EndToEndId.
+    #[serde(rename = "e")]
+    pub end_to_end_id: Box<str>,
+    /// UETR; empty if the message has none.
+    #[serde(rename = "u")]
+    pub uetr: Box<str>,
+    /// InstdAmt.
+    #[serde(rename = "m", with = "money_text")]
+    pub amount: Money,
+    /// The creditor's IBAN or account number.
+    #[serde(rename = "a")]
+    pub account: Box<str>,
+    /// The creditor's name.
+    #[serde(rename = "b")]
+    pub beneficiary: Box<str>,
+}
+
+/// One question of a status request.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct QueryView {
+    /// OrgnlInstrId; empty if the message has none.
+    pub instruction_id: Box<str>,
+    /// OrgnlEndToEndId.
+    pub end_to_end_id: Box<str>,
+    /// OrgnlUETR; empty if the message has none.
+    pub uetr: Box<str>,
+}
+
+/// Where an order stands at the bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TxStatus {
+    /// `ACSP`: accepted, settlement in process.
+    Accepted,
+    /// `ACSC`: paid.
+    Settled,
+    /// `RJCT`: refused at once, or failed later.
+    Rejected,
+    /// `CANC`: cancelled, the money is back.
+    Cancelled,
+    /// `UNKN` (proprietary): the rail itself does not know.
+    Unknown,
+    /// pacs.004: paid, and came back.
+    Returned,
+}
+
+impl TxStatus {
+    /// The code of a pain.002. A returned order is `ACSC` there: that it came back is said by pacs.004 alone.
+    pub const fn code(self) -> &'static str {
+        match self {
+            TxStatus::Accepted => "ACSP",
+            TxStatus::Settled | TxStatus::Returned => "ACSC",
+            TxStatus::Rejected => "RJCT",
+            TxStatus::Cancelled => "CANC",
+            TxStatus::Unknown => "UNKN",
+        }
+    }
+}
+
+/// What the bank says of one order, in an answer, to an inquiry or in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The rail.
+    #[serde(rename = "l")]
+    pub rail: Box<str>,
+    /// The order that it speaks of.
+    #[serde(rename = "o")]
+    pub instruction: InstructionView,
+    /// Where the order stands.
+    #[serde(rename = "s")]
+    pub status: TxStatus,
+    /// ISO 20022 external reason code.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Box<str>>,
+    /// The bank's own words.
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    pub info: Option<Box<str>>,
+    /// The bank's reference of the booking.
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Box<str>>,
+    /// When it came to stand so.
+    #[serde(rename = "t", with = "micros")]
+    pub at: Timestamp,
+}
+
+/// One entry of a rail's feed of reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Its number within the rail, from 1, without gaps.
+    #[serde(rename = "q")]
+    pub sequence: u64,
+    /// What it says.
+    #[serde(rename = "p")]
+    pub standing: Standing,
+}
+
+/// Whether money went out or came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BookKind {
+    /// The beneficiary got the money.
+    Paid,
+    /// The money came back.
+    Returned,
+}
+
+/// One booking: money that moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BookLine {
+    /// EndToEndId.
+    pub end_to_end_id: Box<str>,
+    /// InstrId.
+    pub instruction_id: Box<str>,
+    /// UETR; empty if the instruction had none.
+    pub uetr: Box<str>,
+    /// The rail.
+    pub rail: Box<str>,
+    /// The amount, written as `amount` (decimal text) and `currency`.
+    #[serde(flatten, serialize_with = "money_members")]
+    pub amount: Money,
+    /// The creditor's account.
+    pub account: Box<str>,
+    /// The creditor's name.
+    pub beneficiary: Box<str>,
+    /// When it was booked.
+    #[serde(serialize_with = "as_text")]
+    pub at: Timestamp,
+    /// Paid or returned.
+    pub kind: BookKind,
+    /// The bank's reference of this booking.
+    pub reference: Box<str>,
+}
+
+/// One effect of an order, as stored with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Paid or returned.
+    #[serde(rename = "k")]
+    pub kind: BookKind,
+    /// When.
+    #[serde(rename = "t", with = "micros")]
+    pub at: Timestamp,
+    /// The bank's reference.
+    #[serde(rename = "r")]
+    pub reference: Box<str>,
+}
+
+/// What happens to an order by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Happening {
+    /// It is paid, and reported.
+    Settle,
+    /// It is paid; the report comes with a later [`Happening::Notify`].
+    SettleSilently,
+    /// The settlement is reported.
+    Notify,
+    /// It fails after acceptance.
+    Fail,
+    /// The money comes back.
+    Return,
+    /// A false refusal of a paid order is reported.
+    Contradict,
+}
+
+/// One planned happening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// When it falls due.
+    #[serde(rename = "t", with = "micros")]
+    pub at: Timestamp,
+    /// What happens then.
+    #[serde(rename = "w")]
+    pub what: Happening,
+}
+
+/// One order that the bank took or refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// What it says of itself: rail, instruction, status.
+    #[serde(rename = "p")]
+    pub standing: Standing,
+    /// What it did to the book, oldest first.
+    #[serde(rename = "x", default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// What is still to happen, in order of time.
+    #[serde(rename = "n", default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<Step>,
+    /// Whether its reports are delivered twice.
+    #[serde(rename = "d", default, skip_serializing_if = "std::ops::Not::not")]
+    pub reported_twice: bool,
+}
+
+impl Order {
+    /// Whether it is on `rail` and meant by these ids; an empty InstrId leaves it to the UETR.
+    pub fn is_meant_by(&self, rail: &str, instruction_id: &str, uetr: &str) -> bool {
+        let own = &self.standing.instruction;
+        let same_id = if instruction_id.is_empty() {
+            !uetr.is_empty() && &*own.uetr == uetr
+        } else {
+            &*own.instruction_id == instruction_id
+        };
+        &*self.standing.rail == rail && same_id
+    }
+
+    /// Whether it moved money or still may.
+    pub fn stands(&self) -> bool {
+        !matches!(self.standing.status, TxStatus::Rejected | TxStatus::Cancelled)
+    }
+
+    fn line(&self, effect: &Effect) -> BookLine {
+        let own = &self.standing.instruction;
+        BookLine {
+            end_to_end_id: own.end_to_end_id.clone(),
+            instruction_id: own.instruction_id.clone(),
+            uetr: own.uetr.clone(),
+            rail: self.standing.rail.clone(),
+            amount: own.amount,
+            account: own.account.clone(),
+            beneficiary: own.beneficiary.clone(),
+            at: effect.at,
+            kind: effect.kind,
+            reference: effect.reference.clone(),
+        }
+    }
+}
+
+/// Everything that the bank holds under one EndToEndId.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Dossier {
+    /// The orders, oldest first; more than one only after repetitions or on several rails.
+    pub orders: Vec<Order>,
+}
+
+impl Dossier {
+    /// The EndToEndId; empty for a dossier without orders.
+    pub fn end_to_end_id(&self) -> &str {
+        self.orders.first().map_or("", |order| &order.standing.instruction.end_to_end_id)
+    }
+
+    /// The newest order that these ids mean.
+    pub fn find(&self, rail: &str, instruction_id: &str, uetr: &str) -> Option<&Order> {
+        self.orders.iter().rev().find(|order| order.is_meant_by(rail, instruction_id, uetr))
+    }
+
+    /// Whether something is still to happen by itself.
+    pub fn is_live(&self) -> bool {
+        self.orders.iter().any(|order| !order.plan.is_empty())
+    }
+
+    /// How often it was paid and not returned.
+    pub fn paid_net(&self) -> usize {
+        let effects = || self.orders.iter().flat_map(|order| &order.effects);
+        let count = |kind| effects().filter(|effect| effect.kind == kind).count();
+        count(BookKind::Paid).saturating_sub(count(BookKind::Returned))
+    }
+
+    /// The lines of the book, order by order, oldest first.
+    pub fn lines(&self) -> Vec<BookLine> {
+        self.orders.iter().flat_map(|order| order.effects.iter().map(|effect| order.line(effect))).collect()
+    }
+}
+
+/// Reads an amount as messages and the book's file write it: plain digits, no sign, no exponent.
+pub fn parse_money(text: &str, currency: &str) -> Option<Money> {
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    Money::exact(Decimal::parse(text).ok()?, Currency::parse(currency)?)
+}
+
+/// The digits of an amount, with all decimals of its currency.
+pub fn money_digits(amount: Money) -> String {
+    let mut text = amount.to_string();
+    text.truncate(text.find(' ').unwrap_or(text.len()));
+    text
+}
+
+fn money_members<S: Serializer>(amount: &Money, out: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap;
+    let mut map = out.serialize_map(Some(2))?;
+    map.serialize_entry("amount", &money_digits(*amount))?;
+    map.serialize_entry("currency", amount.currency.code())?;
+    map.end()
+}
+
+fn as_text<S: Serializer>(value: &impl fmt::Display, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_str(value)
+}
+
+/// Amounts in the book's file: `37912.05 PKR`.
+pub(crate) mod money_text {
+    use super::{Money, parse_money};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::borrow::Cow;
+
+    pub fn serialize<S: Serializer>(amount: &Money, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(amount)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Money, D::Error> {
+        let text = Cow::<str>::deserialize(input)?;
+        let parts = text.split_once(' ');
+        parts.and_then(|(digits, code)| parse_money(digits, code)).ok_or_else(|| D::Error::custom("not an amount"))
+    }
+}
+
+/// Instants in the book's file: microseconds since 1970.
+pub(crate) mod micros {
+    use super::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_i64(at.0)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(input).map(Timestamp)
+    }
+}

@@ -1,0 +1,113 @@
+//! The bank in the words of [`domain::rail`], for the simulator: the same state machine without any message.
+
+use std::sync::Arc;
+
+use domain::ids::AttemptId;
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission};
+use domain::time::Timestamp;
+use uuid::Uuid;
+
+use super::feed::message_kind;
+use super::model::{InstructionView, QueryView, Report, Standing, TxStatus};
+use super::{Answer, BankCore, Book};
+
+impl From<&Instruction> for InstructionView {
+    fn from(instruction: &Instruction) -> InstructionView {
+        InstructionView {
+            instruction_id: instruction.attempt.instruction_id().into(),
+            end_to_end_id: instruction.payment.end_to_end_id().into(),
+            uetr: instruction.attempt.to_string().into(),
+            amount: instruction.amount,
+            account: instruction.creditor_account.as_str().into(),
+            beneficiary: instruction.creditor.name.as_str().into(),
+        }
+    }
+}
+
+impl Standing {
+    /// The same as a client reads it from `message`; `None` if the order's ids are none of Corridor's.
+    pub fn to_rail_report(&self, message: &str) -> Option<RailReport> {
+        let own = &self.instruction;
+        let attempt = AttemptId::from_instruction_id(&own.instruction_id)
+            .or_else(|| Uuid::try_parse(&own.uetr).ok().map(AttemptId))?;
+        let status = match self.status {
+            TxStatus::Accepted => RailStatus::Accepted,
+            TxStatus::Settled => RailStatus::Settled,
+            TxStatus::Rejected => RailStatus::Rejected,
+            TxStatus::Cancelled => RailStatus::Cancelled,
+            TxStatus::Unknown => RailStatus::Unknown,
+            TxStatus::Returned => RailStatus::Returned,
+        };
+        let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
+        Some(RailReport {
+            attempt,
+            status,
+            reason: text(&self.reason),
+            info: text(&self.info),
+            bank_reference: text(&self.reference),
+            amount: Some(own.amount),
+            source: message.to_owned(),
+        })
+    }
+}
+
+impl Report {
+    /// The report as a client reads it; `None` if the order's ids are none of Corridor's.
+    pub fn to_rail_report(&self) -> Option<RailReport> {
+        let kind = message_kind(self.standing.status);
+        self.standing.to_rail_report(&format!("{kind} SB-{}", self.sequence))
+    }
+}
+
+impl<B: Book> BankCore<B> {
+    /// [`BankCore::receive`] for one instruction of the engine.
+    pub fn receive_instruction(&mut self, instruction: &Instruction, now: Timestamp) -> Result<Submission, B::Fault> {
+        Ok(match self.receive(&instruction.rail.0, &InstructionView::from(instruction), now)? {
+            Answer::Withheld => Submission::Indeterminate("no answer within the time-out".to_owned()),
+            Answer::Reported(standing) => match in_pain_002(standing).to_rail_report("pain.002") {
+                Some(report) => Submission::Reported(report),
+                None => Submission::Taken,
+            },
+        })
+    }
+
+    /// [`BankCore::inquire`] for one question of the engine.
+    pub fn inquire_attempt(&mut self, rail: &RailId, inquiry: &Inquiry) -> Result<InquiryAnswer, B::Fault> {
+        let query = QueryView {
+            instruction_id: inquiry.attempt.instruction_id().into(),
+            end_to_end_id: inquiry.payment.end_to_end_id().into(),
+            uetr: inquiry.attempt.to_string().into(),
+        };
+        let known =
+            self.inquire(&rail.0, &query)?.and_then(|standing| in_pain_002(standing).to_rail_report("pain.002"));
+        Ok(known.map_or(InquiryAnswer::NotFound, InquiryAnswer::Reported))
+    }
+
+    /// [`BankCore::due`] in the engine's words, each report with its rail.
+    pub fn due_rail_reports(&mut self, now: Timestamp) -> Result<Vec<(RailId, RailReport)>, B::Fault> {
+        let rail = |report: &Arc<Report>| RailId(Arc::from(&*report.standing.rail));
+        let reports = self.due(now)?;
+        Ok(reports.iter().filter_map(|report| Some((rail(report), report.to_rail_report()?))).collect())
+    }
+
+    /// [`BankCore::collect`] as the port answers it.
+    pub fn collect_reports(&mut self, rail: &RailId, cursor: Option<&str>, limit: usize) -> Result<Reports, B::Fault> {
+        let page = self.collect(&rail.0, cursor, limit)?;
+        let (mut reports, mut unreadable) = (Vec::new(), Vec::new());
+        for report in &page.reports {
+            match report.to_rail_report() {
+                Some(known) => reports.push(known),
+                None => unreadable.push(format!("report {} names no attempt of ours", report.sequence)),
+            }
+        }
+        Ok(Reports { reports, unreadable, cursor: page.cursor })
+    }
+}
+
+/// A pain.002 has no code for a returned order: it says that the order was settled.
+fn in_pain_002(mut standing: Standing) -> Standing {
+    if standing.status == TxStatus::Returned {
+        standing.status = TxStatus::Settled;
+    }
+    standing
+}

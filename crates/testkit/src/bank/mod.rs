@@ -1,0 +1,20 @@
+//! The simulated bank: the other side of every rail in the sandbox, the tests and the simulator.
+//!
+//! It speaks ISO 20022 over HTTP ([`server`]) and over a directory ([`directory`]), keeps a durable book of what it
+//! paid ([`book`]) and misbehaves on purpose, chosen by the creditor's account or by [`Faults`]. It shares no code
+//! with the client that it tests, and never moves real money.
+
+pub mod book;
+pub mod core;
+pub mod directory;
+pub mod iso;
+pub mod server;
+mod service;
+
+pub use self::book::{BookFault, Journal};
+pub use self::core::{
+    Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults, InstructionView, MemoryBook,
+    Outcome, QueryView, Report, Standing, SteerFault, TxStatus,
+};
+pub use self::directory::DirectoryConfig;
+pub use self::service::{BankConfig, BankFault, SimulatedBank, SystemClock};

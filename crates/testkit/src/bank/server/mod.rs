@@ -1,0 +1,259 @@
+//! The bank over HTTP, per rail under `/{rail}`: `POST payments` (pain.001 → pain.002), `POST inquiries` (pacs.028 →
+//! pain.002), `GET reports?after=&wait=` (one document of the oldest new reports, or 204), `GET book?end_to_end_id=`.
+//!
+//! It decides nothing: it reads, asks the core, and writes. Faults of the line (hanging, lost answers, being down)
+//! are made here.
+
+mod connection;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use domain::time::Span;
+use serde::Deserialize;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use self::connection::{Cut, Door};
+use super::core::{Answer, InstructionView, Page, QueryView, Standing};
+use super::iso::{self, Message, Original};
+use super::service::{BankFault, Shared, stopped};
+
+/// A message of 1,000 transactions takes about 2 MiB.
+const BODY_MAX_BYTES: usize = 16 << 20;
+/// Reports in one document.
+const REPORTS_MAX: usize = 1_000;
+/// The longest wait for reports.
+const WAIT_MAX_SECONDS: u64 = 60;
+/// The header that carries the cursor behind the last report of a document.
+const CURSOR_HEADER: &str = "x-report-cursor";
+
+/// Begins to serve on `address`; answers the address and the task.
+pub(super) async fn listen(
+    shared: Arc<Shared>,
+    address: SocketAddr,
+) -> Result<(SocketAddr, JoinHandle<()>), BankFault> {
+    let fault = |source| BankFault::Listen { address, source };
+    let door = Door::bind(address, shared.down.subscribe()).await.map_err(fault)?;
+    let bound = door.address();
+    let stop = stopped(shared.stopping.subscribe());
+    let routes = Router::new()
+        .route("/{rail}/payments", post(payments))
+        .route("/{rail}/inquiries", post(inquiries))
+        .route("/{rail}/reports", get(reports))
+        .route("/{rail}/book", get(book))
+        .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), line))
+        .with_state(shared);
+    let service = routes.into_make_service_with_connect_info::<Cut>();
+    let task = tokio::spawn(async move {
+        if let Err(fault) = axum::serve(door, service).with_graceful_shutdown(stop).await {
+            tracing::error!(%fault, "the simulated bank no longer serves");
+        }
+    });
+    Ok((bound, task))
+}
+
+/// How a request ends.
+enum Reply {
+    Ready(Response),
+    /// The line breaks at once.
+    Lost,
+    /// The line hangs, then breaks.
+    Hang,
+}
+
+impl From<BankFault> for Reply {
+    fn from(_: BankFault) -> Reply {
+        // A bank that has stopped answers nothing; why was logged where it stopped.
+        Reply::Lost
+    }
+}
+
+/// A response that never leaves: the cut connection drops it.
+#[derive(Clone, Copy)]
+struct NoAnswer;
+
+impl Reply {
+    fn xml(text: String) -> Reply {
+        Reply::Ready(([(header::CONTENT_TYPE, "application/xml")], text).into_response())
+    }
+
+    fn refusal(text: String) -> Reply {
+        Reply::Ready((StatusCode::BAD_REQUEST, text).into_response())
+    }
+
+    async fn deliver(self, shared: &Shared) -> Response {
+        match self {
+            Reply::Ready(response) => return response,
+            Reply::Lost => {}
+            Reply::Hang => wait(shared, shared.hang).await,
+        }
+        let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
+        response.extensions_mut().insert(NoAnswer);
+        response
+    }
+}
+
+/// Waits, but not beyond the bank's end.
+async fn wait(shared: &Shared, span: Span) {
+    let time = Duration::from_micros(span.0.max(0).unsigned_abs());
+    tokio::select! {
+        () = tokio::time::sleep(time) => {}
+        () = stopped(shared.stopping.subscribe()) => {}
+    }
+}
+
+/// Makes the faults of the line.
+async fn line(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(cut): ConnectInfo<Cut>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let faults = shared.faults();
+    if faults.answer_delay > Span(0) {
+        wait(&shared, faults.answer_delay).await;
+    }
+    if *shared.down.borrow() {
+        cut.cut();
+        return Response::new(Body::empty());
+    }
+    let response = next.run(request).await;
+    if response.extensions().get::<NoAnswer>().is_some() {
+        cut.cut();
+    }
+    response
+}
+
+async fn payments(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, body: String) -> Response {
+    let reply = match iso::read(&body) {
+        Ok(Message::Payments { id, payments }) => take_payments(&shared, &rail, &id, &payments),
+        Ok(Message::Inquiries { .. }) => Reply::refusal("expected a pain.001 here, this is a pacs.028".to_owned()),
+        Err(fault) => Reply::refusal(fault.to_string()),
+    };
+    reply.deliver(&shared).await
+}
+
+fn take_payments(shared: &Shared, rail: &str, message: &str, payments: &[InstructionView]) -> Reply {
+    let now = shared.clock.now();
+    let taken = shared.with_core(|core| {
+        let mut standings = Vec::with_capacity(payments.len());
+        for view in payments {
+            if let Answer::Reported(standing) = core.receive(rail, view, now)? {
+                standings.push(standing);
+            }
+        }
+        Ok((standings, core.drops_answer()))
+    });
+    shared.wake();
+    match taken {
+        Err(fault) => fault.into(),
+        Ok((_, true)) => Reply::Lost,
+        Ok((standings, false)) if standings.is_empty() => Reply::Hang,
+        Ok((standings, false)) => Reply::xml(iso::status_document(
+            &shared.header(),
+            Original { id: message, name: "pain.001.001.09" },
+            &standings,
+        )),
+    }
+}
+
+async fn inquiries(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, body: String) -> Response {
+    let reply = match iso::read(&body) {
+        Ok(Message::Inquiries { id, queries }) => match answer_inquiries(&shared, &rail, &id, &queries) {
+            Ok(text) => Reply::xml(text),
+            Err(fault) => fault.into(),
+        },
+        Ok(Message::Payments { .. }) => Reply::refusal("expected a pacs.028 here, this is a pain.001".to_owned()),
+        Err(fault) => Reply::refusal(fault.to_string()),
+    };
+    reply.deliver(&shared).await
+}
+
+/// The pain.002 that answers a pacs.028: what is unknown is left out.
+pub(super) fn answer_inquiries(
+    shared: &Shared,
+    rail: &str,
+    message: &str,
+    queries: &[QueryView],
+) -> Result<String, BankFault> {
+    let known: Vec<Standing> = shared.with_core(|core| {
+        let mut known = Vec::with_capacity(queries.len());
+        for query in queries {
+            known.extend(core.inquire(rail, query)?);
+        }
+        Ok(known)
+    })?;
+    Ok(iso::status_document(&shared.header(), Original { id: message, name: "pacs.028.001.03" }, &known))
+}
+
+#[derive(Deserialize)]
+struct ReportsQuery {
+    #[serde(default)]
+    after: String,
+    #[serde(default)]
+    wait: u64,
+}
+
+async fn reports(
+    State(shared): State<Arc<Shared>>,
+    Path(rail): Path<String>,
+    Query(query): Query<ReportsQuery>,
+) -> Response {
+    let deadline = Instant::now() + Duration::from_secs(query.wait.min(WAIT_MAX_SECONDS));
+    let mut reported = shared.reported.subscribe();
+    loop {
+        reported.mark_unchanged();
+        let after = Some(query.after.as_str()).filter(|text| !text.is_empty());
+        match shared.with_core(|core| core.collect(&rail, after, REPORTS_MAX)) {
+            Err(fault) => return Reply::from(fault).deliver(&shared).await,
+            Ok(page) if page.reports.is_empty() => {}
+            Ok(page) => return page_response(&shared, &page),
+        }
+        let over = tokio::select! {
+            waited = tokio::time::timeout_at(deadline, reported.changed()) => !matches!(waited, Ok(Ok(()))),
+            () = stopped(shared.stopping.subscribe()) => true,
+        };
+        if over {
+            return StatusCode::NO_CONTENT.into_response();
+        }
+    }
+}
+
+fn page_response(shared: &Shared, page: &Page) -> Response {
+    let cursor = page.cursor.clone().unwrap_or_default();
+    let head = [(header::CONTENT_TYPE.as_str(), "application/xml".to_owned()), (CURSOR_HEADER, cursor)];
+    (head, page_document(shared, page)).into_response()
+}
+
+/// The document of a page of reports.
+pub(super) fn page_document(shared: &Shared, page: &Page) -> String {
+    let standings: Vec<&Standing> = page.reports.iter().map(|report| &report.standing).collect();
+    iso::reports_document(&shared.header(), &standings)
+}
+
+#[derive(Deserialize)]
+struct BookQuery {
+    end_to_end_id: String,
+}
+
+async fn book(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, Query(query): Query<BookQuery>) -> Response {
+    let lines = shared.with_core(|core| core.lines(&query.end_to_end_id));
+    let reply = match lines {
+        Ok(mut lines) => {
+            lines.retain(|line| *line.rail == *rail);
+            Reply::Ready(axum::Json(lines).into_response())
+        }
+        Err(fault) => fault.into(),
+    };
+    reply.deliver(&shared).await
+}

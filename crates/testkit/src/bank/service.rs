@@ -1,0 +1,301 @@
+//! The running bank: one core behind a lock, the task that makes things happen in time, and the transports.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use domain::ports::{Answer, Clock};
+use domain::time::{Span, Timestamp};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use super::book::{BookFault, Journal};
+use super::core::{BankCore, Behaviour, BookLine, BookTotals, Faults, Outcome, Restored, Standing, SteerFault};
+use super::directory::{self, DirectoryConfig};
+use super::iso::Header;
+use super::server;
+
+/// How long the bank gathers what falls due before it writes again.
+const TICK_MILLIS: u64 = 3;
+/// How long open requests may take to end when the bank stops.
+const STOP_MILLIS: u64 = 2_000;
+/// How long an answer is withheld before the connection closes, where nothing else is configured.
+const HANG_SECONDS: i64 = 10;
+
+/// What time it is, from the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    }
+
+    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+        let wait = until - self.now();
+        Box::pin(tokio::time::sleep(Duration::from_micros(wait.0.max(0).unsigned_abs())))
+    }
+}
+
+/// What to run.
+#[derive(Clone)]
+pub struct BankConfig {
+    /// Delays and faults.
+    pub behaviour: Behaviour,
+    /// Where to listen for HTTP (port 0: any); `None`: nowhere.
+    pub listen: Option<SocketAddr>,
+    /// Rails that are served through a directory.
+    pub directories: Vec<DirectoryConfig>,
+    /// The book's file; `None`: in memory.
+    pub book: Option<PathBuf>,
+    /// How long an answer is withheld before the connection closes (`0006`).
+    pub hang: Span,
+    /// The bank's clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for BankConfig {
+    /// The sandbox's times, any port of 127.0.0.1, a book in memory.
+    fn default() -> BankConfig {
+        BankConfig {
+            behaviour: Behaviour::default(),
+            listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            directories: Vec::new(),
+            book: None,
+            hang: Span::secs(HANG_SECONDS),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// Why the bank cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum BankFault {
+    /// Its book failed.
+    #[error(transparent)]
+    Book(#[from] BookFault),
+    /// It cannot listen.
+    #[error("the simulated bank cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A directory cannot be made.
+    #[error("the simulated bank cannot use the directory {path}: {source}")]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It has stopped: on request, or because its book failed.
+    #[error("the simulated bank has stopped")]
+    Stopped,
+}
+
+pub(super) type Core = BankCore<Journal>;
+
+/// What the tasks share.
+pub(super) struct Shared {
+    /// `None` once the bank has stopped: a bank that cannot write its book must not go on.
+    core: Mutex<Option<Core>>,
+    pub clock: Arc<dyn Clock>,
+    pub hang: Span,
+    /// Raised whenever there are new reports.
+    pub reported: watch::Sender<u64>,
+    /// True while no connections are to be accepted.
+    pub down: watch::Sender<bool>,
+    /// True once the bank is to stop.
+    pub stopping: watch::Sender<bool>,
+    taken: Notify,
+    started: Timestamp,
+    messages: AtomicU64,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Option<Core>> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works on the core and makes the result last before answering it. A book that fails stops the bank.
+    pub fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> Result<T, BookFault>) -> Result<T, BankFault> {
+        let mut guard = self.lock();
+        let core = guard.as_mut().ok_or(BankFault::Stopped)?;
+        let result = work(core).and_then(|value| core.commit().map(|()| value));
+        if let Err(fault) = &result {
+            tracing::error!(%fault, "the simulated bank stops: its book failed");
+            *guard = None;
+        }
+        Ok(result?)
+    }
+
+    /// A head for a new message.
+    pub fn header(&self) -> Header {
+        let number = self.messages.fetch_add(1, Ordering::Relaxed);
+        Header { id: format!("SB-{:x}-{number:x}", self.started.0), created_at: self.clock.now() }
+    }
+
+    /// The faults now; none once the bank has stopped.
+    pub fn faults(&self) -> Faults {
+        self.lock().as_ref().map_or(Faults::NONE, |core| core.behaviour().faults)
+    }
+
+    /// Says that orders were taken or steered, so that their steps are looked at.
+    pub fn wake(&self) {
+        self.taken.notify_one();
+    }
+
+    /// Makes everything happen that is due now; answers when to look again.
+    fn tick(&self) -> Result<Option<Timestamp>, BankFault> {
+        let now = self.clock.now();
+        let (reports, next) = self.with_core(|core| Ok((core.due(now)?.len(), core.next_due())))?;
+        if reports > 0 {
+            self.reported.send_modify(|count| *count += 1);
+        }
+        Ok(next)
+    }
+}
+
+/// Completes once the bank is to stop.
+pub(super) async fn stopped(mut stopping: watch::Receiver<bool>) {
+    // The sender lives in `Shared`, which every waiting task holds: it cannot be gone first.
+    let _gone = stopping.wait_for(|stop| *stop).await;
+}
+
+async fn run_ticks(shared: Arc<Shared>) {
+    loop {
+        let next = match shared.tick() {
+            Ok(next) => next,
+            Err(_stopped) => return,
+        };
+        let due = async {
+            match next {
+                Some(at) => shared.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = stopped(shared.stopping.subscribe()) => return,
+            () = shared.taken.notified() => {}
+            () = due => {}
+        }
+        tokio::time::sleep(Duration::from_millis(TICK_MILLIS)).await;
+    }
+}
+
+/// The running bank. Dropping it stops it, without waiting; [`SimulatedBank::stop`] waits.
+pub struct SimulatedBank {
+    shared: Arc<Shared>,
+    address: Option<SocketAddr>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl SimulatedBank {
+    /// Opens the book and begins to serve.
+    pub async fn start(config: BankConfig) -> Result<SimulatedBank, BankFault> {
+        let now = config.clock.now();
+        let (journal, restored) = match &config.book {
+            Some(path) => Journal::open(path, now)?,
+            None => (Journal::in_memory(), Restored::empty(now)),
+        };
+        let down = config.behaviour.faults.down;
+        let core = BankCore::resume(config.behaviour, journal, restored);
+        let shared = Arc::new(Shared {
+            core: Mutex::new(Some(core)),
+            clock: config.clock,
+            hang: config.hang,
+            reported: watch::Sender::new(0),
+            down: watch::Sender::new(down),
+            stopping: watch::Sender::new(false),
+            taken: Notify::new(),
+            started: now,
+            messages: AtomicU64::new(0),
+        });
+        let mut bank = SimulatedBank { shared: Arc::clone(&shared), address: None, tasks: Vec::new() };
+        if let Some(address) = config.listen {
+            let (address, task) = server::listen(Arc::clone(&shared), address).await?;
+            bank.address = Some(address);
+            bank.tasks.push(task);
+        }
+        for directory in config.directories {
+            bank.tasks.push(directory::watch(Arc::clone(&shared), directory)?);
+        }
+        bank.tasks.push(tokio::spawn(run_ticks(shared)));
+        Ok(bank)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// The base URL of a rail, without a slash at its end.
+    pub fn url(&self, rail: &str) -> Option<String> {
+        self.address.map(|address| format!("http://{address}/{rail}"))
+    }
+
+    /// The lines of the book under an EndToEndId, of all rails, oldest first.
+    pub fn book(&self, end_to_end_id: &str) -> Result<Vec<BookLine>, BankFault> {
+        self.shared.with_core(|core| core.lines(end_to_end_id))
+    }
+
+    /// The sums of the book.
+    pub fn book_totals(&self) -> Result<BookTotals, BankFault> {
+        self.shared.with_core(|core| Ok(core.totals().clone()))
+    }
+
+    /// Makes the newest order of an EndToEndId end so, now.
+    pub fn steer(&self, end_to_end_id: &str, outcome: Outcome) -> Result<Standing, SteerFault<BankFault>> {
+        let now = self.shared.clock.now();
+        let result = self.shared.with_core(|core| match core.steer(end_to_end_id, outcome, now) {
+            Err(SteerFault::Book(fault)) => Err(fault),
+            other => Ok(other),
+        });
+        match result.map_err(SteerFault::Book)? {
+            Ok(standing) => {
+                self.shared.reported.send_modify(|count| *count += 1);
+                Ok(standing)
+            }
+            Err(SteerFault::Illegal { status, wanted, legal }) => Err(SteerFault::Illegal { status, wanted, legal }),
+            Err(SteerFault::NotFound) => Err(SteerFault::NotFound),
+            Err(SteerFault::Book(fault)) => Err(SteerFault::Book(fault.into())),
+        }
+    }
+
+    /// The faults now.
+    pub fn faults(&self) -> Faults {
+        self.shared.faults()
+    }
+
+    /// Changes the faults from now on; orders already taken keep their fate.
+    pub fn set_faults(&self, faults: Faults) -> Result<(), BankFault> {
+        self.shared.with_core(|core| {
+            core.set_faults(faults);
+            Ok(())
+        })?;
+        self.shared.down.send_replace(faults.down);
+        Ok(())
+    }
+
+    /// Ends open requests, closes the book and waits until everything has stopped.
+    pub async fn stop(mut self) {
+        self.shared.stopping.send_replace(true);
+        for mut task in std::mem::take(&mut self.tasks) {
+            if tokio::time::timeout(Duration::from_millis(STOP_MILLIS), &mut task).await.is_err() {
+                task.abort();
+            }
+        }
+        *self.shared.lock() = None;
+    }
+}
+
+impl Drop for SimulatedBank {
+    fn drop(&mut self) {
+        self.shared.stopping.send_replace(true);
+    }
+}
