@@ -5,5 +5,8 @@
 mod read;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::read::{IsoFault, Message, read};
 pub use self::write::{Header, Original, reports_document, status_document};
