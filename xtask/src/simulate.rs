@@ -1,16 +1,41 @@
 //! `cargo xtask simulate`: builds the simulator in release mode and runs it. Decides nothing itself.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 
+/// A simulator that is built already, as `./test` has after its release build: cargo would build the shared crates once
+/// more, with the features that the simulator alone asks for.
+const ENV_PREBUILT: &str = "CORRIDOR_SIMULATOR_BIN";
+
 /// Exits as the simulator did; a simulator ended by a signal counts as failed.
 pub fn run(root: &Path, args: &[String]) -> anyhow::Result<ExitCode> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["run", "--release", "--quiet", "--package", "simulator", "--"]).args(args).current_dir(root);
-    let status = command.status().context("starting cargo")?;
+    let mut command = command(std::env::var_os(ENV_PREBUILT));
+    let status = command.args(args).current_dir(root).status().context("starting the simulator")?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+fn command(prebuilt: Option<OsString>) -> Command {
+    if let Some(binary) = prebuilt {
+        return Command::new(binary);
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--release", "--quiet", "--package", "simulator", "--"]);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prebuilt_simulator_is_run_as_it_is() {
+        assert_eq!(command(Some("target/release/simulator".into())).get_program(), "target/release/simulator");
+        let built: Vec<_> = command(None).get_args().map(|arg| arg.to_owned()).collect();
+        assert_eq!(built, ["run", "--release", "--quiet", "--package", "simulator", "--"]);
+    }
 }
