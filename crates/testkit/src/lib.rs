@@ -2,5 +2,6 @@
 //!
 //! Used by tests, the simulator and the sandbox; never by a path that handles a client's money.
 
+pub mod bank;
 pub mod postgres;
 pub mod wait;
