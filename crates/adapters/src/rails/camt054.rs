@@ -39,13 +39,13 @@ fn entry(booking: &Element, details: &Element, alone: bool, source: &str) -> Res
     let reference = reference.or_else(|| of_booking.and_then(|booking| booking.text_at(&["AcctSvcrRef"])));
     let amount = details.child("Amt").or_else(|| of_booking.and_then(|booking| booking.child("Amt")));
     Ok(Entry {
-        end_to_end: details.text_at(&["Refs", "EndToEndId"]).map(str::to_owned),
+        end_to_end: iso::provided(details.text_at(&["Refs", "EndToEndId"])),
         report: RailReport {
             attempt,
             status,
             reason,
             info,
-            bank_reference: reference.map(iso::reference),
+            bank_reference: iso::provided(reference),
             amount: iso::amount(amount)?,
             source: source.to_owned(),
         },

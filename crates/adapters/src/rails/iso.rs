@@ -81,6 +81,11 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
 }
 
+/// A reference or an id; what only fills the place of one counts as missing.
+pub(super) fn provided(text: Option<&str>) -> Option<String> {
+    text.filter(|text| *text != NOT_PROVIDED).map(reference)
+}
+
 /// A bank's code or reference, printable and bounded.
 pub(super) fn reference(text: &str) -> String {
     clean(text, MAX_REFERENCE_CHARS)

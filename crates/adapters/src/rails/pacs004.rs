@@ -21,7 +21,7 @@ fn entry(transaction: &Element, source: &str) -> Result<Entry, String> {
     let attempt = iso::attempt(transaction.text_at(&["OrgnlInstrId"]), transaction.text_at(&["OrgnlUETR"]))?;
     let (reason, info) = iso::reasons(transaction.all("RtrRsnInf"));
     Ok(Entry {
-        end_to_end: transaction.text_at(&["OrgnlEndToEndId"]).map(str::to_owned),
+        end_to_end: iso::provided(transaction.text_at(&["OrgnlEndToEndId"])),
         report: RailReport {
             attempt,
             status: RailStatus::Returned,

@@ -20,8 +20,8 @@ fn instruction(number: u128) -> Instruction {
     Instruction {
         rail: RailId::new("pak-raast"),
         tenant: TenantId(Uuid::from_u128(9)),
-        payment: PaymentId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + number)),
-        attempt: AttemptId(Uuid::from_u128(0x0190_0000_0000_7000_9000_0000_0000_0000 + number)),
+        payment: PaymentId(Uuid::from_u128(0x0190_0000_0000_4000_8000_0000_0000_0000 + number)),
+        attempt: AttemptId(Uuid::from_u128(0x0190_0000_0000_4000_9000_0000_0000_0000 + number)),
         amount: Money::new(3_791_205, Currency::Pkr),
         created_at: Timestamp(1_795_244_268_123_000),
         debtor: InstructionParty {

@@ -48,13 +48,13 @@ fn entry(transaction: &Element, source: &str) -> Result<Entry, String> {
     let code = transaction.text_at(&["TxSts"]).ok_or("it has no TxSts")?;
     let (reason, info) = iso::reasons(transaction.all("StsRsnInf"));
     Ok(Entry {
-        end_to_end: transaction.text_at(&["OrgnlEndToEndId"]).map(str::to_owned),
+        end_to_end: iso::provided(transaction.text_at(&["OrgnlEndToEndId"])),
         report: RailReport {
             attempt,
             status: iso::status(code),
             reason,
             info,
-            bank_reference: transaction.text_at(&["AcctSvcrRef"]).map(iso::reference),
+            bank_reference: iso::provided(transaction.text_at(&["AcctSvcrRef"])),
             amount: iso::amount(transaction.at(&["OrgnlTxRef", "Amt", "InstdAmt"]))?,
             source: source.to_owned(),
         },

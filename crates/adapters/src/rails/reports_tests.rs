@@ -163,6 +163,16 @@ fn entries_that_cannot_be_understood_are_complained_about() {
 }
 
 #[test]
+fn what_only_fills_a_place_is_missing() {
+    let text = pain002(&format!(
+        "<OrgnlInstrId>NOTPROVIDED</OrgnlInstrId><OrgnlEndToEndId>NOTPROVIDED</OrgnlEndToEndId>\
+         <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>"
+    ));
+    let entry = one(&text);
+    assert_eq!((entry.report.attempt, entry.end_to_end, entry.report.bank_reference), (ours(), None, None));
+}
+
+#[test]
 fn unknown_codes_are_kept_and_foreign_amounts_are_told() {
     let text = pain002(&format!(
         "<OrgnlInstrId>{SIMPLE}</OrgnlInstrId><TxSts>ZZZZ</TxSts>\
