@@ -155,6 +155,10 @@ impl Journal {
         let mut live = BTreeMap::new();
         let (mut line, mut offset) = (Vec::new(), 0_u64);
         while input.read_until(b'\n', &mut line).map_err(fault)? > 0 {
+            if line.last() != Some(&b'\n') {
+                // Torn, or whole but for its end: either way nobody was told of it.
+                break;
+            }
             let parsed = serde_json::from_slice::<LineIn<'_>>(&line);
             let applied = parsed.and_then(|parsed| self.apply(parsed, offset, &mut live, restored));
             if let Err(source) = applied {
@@ -163,10 +167,6 @@ impl Journal {
                     break;
                 }
                 return Err(BookFault::Damaged { path: path.to_owned(), offset, source });
-            }
-            if line.last() != Some(&b'\n') {
-                // Whole as JSON, but without its end: the next line must not be appended to it.
-                break;
             }
             offset += line.len() as u64;
             line.clear();

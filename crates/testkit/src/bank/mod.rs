@@ -11,6 +11,9 @@ pub mod iso;
 pub mod server;
 mod service;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::book::{BookFault, Journal};
 pub use self::core::{
     Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults, InstructionView, MemoryBook,

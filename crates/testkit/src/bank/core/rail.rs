@@ -41,11 +41,12 @@ impl Standing {
         let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
         Some(RailReport {
             attempt,
-            status,
             reason: text(&self.reason),
             info: text(&self.info),
-            bank_reference: text(&self.reference),
+            // A pacs.004's own reference is none of the pay-out that it undoes.
+            bank_reference: text(&self.reference).filter(|_| status != RailStatus::Returned),
             amount: Some(own.amount),
+            status,
             source: message.to_owned(),
         })
     }
