@@ -6,4 +6,8 @@
 
 pub mod decode;
 pub mod json;
+pub mod limits;
 pub mod payments_v2;
+pub mod problem;
+pub mod request_id;
+pub mod write;

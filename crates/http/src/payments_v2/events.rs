@@ -1,0 +1,173 @@
+//! `GET /v2/events`: a tenant's log as JSON lines, as server-sent events, or page by page.
+//!
+//! All three read the store from a position on and wait for news; what is sent was committed. A reader that is too
+//! slow is cut: it comes back with its last position and misses nothing.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use engine::payments::{EventRecord, Payments, StoreError};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+
+use super::render;
+use crate::write;
+
+/// Events that are read at once.
+const PAGE: usize = 500;
+/// A stream that has nothing to say says so this often.
+const HEARTBEAT_S: u64 = 15;
+/// A stream ends cleanly after this long.
+const STREAM_MAX_S: i64 = 3_600;
+/// How often a stream looks for events that other nodes committed.
+const LOOK_EVERY_MS: u64 = 500;
+/// Commits that come in quick succession are read together.
+const GATHER_MS: u64 = 5;
+/// What `retry:` tells an SSE client, in milliseconds.
+const SSE_RETRY_MS: u32 = 2_000;
+
+/// How events are framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// One JSON object a line, an empty line as heartbeat.
+    JsonLines,
+    /// Server-sent events.
+    Sse,
+}
+
+impl Framing {
+    /// The content type of the answer.
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Framing::JsonLines => "application/json",
+            Framing::Sse => "text/event-stream",
+        }
+    }
+
+    fn heartbeat(self) -> Bytes {
+        match self {
+            Framing::JsonLines => Bytes::from_static(b"\n"),
+            Framing::Sse => Bytes::from_static(b": heartbeat\n\n"),
+        }
+    }
+
+    fn opening(self) -> Option<Bytes> {
+        match self {
+            Framing::JsonLines => None,
+            Framing::Sse => Some(Bytes::from(format!("retry: {SSE_RETRY_MS}\n\n"))),
+        }
+    }
+
+    fn write(self, out: &mut Vec<u8>, entry: &EventRecord) {
+        if self == Framing::Sse {
+            let (seq, kind) = (entry.event.seq, entry.event.kind.name());
+            out.extend_from_slice(format!("id: {seq}\nevent: {kind}\ndata: ").as_bytes());
+        }
+        write::object_into(out, |object| render::event(object, entry));
+        out.extend_from_slice(if self == Framing::Sse { b"\n\n" } else { b"\n" });
+    }
+}
+
+/// Where and how a reader follows the log.
+#[derive(Clone)]
+pub struct Follow {
+    /// The payment service.
+    pub payments: Payments,
+    /// Whose log.
+    pub tenant: TenantId,
+    /// The last position that the reader has.
+    pub after: i64,
+    /// Framing of the answer.
+    pub framing: Framing,
+}
+
+struct Reader {
+    follow: Follow,
+    news: tokio::sync::watch::Receiver<u64>,
+    ends_at: Timestamp,
+    opened: bool,
+}
+
+/// The endless answer: everything behind `after`, then what happens.
+pub fn stream(follow: Follow) -> impl Stream<Item = Result<Bytes, StoreError>> {
+    let news = follow.payments.engine().feed().follow();
+    let ends_at = follow.payments.world().clock.now() + domain::time::Span::secs(STREAM_MAX_S);
+    let reader = Reader { follow, news, ends_at, opened: false };
+    unfold(Some(reader), |reader| async move {
+        let mut reader = reader?;
+        match reader.next().await {
+            Ok(Some(chunk)) => Some((Ok(chunk), Some(reader))),
+            Ok(None) => None,
+            Err(error) => {
+                tracing::warn!(%error, "an event stream ends: its log cannot be read");
+                Some((Err(error), None))
+            }
+        }
+    })
+}
+
+impl Reader {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        if !std::mem::replace(&mut self.opened, true)
+            && let Some(opening) = self.follow.framing.opening()
+        {
+            return Ok(Some(opening));
+        }
+        let beat_at = tokio::time::Instant::now() + Duration::from_secs(HEARTBEAT_S);
+        loop {
+            if self.follow.payments.world().clock.now() >= self.ends_at {
+                return Ok(None);
+            }
+            if let Some(chunk) = self.read().await? {
+                return Ok(Some(chunk));
+            }
+            if tokio::time::Instant::now() >= beat_at {
+                return Ok(Some(self.follow.framing.heartbeat()));
+            }
+            wait(&mut self.news, beat_at).await;
+        }
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, StoreError> {
+        let Follow { payments, tenant, after, framing } = &mut self.follow;
+        let page = payments.store().events_after(*tenant, *after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        *after = last.event.seq;
+        let mut out = Vec::new();
+        page.iter().for_each(|entry| framing.write(&mut out, entry));
+        Ok(Some(Bytes::from(out)))
+    }
+}
+
+/// Waits for a commit of this node, for the time to look what others committed, or for `until`.
+async fn wait(news: &mut tokio::sync::watch::Receiver<u64>, until: tokio::time::Instant) {
+    let look = Duration::from_millis(LOOK_EVERY_MS);
+    tokio::select! {
+        changed = news.changed() => {
+            let pause = if changed.is_ok() { Duration::from_millis(GATHER_MS) } else { look };
+            tokio::time::sleep(pause).await;
+        }
+        () = tokio::time::sleep(look) => {}
+        () = tokio::time::sleep_until(until) => {}
+    }
+}
+
+/// One page behind `after`: at once if there is anything, else what comes within `wait_s`.
+pub async fn poll(follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, StoreError> {
+    let mut news = follow.payments.engine().feed().follow();
+    let until = tokio::time::Instant::now() + Duration::from_secs(wait_s);
+    let page = loop {
+        let page = follow.payments.store().events_after(follow.tenant, follow.after, limit).await?;
+        if !page.is_empty() || limit == 0 || tokio::time::Instant::now() >= until {
+            break page;
+        }
+        wait(&mut news, until).await;
+    };
+    let next = page.last().map_or(follow.after, |entry| entry.event.seq);
+    Ok(write::object(|out| {
+        out.array("events", |events| page.iter().for_each(|entry| events.object(|out| render::event(out, entry))));
+        out.plain("next", next);
+    }))
+}

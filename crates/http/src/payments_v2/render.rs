@@ -1,0 +1,127 @@
+//! The specification's resources as JSON, written straight from domain values. The same bytes answer a request, a
+//! list, a replay and an event.
+
+use domain::event::Event;
+use domain::order::Order;
+use domain::payment::{Payment, PaymentState, Standing};
+use domain::quote::Quote;
+
+
+use crate::write::{ArrayWriter, ObjectWriter};
+
+use engine::payments::{EventRecord, EventSubject, Record};
+
+/// Version of the event envelope.
+const EVENT_VERSION: &str = "1";
+
+/// A quote.
+pub fn quote(out: &mut ObjectWriter<'_>, quote: &Quote) {
+    let offer = &quote.offer;
+    out.plain("id", quote.id);
+    out.text("country", offer.country.alpha3());
+    out.text("currency", offer.amount.currency.code());
+    out.money("amount", offer.amount);
+    out.money("amount_destination", offer.amount_destination);
+    out.number("rate", offer.rate);
+    out.time("timestamp", quote.created_at);
+    out.time("expires", quote.expires_at);
+    out.number("wallet_rate", offer.wallet_rate);
+    out.money("min_amount_destination", offer.min_destination);
+    out.money("max_amount_destination", offer.max_destination);
+}
+
+/// A payment response, as the payment stood at `standing`.
+pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standing) {
+    out.plain("id", payment.id);
+    out.time("timestamp", standing.state_at);
+    out.text("status", standing.state.name());
+    out.text_or_null("msg", standing.msg.as_deref());
+    out.money("amount", payment.amount);
+    out.text("amount_currency", payment.amount.currency.code());
+    out.money("base_amount", payment.base);
+    out.text("base_currency", payment.base.currency.code());
+    out.money("wallet_amount", payment.charge.amount);
+    out.text("wallet_currency", payment.charge.amount.currency.code());
+    out.money("wallet_premium", payment.charge.premium);
+    out.money("wallet_txn_cost", payment.charge.cost);
+    out.text_or_null("bank_reference", standing.bank_reference.as_deref());
+}
+
+/// The answer to POST /v2/payment: always as accepted, whatever has become of the payment since, and silent about what
+/// screening found.
+pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
+    let standing = Standing {
+        state: PaymentState::Queued,
+        state_at: payment.accepted_at,
+        msg: None,
+        bank_reference: None,
+    };
+    response(out, payment, &standing);
+}
+
+/// An order as it was accepted.
+pub fn order(out: &mut ObjectWriter<'_>, order: &Order, payment: &Payment) {
+    out.text("country", order.country.alpha3());
+    out.text("currency", order.currency.code());
+    out.plain("quote", order.quote);
+    out.number("amount", order.amount);
+    out.text("bank_name", &order.bank_name);
+    out.text("bank_branch_code", order.branch_code());
+    out.text_or_null("bank_branch_name", order.branch_name.as_deref());
+    out.text("beneficiary_name", &order.beneficiary_name);
+    out.text("beneficiary_city", &order.beneficiary_city);
+    out.text("beneficiary_address", &order.beneficiary_address);
+    out.text("beneficiary_account_number", &order.beneficiary_account_number);
+    out.text("beneficiary_account_type", order.beneficiary_account_type.name());
+    out.text_or_null("beneficiary_mobile", order.beneficiary_mobile.as_deref());
+    out.text_or_null("beneficiary_email", order.beneficiary_email.as_deref());
+    out.text_or_null("remarks", order.remarks.as_deref());
+    out.text("sender_name", &order.sender_name);
+    out.plain_or_null("sender_birthdate", order.sender_birthdate);
+    out.text("sender_identity_doc_type", order.sender_identity_doc_type.name());
+    out.text("sender_identity_doc", &order.sender_identity_doc);
+    out.plain_or_null("sender_identity_doc_exp", order.sender_identity_doc_exp);
+    out.text_or_null("sender_identity_doc_country", order.sender_identity_doc_country.as_deref());
+    out.text("sender_city", &order.sender_city);
+    out.text("sender_address", &order.sender_address);
+    out.text("sender_country", &order.sender_country);
+    out.text_or_null("sender_mobile", order.sender_mobile.as_deref());
+    out.text("sender_relation", &order.sender_relation);
+    out.text_or_null("external_id", order.external_id.as_deref());
+    out.time("timestamp", payment.accepted_at);
+}
+
+/// A payment record, as the payment stood at `standing`.
+pub fn record(out: &mut ObjectWriter<'_>, record: &Record, standing: &Standing) {
+    out.plain("id", record.payment.id);
+    out.object("order", |out| order(out, &record.order, &record.payment));
+    out.object("response", |out| response(out, &record.payment, standing));
+    out.object("quote", |out| quote(out, &record.quote));
+}
+
+/// A list of payment records, each as it stands now.
+pub fn records(out: &mut ArrayWriter<'_>, records: &[Record]) {
+    for each in records {
+        out.object(|out| record(out, each, &each.payment.standing));
+    }
+}
+
+/// An event: envelope and the thing as it was then.
+pub fn event(out: &mut ObjectWriter<'_>, entry: &EventRecord) {
+    envelope(out, &entry.event);
+    out.object("data", |out| match &entry.subject {
+        EventSubject::Quote(of) => quote(out, of),
+        EventSubject::Payment(of) => {
+            let standing = entry.event.standing.as_ref().unwrap_or(&of.payment.standing);
+            record(out, of, standing);
+        }
+    });
+}
+
+fn envelope(out: &mut ObjectWriter<'_>, event: &Event) {
+    out.plain("id", event.id);
+    out.integer("seq", event.seq);
+    out.text("type", event.kind.name());
+    out.text("version", EVENT_VERSION);
+    out.time("occurred_at", event.at);
+}

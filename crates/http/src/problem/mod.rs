@@ -1,0 +1,225 @@
+//! Error answers of both services, each in its own shape: fixed text for the outside, nothing of the inside.
+//!
+//! [`Problem`] is Payment Service v2's `{"detail": …}`; [`WalletProblem`] is Wallet Service v1's flat body. Neither
+//! logs: a failure is logged once, where it is handled.
+
+mod wallet;
+
+use axum::response::{IntoResponse, Response};
+use domain::decimal::Decimal;
+use domain::fault::Fault;
+use http::{HeaderValue, StatusCode, header};
+
+pub use wallet::WalletProblem;
+
+use crate::decode::{Place, Rejection};
+use crate::request_id::RequestId;
+use crate::write::{self, ArrayWriter};
+
+/// An error answer of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment Service v2").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    status: StatusCode,
+    detail: Detail,
+    retry_after_s: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Detail {
+    /// 422: one item per fault.
+    Faults(Rejection),
+    /// Everything else.
+    Coded { code: &'static str, message: String, more: Vec<(&'static str, String)> },
+}
+
+impl Problem {
+    /// `{"detail":{"code","message","request_id"}}`.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Problem {
+        let detail = Detail::Coded { code, message: message.into(), more: Vec::new() };
+        Problem { status, detail, retry_after_s: None }
+    }
+
+    /// 400.
+    pub fn bad_request(code: &'static str, message: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// 401, with `WWW-Authenticate` (RFC 9110, 11.6.1).
+    pub fn unauthorized(message: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+
+    /// 403.
+    pub fn forbidden(code: &'static str, message: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, code, message)
+    }
+
+    /// 404 of a path that no operation has.
+    pub fn no_such_route() -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not_found", "There is no such path")
+    }
+
+    /// 405.
+    pub fn method_not_allowed() -> Problem {
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "The path does not take this method")
+    }
+
+    /// 409 with `Retry-After`.
+    pub fn conflict(code: &'static str, message: impl Into<String>, retry_after_s: i64) -> Problem {
+        Problem::new(StatusCode::CONFLICT, code, message).retry_after(retry_after_s)
+    }
+
+    /// 422 for faults of the body that were found after its shape was read.
+    pub fn invalid(faults: Vec<Fault>) -> Problem {
+        Problem::from(Rejection::body(faults))
+    }
+
+    /// 429 with `Retry-After`.
+    pub fn too_many_requests(retry_after_s: i64) -> Problem {
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests").retry_after(retry_after_s)
+    }
+
+    /// 500. What happened is in the log under the request's id.
+    pub fn internal() -> Problem {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal_error",
+            "The service failed; the log has the request id",
+        )
+    }
+
+    /// 503 with `Retry-After`.
+    pub fn unavailable(retry_after_s: i64) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy").retry_after(retry_after_s)
+    }
+
+    /// The same with one more member in `detail` (`payment_id` …). A list of faults takes it as context of its last one.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl ToString) -> Problem {
+        match &mut self.detail {
+            Detail::Coded { more, .. } => more.push((name, value.to_string())),
+            Detail::Faults(Rejection::Faults { faults, .. }) => {
+                if let Some(last) = faults.last_mut() {
+                    last.context.push((name, value.to_string()));
+                }
+            }
+            Detail::Faults(_) => {}
+        }
+        self
+    }
+
+    /// The same with `Retry-After`.
+    #[must_use]
+    pub const fn retry_after(mut self, seconds: i64) -> Problem {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// The status.
+    pub const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The answer.
+    pub fn respond(self, id: &RequestId) -> Response {
+        let body = write::object(|out| match &self.detail {
+            Detail::Faults(rejection) => out.array("detail", |items| write_rejection(items, rejection)),
+            Detail::Coded { code, message, more } => out.object("detail", |detail| {
+                detail.text("code", code);
+                detail.text("message", message);
+                for (name, value) in more {
+                    detail.text(name, value);
+                }
+                detail.text("request_id", id.as_str());
+            }),
+        });
+        json_response(self.status, body, self.retry_after_s)
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Problem {
+        let detail = Detail::Faults(rejection);
+        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, detail, retry_after_s: None }
+    }
+}
+
+/// A JSON answer, with what RFC 9110 wants beside some statuses.
+pub(crate) fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> Response {
+    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+    if let Some(seconds) = retry_after_s {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+fn write_rejection(items: &mut ArrayWriter<'_>, rejection: &Rejection) {
+    match rejection {
+        Rejection::Json(error) => items.object(|item| {
+            item.array("loc", |loc| {
+                loc.text(Place::Body.name());
+                loc.integer(i64::try_from(error.offset).unwrap_or(i64::MAX));
+            });
+            item.text("msg", "JSON decode error");
+            item.text("type", "json_invalid");
+            item.object("ctx", |ctx| ctx.plain("error", error.kind));
+        }),
+        Rejection::NoBody => write_whole_body(items, "Field required", "missing"),
+        Rejection::NotAnObject => write_whole_body(items, "Input should be a JSON object", "dict_type"),
+        Rejection::Faults { place, faults } => faults.iter().for_each(|fault| write_fault(items, *place, fault)),
+    }
+}
+
+fn write_whole_body(items: &mut ArrayWriter<'_>, message: &str, rule: &str) {
+    items.object(|item| {
+        item.array("loc", |loc| loc.text(Place::Body.name()));
+        item.text("msg", message);
+        item.text("type", rule);
+    });
+}
+
+fn write_fault(items: &mut ArrayWriter<'_>, place: Place, fault: &Fault) {
+    items.object(|item| {
+        item.array("loc", |loc| {
+            loc.text(place.name());
+            fault.field.split('.').for_each(|part| loc.text(part));
+        });
+        item.text("msg", &fault.message);
+        item.text("type", fault.rule);
+        if fault.context.is_empty() {
+            return;
+        }
+        item.object("ctx", |ctx| {
+            for (name, value) in &fault.context {
+                match Decimal::parse(value) {
+                    Ok(number) if is_numeric(name) => ctx.number(name, number),
+                    _ => ctx.text(name, value),
+                }
+            }
+        });
+    });
+}
+
+/// The context that pydantic writes as numbers.
+fn is_numeric(name: &str) -> bool {
+    const NUMERIC: [&str; 10] = [
+        "min_length",
+        "max_length",
+        "actual_length",
+        "gt",
+        "ge",
+        "lt",
+        "le",
+        "max_digits",
+        "decimal_places",
+        "whole_digits",
+    ];
+    NUMERIC.contains(&name)
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
