@@ -1,0 +1,188 @@
+//! The rails' client against the simulated bank: two independent readings of ISO 20022 that must agree, over HTTP
+//! and over a directory.
+
+use std::path::Path;
+use std::time::Duration;
+
+use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide};
+use domain::currency::Currency;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
+use domain::ports::Rail;
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailReport, RailStatus, Submission};
+use domain::time::{Span, Timestamp};
+use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
+use uuid::Uuid;
+
+const RAIL: &str = "pak-raast";
+/// Looks for reports that a test may need; each waits for some.
+const LOOKS_MAX: usize = 50;
+
+fn ours() -> OurSide {
+    OurSide {
+        initiating_party: "Demo Bank".into(),
+        debtor_account: "NOSTRO-1".into(),
+        debtor_agent: "DEMOBANK".into(),
+        local_instrument: Some("INST".into()),
+    }
+}
+
+fn instruction(number: u128, account: &str) -> Instruction {
+    Instruction {
+        rail: RailId::new(RAIL),
+        tenant: TenantId(Uuid::nil()),
+        payment: PaymentId(Uuid::from_u128(1_000 + number)),
+        attempt: AttemptId(Uuid::from_u128(number)),
+        amount: Money::new(3_791_205, Currency::Pkr),
+        created_at: Timestamp(1_795_244_268_000_000),
+        debtor: InstructionParty { name: "Omar <&> Ali".into(), country: "ARE".into(), ..InstructionParty::default() },
+        creditor: InstructionParty { name: "Ayesha Khan".into(), country: "PAK".into(), ..InstructionParty::default() },
+        creditor_account: account.into(),
+        creditor_account_is_iban: account.starts_with("PK"),
+        creditor_account_type: "SVGS",
+        creditor_bic: Some("SCBLPKKX".into()),
+        creditor_local_code: None,
+        creditor_bank: "Standard Chartered".into(),
+        purpose: "FAMI".into(),
+        remittance: "family \"support\"".into(),
+    }
+}
+
+fn inquiry(of: &Instruction) -> Inquiry {
+    Inquiry { payment: of.payment, attempt: of.attempt, created_at: of.created_at }
+}
+
+fn bank_config() -> BankConfig {
+    BankConfig { behaviour: Behaviour::instant(), hang: Span::millis(20), ..BankConfig::default() }
+}
+
+fn https(bank: &SimulatedBank) -> IsoRail {
+    // Another test may have installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    IsoRail::https(HttpsConfig {
+        rail: RailId::new(RAIL),
+        url: bank.url(RAIL).expect("it listens"),
+        bearer: None,
+        ours: ours(),
+        connect_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(20),
+        report_wait: Duration::from_secs(1),
+    })
+    .expect("a rail")
+}
+
+fn directory(path: &Path) -> IsoRail {
+    IsoRail::directory(DirectoryConfig {
+        rail: RailId::new(RAIL),
+        dir: path.to_owned(),
+        ours: ours(),
+        report_wait: Duration::from_secs(1),
+    })
+    .expect("a rail")
+}
+
+/// What a submission says, in short.
+fn word(answer: &Submission) -> String {
+    match answer {
+        Submission::Reported(report) => format!("{:?}", report.status),
+        Submission::Taken => "taken".into(),
+        Submission::NotSent(_) => "not sent".into(),
+        Submission::Indeterminate(_) => "?".into(),
+    }
+}
+
+/// Collects behind `cursor`, and moves it, until `count` reports are there, and nothing unreadable.
+async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<RailReport> {
+    let mut all = Vec::new();
+    for _ in 0..LOOKS_MAX {
+        let page = rail.collect(cursor.as_deref()).await.expect("a page");
+        assert_eq!(page.unreadable, Vec::<String>::new());
+        all.extend(page.reports);
+        *cursor = page.cursor.or(cursor.take());
+        if all.len() >= count {
+            break;
+        }
+    }
+    assert_eq!(all.len(), count, "{all:?}");
+    all
+}
+
+fn told(reports: &[RailReport], of: &Instruction) -> Vec<RailStatus> {
+    reports.iter().filter(|report| report.attempt == of.attempt).map(|report| report.status.clone()).collect()
+}
+
+#[tokio::test]
+async fn over_http_every_ending_is_understood() {
+    let bank = SimulatedBank::start(bank_config()).await.expect("a bank");
+    let rail = https(&bank);
+    let accounts = ["PK36SCBL0000001123456702", "10001", "10002", "10003", "10004", "10005", "10006", "10007", "10008"];
+    let batch: Vec<Instruction> =
+        (1_u128..).zip(accounts).map(|(number, account)| instruction(number, account)).collect();
+    let words: Vec<String> = rail.submit(&batch).await.iter().map(word).collect();
+    let accepted = "Accepted";
+    assert_eq!(words, [accepted, accepted, "Rejected", accepted, "Unknown", accepted, "taken", accepted, accepted]);
+    let reports = reports(&rail, &mut None, 9).await;
+    use RailStatus::{Rejected, Returned, Settled};
+    let expected = [
+        vec![Settled],
+        vec![Rejected],
+        vec![],
+        vec![Settled, Returned],
+        vec![],
+        vec![],
+        vec![Settled],
+        vec![Settled, Settled],
+        vec![Settled, Rejected],
+    ];
+    for (order, expected) in batch.iter().zip(expected) {
+        assert_eq!(told(&reports, order), expected, "{}", order.creditor_account);
+    }
+    assert!(reports.iter().all(|report| report.amount.is_none_or(|amount| amount == batch[0].amount)));
+    let lines = bank.book(&batch[0].payment.end_to_end_id()).expect("a book");
+    let settled = reports.iter().find(|report| report.attempt == batch[0].attempt).expect("reported");
+    assert_eq!(settled.bank_reference.as_deref(), Some(&*lines[0].reference));
+    assert_eq!((&*lines[0].account, &*lines[0].beneficiary), (accounts[0], "Ayesha Khan"));
+
+    let unknown = instruction(99, "1");
+    let asked: Vec<Inquiry> = batch.iter().chain([&unknown]).map(inquiry).collect();
+    let answers = rail.inquire(&asked).await;
+    let InquiryAnswer::Reported(first) = &answers[0] else { panic!("{answers:?}") };
+    assert_eq!((&first.status, first.amount), (&Settled, Some(batch[0].amount)));
+    assert_eq!(first.bank_reference.as_deref(), Some(&*lines[0].reference));
+    assert!(matches!(&answers[6], InquiryAnswer::Reported(report) if report.status == Settled));
+    assert_eq!(answers.last(), Some(&InquiryAnswer::NotFound));
+    bank.stop().await;
+}
+
+#[tokio::test]
+async fn over_http_a_hanging_answer_is_indeterminate_and_a_repetition_harmless() {
+    let bank = SimulatedBank::start(bank_config()).await.expect("a bank");
+    let rail = https(&bank);
+    let batch = [instruction(1, "10006")];
+    assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["?"]);
+    reports(&rail, &mut None, 1).await;
+    assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["Settled"]);
+    assert_eq!(bank.book(&batch[0].payment.end_to_end_id()).expect("a book").len(), 1);
+    bank.stop().await;
+}
+
+#[tokio::test]
+async fn over_a_directory_answers_come_among_the_reports() {
+    let root = tempfile::tempdir().expect("a directory");
+    let served = bank::DirectoryConfig { rail: RAIL.into(), path: root.path().to_owned(), poll: Span::millis(5) };
+    let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
+    let bank = SimulatedBank::start(config).await.expect("a bank");
+    let rail = directory(root.path());
+    let batch = [instruction(1, "1"), instruction(2, "10002"), instruction(3, "10003")];
+    assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["taken"; 3]);
+    let mut cursor = None;
+    let first = reports(&rail, &mut cursor, 6).await;
+    use RailStatus::{Accepted, Rejected, Returned, Settled};
+    assert_eq!(told(&first, &batch[0]), [Accepted, Settled]);
+    assert_eq!(told(&first, &batch[1]), [Rejected]);
+    assert_eq!(told(&first, &batch[2]), [Accepted, Settled, Returned]);
+    assert_eq!(rail.inquire(&[inquiry(&batch[0])]).await, [InquiryAnswer::Asked]);
+    let answer = reports(&rail, &mut cursor, 1).await;
+    assert_eq!(told(&answer, &batch[0]), [Settled]);
+    bank.stop().await;
+}
