@@ -4,6 +4,7 @@
 //! collect every fault of a request, the token verifier, rate limits, error bodies, and the server loop. It holds no
 //! business rule, opens no database and calls nobody outside.
 
+pub mod auth;
 pub mod decode;
 pub mod json;
 pub mod limits;

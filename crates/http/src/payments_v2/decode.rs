@@ -277,6 +277,65 @@ pub fn quote_lookup(id: &str, raw: Option<&str>) -> Result<(Country, QuoteId), R
     Ok((country, QuoteId(path::uuid(id)?)))
 }
 
+/// How `GET /v2/events` is to be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventsMode {
+    /// Endlessly, as things happen.
+    Stream,
+    /// One page.
+    Poll {
+        /// Most events of the page, 0 to 1,000.
+        limit: usize,
+        /// How long to wait for the first one, 0 to 30 s.
+        wait_s: u64,
+    },
+}
+
+/// The query of `GET /v2/events`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsQuery {
+    /// Stream or page.
+    pub mode: EventsMode,
+    /// The last position that the reader has: `after`, else `Last-Event-ID`; `None` = from now on.
+    pub after: Option<i64>,
+}
+
+const EVENTS_LIMIT_MAX: i64 = 1_000;
+const EVENTS_LIMIT_DEFAULT: i64 = 100;
+const EVENTS_WAIT_MAX_S: i64 = 30;
+const EVENTS_MODE: OneOf<bool> = one_of(&[false, true], |poll| if *poll { "poll" } else { "stream" });
+
+/// Reads the query of `GET /v2/events`.
+///
+/// # Errors
+/// Every wrong parameter.
+pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<EventsQuery, Rejection> {
+    let mut query = Query::of(raw);
+    let mode = query.optional("mode", |name, given| EVENTS_MODE.read_str(name, given));
+    let after = query.optional("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
+    let limit = query.optional("limit", |name, given| Integer { min: 0, max: EVENTS_LIMIT_MAX }.read_str(name, given));
+    let wait = query.optional("wait", |name, given| Integer { min: 0, max: EVENTS_WAIT_MAX_S }.read_str(name, given));
+    let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let last_seen =
+        match (after, last_seen.map(|text| Integer { min: 0, max: i64::MAX }.read_str("last-event-id", text))) {
+            (Some(after), _) => Some(after),
+            (None, Some(Ok(seen))) => Some(seen),
+            (None, Some(Err(fault))) => {
+                query.refuse(fault);
+                None
+            }
+            (None, None) => None,
+        };
+    query.finish(|| {
+        let poll = EventsMode::Poll {
+            limit: usize::try_from(limit.unwrap_or(EVENTS_LIMIT_DEFAULT)).ok()?,
+            wait_s: u64::try_from(wait.unwrap_or(0)).ok()?,
+        };
+        let mode = if mode.unwrap_or(false) { poll } else { EventsMode::Stream };
+        Some(EventsQuery { mode, after: last_seen })
+    })
+}
+
 #[cfg(test)]
 #[path = "decode_tests.rs"]
 mod tests;

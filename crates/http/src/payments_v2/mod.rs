@@ -1,3 +1,11 @@
-//! Payment Service v2 on the wire: what its requests look like. Routes and answers stand beside these.
+//! Payment Service v2 on the wire: routes, decoders, renderings and refusals of its six operations.
 
 pub mod decode;
+mod events;
+mod gate;
+mod refusals;
+pub mod render;
+mod routes;
+
+pub use gate::{Api, Settings};
+pub use routes::router;

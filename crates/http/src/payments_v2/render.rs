@@ -6,7 +6,6 @@ use domain::order::Order;
 use domain::payment::{Payment, PaymentState, Standing};
 use domain::quote::Quote;
 
-
 use crate::write::{ArrayWriter, ObjectWriter};
 
 use engine::payments::{EventRecord, EventSubject, Record};
@@ -50,12 +49,8 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
 /// The answer to POST /v2/payment: always as accepted, whatever has become of the payment since, and silent about what
 /// screening found.
 pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
-    let standing = Standing {
-        state: PaymentState::Queued,
-        state_at: payment.accepted_at,
-        msg: None,
-        bank_reference: None,
-    };
+    let standing =
+        Standing { state: PaymentState::Queued, state_at: payment.accepted_at, msg: None, bank_reference: None };
     response(out, payment, &standing);
 }
 

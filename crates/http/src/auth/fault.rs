@@ -1,0 +1,187 @@
+//! Why a token is refused: precise here, and told to a caller only where the service runs for developers.
+
+use http::StatusCode;
+
+use crate::problem::{Problem, WalletProblem};
+
+/// What is wrong with a token. The order of the checks is the order of the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuthFault {
+    /// No `authorization` header.
+    #[error("authorization: the header is missing")]
+    Missing,
+    /// More than one `authorization` header.
+    #[error("authorization: the header is given more than once")]
+    Repeated,
+    /// Longer than [`super::AUTHORIZATION_MAX_BYTES`].
+    #[error("authorization: longer than {} bytes", super::AUTHORIZATION_MAX_BYTES)]
+    TooLong,
+    /// Not `Bearer <token>`.
+    #[error("authorization: not of the form 'Bearer <token>'")]
+    Scheme,
+    /// Not three parts between two dots.
+    #[error("token: not three parts joined by dots")]
+    Parts,
+    /// Not canonical base64url without padding (RFC 7515, section 2).
+    #[error("token: a part is not canonical base64url without padding")]
+    Base64,
+    /// A part is not a JSON object, or names a member twice.
+    #[error("token: header or claims are not a strict JSON object")]
+    Json,
+    /// A header member that lets the token choose its own key or rules.
+    #[error("header: jku, jwk, x5u, x5c, crit and b64 are not accepted")]
+    HeaderMember,
+    /// `alg` is not HS256.
+    #[error("alg: must be HS256")]
+    Alg,
+    /// `typ` is not JWT.
+    #[error("typ: must be JWT")]
+    Typ,
+    /// `kid` is not of the form of an access key.
+    #[error("kid: must be the access key")]
+    Kid,
+    /// The key is for another environment or service.
+    #[error("kid: the access key is not for this environment and service")]
+    KeyUse,
+    /// The signature is wrong, or there is no such key.
+    #[error("signature: does not match, or the access key is unknown")]
+    Signature,
+    /// `sub` is not the access key.
+    #[error("sub: must be the access key, equal to kid")]
+    Sub,
+    /// `exp` is missing or no UNIX time.
+    #[error("exp: must be a UNIX time in seconds")]
+    Exp,
+    /// `iat` is missing or no UNIX time.
+    #[error("iat: must be a UNIX time in seconds")]
+    Iat,
+    /// `nbf` is there and no UNIX time, or in the future.
+    #[error("nbf: must be a UNIX time in seconds that has come")]
+    Nbf,
+    /// `exp` is past.
+    #[error("exp: the token has expired")]
+    Expired,
+    /// `iat` is in the future.
+    #[error("iat: lies in the future")]
+    IssuedInFuture,
+    /// `exp − iat` is not positive or more than allowed.
+    #[error("exp: the token lives longer than allowed, or not at all")]
+    Lifetime,
+    /// `aud` does not name this API.
+    #[error("aud: must be, or contain, the API URL")]
+    Aud,
+    /// `iss` is not this API's URL.
+    #[error("iss: must be the API URL")]
+    Iss,
+    /// `roles` or `role` of a wrong type.
+    #[error("roles: must be an array of strings (or role a string)")]
+    Roles,
+    /// `hmac` is no HMAC-SHA256 value in hex, base64 or base64url.
+    #[error("hmac: must be an HMAC-SHA256 in lower-case hex, base64 or base64url")]
+    Hmac,
+    /// `hmac` is absent where the tenant requires it.
+    #[error("hmac: required for this access key")]
+    HmacRequired,
+    /// `hmac` is not that of the body.
+    #[error("hmac: does not match the body")]
+    HmacMismatch,
+}
+
+impl AuthFault {
+    /// A stable name for logs, metrics and the vectors of `data/jwt_vectors.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AuthFault::Missing => "missing",
+            AuthFault::Repeated => "repeated",
+            AuthFault::TooLong => "too_long",
+            AuthFault::Scheme => "scheme",
+            AuthFault::Parts => "parts",
+            AuthFault::Base64 => "base64",
+            AuthFault::Json => "json",
+            AuthFault::HeaderMember => "header_member",
+            AuthFault::Alg => "alg",
+            AuthFault::Typ => "typ",
+            AuthFault::Kid => "kid",
+            AuthFault::KeyUse => "key_use",
+            AuthFault::Signature => "signature",
+            AuthFault::Sub => "sub",
+            AuthFault::Exp => "exp",
+            AuthFault::Iat => "iat",
+            AuthFault::Nbf => "nbf",
+            AuthFault::Expired => "expired",
+            AuthFault::IssuedInFuture => "issued_in_future",
+            AuthFault::Lifetime => "lifetime",
+            AuthFault::Aud => "aud",
+            AuthFault::Iss => "iss",
+            AuthFault::Roles => "roles",
+            AuthFault::Hmac => "hmac",
+            AuthFault::HmacRequired => "hmac_required",
+            AuthFault::HmacMismatch => "hmac_mismatch",
+        }
+    }
+}
+
+/// Why a caller gets no further.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// 401: the token.
+    #[error("unauthorized: {0}")]
+    Unauthorized(#[from] AuthFault),
+    /// 403: the key is suspended.
+    #[error("the access key is suspended")]
+    Suspended,
+    /// 403: the caller's address is not in the key's list.
+    #[error("the caller's address is not in the access key's list")]
+    AddressNotAllowed,
+    /// 503: nobody can tell, because the keys could not be read.
+    #[error(transparent)]
+    Unavailable(#[from] super::KeyRingError),
+}
+
+/// How much a 401 tells (`decisions.md`: one body whatever the cause in production; sandbox names the claim).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candour {
+    /// One text for every cause.
+    Terse,
+    /// The failed claim.
+    Frank,
+}
+
+const UNAUTHORIZED: &str = "Authentication failed";
+const RETRY_AFTER_S: i64 = 1;
+
+impl Refused {
+    /// The answer of Payment Service v2.
+    pub fn problem(&self, candour: Candour) -> Problem {
+        match self {
+            Refused::Unauthorized(fault) => Problem::unauthorized(candid(*fault, candour)),
+            Refused::Suspended => Problem::forbidden("key_suspended", "The access key is suspended"),
+            Refused::AddressNotAllowed => {
+                Problem::forbidden("address_not_allowed", "The access key is not for use from this address")
+            }
+            Refused::Unavailable(_) => Problem::unavailable(RETRY_AFTER_S),
+        }
+    }
+
+    /// The answer of Wallet Service v1.
+    pub fn wallet_problem(&self, candour: Candour) -> WalletProblem {
+        match self {
+            Refused::Unauthorized(fault) => WalletProblem::unauthorized(candid(*fault, candour)),
+            Refused::Suspended => WalletProblem::forbidden("The access key is suspended"),
+            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not for use from this address"),
+            Refused::Unavailable(_) => WalletProblem::unavailable(RETRY_AFTER_S),
+        }
+    }
+
+    /// The status of either answer.
+    pub fn status(&self) -> StatusCode {
+        self.problem(Candour::Terse).status()
+    }
+}
+
+fn candid(fault: AuthFault, candour: Candour) -> String {
+    match candour {
+        Candour::Terse => UNAUTHORIZED.to_owned(),
+        Candour::Frank => format!("{UNAUTHORIZED}: {fault}"),
+    }
+}

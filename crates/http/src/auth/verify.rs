@@ -1,0 +1,187 @@
+//! The verifier: one algorithm, one path, no choice left to the token (RFC 8725; `decisions.md`, "JWT").
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use domain::ids::TenantId;
+use domain::policy::Environment;
+use domain::time::Timestamp;
+use http::{HeaderMap, header};
+use subtle::ConstantTimeEq as _;
+
+use super::fault::{AuthFault, Candour, Refused};
+use super::key::{AccessKey, KeyRing, Service, SigningKey, VerifiedKey};
+use super::token::{Claims, Token};
+
+/// Longest `authorization` header.
+pub const AUTHORIZATION_MAX_BYTES: usize = 8 * 1024;
+/// How far two clocks may be apart.
+pub const LEEWAY_S: i64 = 60;
+
+const SCHEME: &str = "bearer";
+
+/// What this installation demands of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Keys must be made for this environment.
+    pub environment: Environment,
+    /// Keys must be made for this service.
+    pub service: Service,
+    /// `aud` and `iss`; a trailing slash is ignored.
+    pub api_url: String,
+    /// Longest `exp − iat` in seconds, unless the key has its own.
+    pub max_lifetime_s: i64,
+}
+
+impl Rules {
+    /// The rules with the lifetime that `decisions.md` sets for this environment and service.
+    pub fn new(environment: Environment, service: Service, api_url: impl Into<String>) -> Rules {
+        let max_lifetime_s = match (service, environment) {
+            (Service::Pay, Environment::Production) => 300,
+            (Service::Wallet, Environment::Mock) => 24 * 3_600,
+            _ => 3_600,
+        };
+        Rules { environment, service, api_url: api_url.into(), max_lifetime_s }
+    }
+
+    /// How much a 401 of this environment tells.
+    pub const fn candour(&self) -> Candour {
+        match self.environment {
+            Environment::Production => Candour::Terse,
+            Environment::Test | Environment::Mock => Candour::Frank,
+        }
+    }
+
+    fn is_api_url(&self, url: &str) -> bool {
+        let without_slash = |url: &str| url.strip_suffix('/').map(str::len).unwrap_or(url.len());
+        url[..without_slash(url)] == self.api_url[..without_slash(&self.api_url)]
+    }
+}
+
+/// Verifies the tokens of one service.
+pub struct Verifier {
+    keys: Arc<dyn KeyRing>,
+    rules: Rules,
+    /// Signs in place of a key that does not exist, so that such a token costs what a wrong signature costs.
+    stranger: SigningKey,
+}
+
+/// Who calls, proven by a token.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The key of the token.
+    pub key: Arc<VerifiedKey>,
+    /// `roles` and `role`, as they stand in the token.
+    pub roles: Vec<String>,
+    signer: SigningKey,
+    hmac: Option<[u8; 32]>,
+}
+
+impl Caller {
+    /// Whose key it is.
+    pub fn tenant(&self) -> TenantId {
+        self.key.tenant
+    }
+
+    /// Whether the token grants `role`.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|granted| granted == role)
+    }
+
+    /// Whether the token vouches for the raw body of a POST: an `hmac` claim must match it, and must be there where
+    /// the key requires one.
+    ///
+    /// # Errors
+    /// [`AuthFault::HmacMismatch`], [`AuthFault::HmacRequired`]
+    pub fn vouches_for(&self, body: &[u8]) -> Result<(), AuthFault> {
+        match &self.hmac {
+            Some(claimed) if self.signer.verifies(body, claimed) => Ok(()),
+            Some(_) => Err(AuthFault::HmacMismatch),
+            None if self.key.require_hmac => Err(AuthFault::HmacRequired),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Verifier {
+    /// A verifier over `keys`.
+    pub fn new(keys: Arc<dyn KeyRing>, rules: Rules) -> Verifier {
+        Verifier { keys, rules, stranger: SigningKey::new(b"the secret of nobody") }
+    }
+
+    /// The rules that it keeps.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Who sent these headers from `peer`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in the order of [`AuthFault`]; then a suspended key, then the address.
+    pub async fn verify(&self, headers: &HeaderMap, peer: Option<IpAddr>, now: Timestamp) -> Result<Caller, Refused> {
+        let token = Token::split(bearer(headers)?)?;
+        let kid = token.kid()?;
+        let access_key = AccessKey::parse(&kid).ok_or(AuthFault::Kid)?;
+        if !access_key.is_for(self.rules.environment, self.rules.service) {
+            return Err(AuthFault::KeyUse.into());
+        }
+        let (key, signer) = self.signer(&kid, &token).await?;
+        let claims = Claims::read(&token.claims)?;
+        self.judge(&claims, &key, now)?;
+        if key.suspended {
+            return Err(Refused::Suspended);
+        }
+        if !key.allowed_networks.is_empty() && !peer.is_some_and(|peer| key.allows(peer)) {
+            return Err(Refused::AddressNotAllowed);
+        }
+        Ok(Caller { key, roles: claims.roles, signer, hmac: claims.hmac })
+    }
+
+    /// The key named `kid` and that secret of it which signed the token. An unknown key and a wrong signature take the
+    /// same steps to the same answer.
+    async fn signer(&self, kid: &str, token: &Token<'_>) -> Result<(Arc<VerifiedKey>, SigningKey), Refused> {
+        let Some(key) = self.keys.find(kid).await? else {
+            let _ = self.stranger.verifies(token.signed, &token.signature);
+            return Err(AuthFault::Signature.into());
+        };
+        let signer = key.signer_of(token.signed, &token.signature).cloned().ok_or(AuthFault::Signature)?;
+        Ok((key, signer))
+    }
+
+    fn judge(&self, claims: &Claims, key: &VerifiedKey, now: Timestamp) -> Result<(), AuthFault> {
+        let now = now.unix_seconds();
+        let lifetime = claims.exp - claims.iat;
+        let max_lifetime = key.max_lifetime_s.unwrap_or(self.rules.max_lifetime_s);
+        let verdicts = [
+            (bool::from(claims.sub.as_bytes().ct_eq(key.access_key.as_bytes())), AuthFault::Sub),
+            (claims.nbf.is_none_or(|nbf| nbf <= now + LEEWAY_S), AuthFault::Nbf),
+            (now < claims.exp + LEEWAY_S, AuthFault::Expired),
+            (claims.iat <= now + LEEWAY_S, AuthFault::IssuedInFuture),
+            ((1..=max_lifetime).contains(&lifetime), AuthFault::Lifetime),
+            (claims.aud.iter().any(|aud| self.rules.is_api_url(aud)), AuthFault::Aud),
+            (self.rules.is_api_url(&claims.iss), AuthFault::Iss),
+        ];
+        match verdicts.into_iter().find(|(holds, _)| !holds) {
+            Some((_, fault)) => Err(fault),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The token of `authorization: Bearer <token>`.
+fn bearer(headers: &HeaderMap) -> Result<&str, AuthFault> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next().ok_or(AuthFault::Missing)?;
+    if values.next().is_some() {
+        return Err(AuthFault::Repeated);
+    }
+    if value.len() > AUTHORIZATION_MAX_BYTES {
+        return Err(AuthFault::TooLong);
+    }
+    let value = value.to_str().map_err(|_| AuthFault::Scheme)?;
+    let (scheme, token) = value.split_once(' ').ok_or(AuthFault::Scheme)?;
+    if !scheme.eq_ignore_ascii_case(SCHEME) || token.is_empty() || token.contains(' ') {
+        return Err(AuthFault::Scheme);
+    }
+    Ok(token)
+}

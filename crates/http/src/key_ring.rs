@@ -1,0 +1,74 @@
+//! Access keys and tenants as the store has them, believed for a moment so that no request waits for a read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use domain::ids::TenantId;
+use domain::policy::TenantPolicy;
+use engine::payments::{KeyRow, Store, StoreError};
+use secrecy::ExposeSecret as _;
+
+use crate::auth::{Found, KeyRing, KeyRingError, Network, SigningKey, VerifiedKey};
+
+/// How long a key or a tenant is believed: a revocation takes effect on every node within this time.
+pub const BELIEVED_FOR: Duration = Duration::from_secs(2);
+
+/// The store's access keys.
+pub struct StoreKeys(pub Store);
+
+impl KeyRing for StoreKeys {
+    fn find<'a>(&'a self, access_key: &'a str) -> Found<'a> {
+        Box::pin(async move {
+            let unreadable = |error: &dyn std::fmt::Display| KeyRingError(error.to_string());
+            let row = self.0.key(access_key).await.map_err(|error| unreadable(&error))?;
+            let Some(row) = row.filter(|row| row.revoked_at.is_none()) else { return Ok(None) };
+            let tenant = self.0.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
+            let require_hmac = tenant.is_some_and(|tenant| tenant.policy.require_hmac);
+            verified(row, require_hmac).map(|key| Some(Arc::new(key)))
+        })
+    }
+}
+
+fn verified(row: KeyRow, require_hmac: bool) -> Result<VerifiedKey, KeyRingError> {
+    let mut secrets = row.secrets.iter().map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
+    let secret = secrets.next().ok_or_else(|| KeyRingError("a key without a secret".to_owned()))?;
+    let networks: Result<Vec<Network>, _> = row.allowed_ips.iter().map(|text| text.parse()).collect();
+    Ok(VerifiedKey {
+        tenant: row.tenant,
+        secret,
+        other_secret: secrets.next(),
+        suspended: row.suspended,
+        allowed_networks: networks.map_err(|error| KeyRingError(error.to_string()))?,
+        require_hmac,
+        max_lifetime_s: None,
+        access_key: row.access_key.into(),
+    })
+}
+
+/// What tenants have agreed.
+pub struct Tenants {
+    store: Store,
+    known: RwLock<HashMap<TenantId, (Arc<TenantPolicy>, Instant)>>,
+}
+
+impl Tenants {
+    /// The store's tenants.
+    pub fn new(store: Store) -> Tenants {
+        Tenants { store, known: RwLock::default() }
+    }
+
+    /// What a tenant has agreed; `None` if there is no such tenant.
+    pub async fn policy(&self, tenant: TenantId) -> Result<Option<Arc<TenantPolicy>>, StoreError> {
+        if let Some((policy, since)) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&tenant)
+            && since.elapsed() < BELIEVED_FOR
+        {
+            return Ok(Some(policy.clone()));
+        }
+        let Some(found) = self.store.tenant(tenant).await? else { return Ok(None) };
+        let policy = Arc::new(found.policy);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(tenant, (policy.clone(), Instant::now()));
+        Ok(Some(policy))
+    }
+}

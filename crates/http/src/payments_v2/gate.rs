@@ -1,0 +1,247 @@
+//! Who may pass: authentication, rate limits and the reading of a request, in the order that clients are told
+//! (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::response::Response;
+use bytes::Bytes;
+use domain::time::Timestamp;
+use engine::command::Idempotency;
+use engine::payments::{Caller, IdempotencyKey, Payments};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
+use sha2::{Digest as _, Sha256};
+
+use crate::auth::{self, KeyCache, Rules, Verifier};
+use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
+use crate::limits::{Allowance, Limits, Operation, Rates};
+use crate::problem::Problem;
+use crate::request_id::RequestId;
+use crate::server::body::{BodyError, BodyLimits, collect};
+
+/// `Idempotency-Key`: 1 to this many printable characters.
+const IDEMPOTENCY_KEY_MAX_CHARS: usize = 255;
+static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+static IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// What the operations are set up with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What a token must carry.
+    pub rules: Rules,
+    /// How much each key may ask.
+    pub rates: Rates,
+    /// Event streams of one key at once.
+    pub streams_per_key: usize,
+    /// Bounds of a request's body.
+    pub body: BodyLimits,
+    /// How long events are kept.
+    pub event_retention: domain::time::Span,
+}
+
+/// Everything that the six operations share.
+pub struct Api {
+    pub(super) payments: Payments,
+    pub(super) settings: Settings,
+    verifier: Verifier,
+    tenants: Tenants,
+    limits: Limits,
+    streams: Mutex<HashMap<Box<str>, usize>>,
+}
+
+/// A request that has passed.
+pub(super) struct Admitted {
+    pub(super) caller: Caller,
+    pub(super) access_key: Box<str>,
+    pub(super) parts: Parts,
+    pub(super) body: Bytes,
+    pub(super) idempotency: Option<Idempotency>,
+}
+
+/// What an operation answers with when all went well.
+pub(super) struct Answer {
+    body: Body,
+    content_type: &'static str,
+    replayed: bool,
+}
+
+impl Answer {
+    pub(super) fn json(body: Vec<u8>) -> Answer {
+        Answer { body: body.into(), content_type: "application/json", replayed: false }
+    }
+
+    pub(super) fn made(body: Vec<u8>, replayed: bool) -> Answer {
+        Answer { replayed, ..Answer::json(body) }
+    }
+
+    pub(super) const fn stream(body: Body, content_type: &'static str) -> Answer {
+        Answer { body, content_type, replayed: false }
+    }
+}
+
+impl Api {
+    /// The operations over the payment service.
+    pub fn new(payments: Payments, settings: Settings) -> Arc<Api> {
+        let keys = KeyCache::new(StoreKeys(payments.store().clone()), BELIEVED_FOR);
+        Arc::new(Api {
+            verifier: Verifier::new(Arc::new(keys), settings.rules.clone()),
+            tenants: Tenants::new(payments.store().clone()),
+            limits: Limits::new(settings.rates),
+            streams: Mutex::default(),
+            payments,
+            settings,
+        })
+    }
+
+    /// Lets a request pass to `serve` and puts its answer, or what stopped it, into a response.
+    pub(super) async fn handle<F>(
+        self: Arc<Self>,
+        operation: Operation,
+        request: Request<Body>,
+        serve: impl FnOnce(Arc<Api>, Admitted) -> F,
+    ) -> Response
+    where
+        F: Future<Output = Result<Answer, Problem>>,
+    {
+        let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let mut allowance = self.limits.untouched(operation);
+        let answer = match self.admit(operation, request, &mut allowance).await {
+            Ok(admitted) => serve(self.clone(), admitted).await,
+            Err(problem) => Err(problem),
+        };
+        let mut response = answer.map_or_else(|problem| problem.respond(&id), respond);
+        let retry_after = response.headers().get(header::RETRY_AFTER).cloned();
+        allowance.write(response.headers_mut());
+        if let Some(value) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, value);
+        }
+        response
+    }
+
+    async fn admit(
+        &self,
+        operation: Operation,
+        request: Request<Body>,
+        allowance: &mut Allowance,
+    ) -> Result<Admitted, Problem> {
+        let (parts, body) = request.into_parts();
+        let now = self.now();
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let proven = self.verifier.verify(&parts.headers, peer, wall_now(&self.payments)).await;
+        let proven = proven.map_err(|refused| self.refused(&refused))?;
+        *allowance = self.limits.take(&proven.key.access_key, operation, now);
+        if let Some(seconds) = allowance.retry_after_s {
+            return Err(Problem::too_many_requests(seconds));
+        }
+        let body = if parts.method == Method::POST { self.body(&parts.headers, body).await? } else { Bytes::new() };
+        if parts.method == Method::POST {
+            proven.vouches_for(&body).map_err(|fault| self.refused(&fault.into()))?;
+        }
+        let tenant = proven.tenant();
+        let policy = self.tenants.policy(tenant).await.map_err(|error| super::refusals::problem(error.into()))?;
+        let policy = policy.ok_or_else(Problem::internal)?;
+        let idempotency = idempotency(&parts, &body)?;
+        let caller = Caller { tenant, policy };
+        Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+    }
+
+    fn refused(&self, refused: &auth::Refused) -> Problem {
+        tracing::info!(%refused, "a request was not let in");
+        refused.problem(self.verifier.rules().candour())
+    }
+
+    async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+        if !is_json(headers) {
+            let message = "The body must be application/json";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
+        }
+        collect(body, self.settings.body).await.map_err(|error| match error {
+            BodyError::TooLarge => {
+                let message = format!("The body is larger than {} bytes", self.settings.body.max_bytes);
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+            }
+            BodyError::TooSlow => {
+                Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body did not arrive in time")
+            }
+            BodyError::Broken => Problem::bad_request("body_incomplete", "The body broke off"),
+        })
+    }
+
+    /// The business clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.payments.world().clock.now()
+    }
+
+    /// Takes one of a key's event streams; it is given back when the returned value is dropped.
+    pub(super) fn take_stream(self: &Arc<Self>, access_key: &str) -> Result<StreamPermit, Problem> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = streams.entry(access_key.into()).or_insert(0);
+        if *open >= self.settings.streams_per_key {
+            let message = format!("At most {} event streams per key", self.settings.streams_per_key);
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_streams", message).retry_after(1));
+        }
+        *open += 1;
+        Ok(StreamPermit { api: self.clone(), access_key: access_key.into() })
+    }
+}
+
+/// Tokens are judged by the wall clock, whatever the business clock of a sandbox says.
+fn wall_now(payments: &Payments) -> Timestamp {
+    payments.world().wall_clock.now()
+}
+
+/// One open event stream of a key.
+pub(super) struct StreamPermit {
+    api: Arc<Api>,
+    access_key: Box<str>,
+}
+
+impl Drop for StreamPermit {
+    fn drop(&mut self) {
+        let mut streams = self.api.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        match streams.get_mut(&self.access_key) {
+            Some(open) if *open > 1 => *open -= 1,
+            _ => {
+                streams.remove(&self.access_key);
+            }
+        }
+    }
+}
+
+fn respond(answer: Answer) -> Response {
+    let mut response = Response::new(answer.body);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if answer.replayed {
+        response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+    }
+    response
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+/// The `Idempotency-Key` of a POST, in the scope of its method and path.
+fn idempotency(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Problem> {
+    if parts.method != Method::POST {
+        return Ok(None);
+    }
+    let Some(value) = parts.headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
+    let printable = |text: &&str| {
+        (1..=IDEMPOTENCY_KEY_MAX_CHARS).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+    };
+    let key = value.to_str().ok().filter(printable).ok_or_else(|| {
+        let message = format!("Must be 1 to {IDEMPOTENCY_KEY_MAX_CHARS} printable characters");
+        Problem::invalid_header("idempotency-key", "invalid_idempotency_key", &message)
+    })?;
+    let scope = format!("{} {}", parts.method, parts.uri.path());
+    let body_hash = Sha256::digest(body).into();
+    Ok(Some(Idempotency { key: IdempotencyKey { scope, key: key.to_owned() }, body_hash }))
+}

@@ -1,0 +1,164 @@
+//! The six operations of Payment Service v2.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use domain::country::Country;
+use domain::ids::PaymentId;
+use engine::payments::{ListFilter, Record, Search};
+use futures_util::StreamExt as _;
+use http::{HeaderMap, Request, header};
+
+use super::decode::{self, EventsMode, ListQuery, PaymentKey, SearchType, SortingOrder};
+use super::events::{self, Follow, Framing};
+use super::gate::{Admitted, Answer, Api};
+use super::{refusals, render};
+use crate::limits::Operation;
+use crate::problem::Problem;
+use crate::write;
+
+/// The routes under the base URL.
+pub fn router(api: Arc<Api>) -> Router {
+    Router::new()
+        .route("/v2/quote", post(create_quote))
+        .route("/v2/quote/{id}", get(get_quote))
+        .route("/v2/payment", post(create_payment))
+        .route("/v2/payments/{id}", get(get_payment))
+        .route("/v2/payments", get(list_payments))
+        .route("/v2/events", get(follow_events))
+        .with_state(api)
+}
+
+async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.handle(Operation::CreateQuote, request, |api, admitted| async move {
+        let asked = decode::quote_request(&admitted.body)?;
+        let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
+        let reply = reply.map_err(refusals::problem)?;
+        Ok(Answer::made(write::object(|out| render::quote(out, &reply.made)), reply.replayed))
+    })
+    .await
+}
+
+async fn get_quote(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
+    api.handle(Operation::GetOne, request, |api, admitted| async move {
+        let (country, id) = decode::quote_lookup(&id, admitted.parts.uri.query())?;
+        let found = api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
+        let quote = found
+            .filter(|quote| quote.offer.country == country)
+            .ok_or_else(|| Problem::bad_request("quote_not_found", "There is no such quote in this country"))?;
+        Ok(Answer::json(write::object(|out| render::quote(out, &quote))))
+    })
+    .await
+}
+
+async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.handle(Operation::CreatePayment, request, |api, admitted| async move {
+        let draft = decode::payment_order(&admitted.body)?;
+        let reply = api.payments.pay(&admitted.caller, draft, admitted.idempotency).await;
+        let reply = reply.map_err(refusals::problem)?;
+        Ok(Answer::made(write::object(|out| render::accepted(out, &reply.made)), reply.replayed))
+    })
+    .await
+}
+
+async fn get_payment(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
+    api.handle(Operation::GetOne, request, |api, admitted| async move {
+        let (country, key) = decode::payment_lookup(&id, admitted.parts.uri.query())?;
+        let found = match key {
+            PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
+            PaymentKey::External(id) => api.payments.find_by_external_id(&admitted.caller, &id).await,
+        };
+        let record = of_country(found.map_err(refusals::problem)?, country)?;
+        Ok(Answer::json(write::object(|out| render::record(out, &record, &record.payment.standing))))
+    })
+    .await
+}
+
+fn of_country(found: Option<Record>, country: Country) -> Result<Record, Problem> {
+    found
+        .filter(|record| record.payment.country == country)
+        .ok_or_else(|| Problem::bad_request("payment_not_found", "There is no such payment in this country"))
+}
+
+async fn list_payments(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.handle(Operation::List, request, |api, admitted| async move {
+        let query = decode::list_query(admitted.parts.uri.query())?;
+        let Some(filter) = filter(query) else { return Ok(Answer::json(write::array(|_| {}))) };
+        let found = api.payments.list(&admitted.caller, &filter).await.map_err(refusals::problem)?;
+        Ok(Answer::json(write::array(|out| render::records(out, &found))))
+    })
+    .await
+}
+
+/// The store's filter; `None` where nothing can match.
+fn filter(query: ListQuery) -> Option<ListFilter> {
+    if query.limit == 0 {
+        return None;
+    }
+    let search = match query.search {
+        None => None,
+        // A term that is no id is the id of nothing.
+        Some((SearchType::Id, term)) => Some(Search::Id(PaymentId::parse(&term)?)),
+        Some((SearchType::ExternalId, term)) => Some(Search::ExternalId(term)),
+        Some((SearchType::LinkedTxn, term)) => Some(Search::LinkedTxn(term)),
+    };
+    Some(ListFilter {
+        country: query.country,
+        states: query.status,
+        start: query.start_ts,
+        end: query.end_ts,
+        search,
+        newest_first: query.sorting_order == SortingOrder::Desc,
+        limit: query.limit,
+        offset: query.offset,
+    })
+}
+
+async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.handle(Operation::List, request, |api, admitted| async move {
+        let query = decode::events_query(admitted.parts.uri.query(), &admitted.parts.headers)?;
+        let after = position(&api, &admitted, query.after).await?;
+        let framing = framing(&admitted.parts.headers);
+        let follow = Follow { payments: api.payments.clone(), tenant: admitted.caller.tenant, after, framing };
+        if let EventsMode::Poll { limit, wait_s } = query.mode {
+            let page = events::poll(follow, limit, wait_s).await.map_err(|error| refusals::problem(error.into()))?;
+            return Ok(Answer::json(page));
+        }
+        let permit = api.take_stream(&admitted.access_key)?;
+        let chunks = events::stream(follow).map(move |chunk| {
+            // The permit lives as long as the stream does.
+            let _held = &permit;
+            chunk
+        });
+        Ok(Answer::stream(Body::from_stream(chunks), framing.content_type()))
+    })
+    .await
+}
+
+fn framing(headers: &HeaderMap) -> Framing {
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accepts.contains(Framing::Sse.content_type()) { Framing::Sse } else { Framing::JsonLines }
+}
+
+/// Where to read on: the given position, or the end of the log. A position older than what is kept is refused, but
+/// for 0, which means all that is kept.
+async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<i64, Problem> {
+    let store = api.payments.store();
+    let tenant = admitted.caller.tenant;
+    let failed = |error: engine::payments::StoreError| refusals::problem(error.into());
+    let Some(after) = given else { return store.event_head(tenant).await.map_err(failed) };
+    if after == 0 {
+        return Ok(0);
+    }
+    match store.oldest_event(tenant).await.map_err(failed)? {
+        Some((oldest, _)) if after < oldest - 1 => Err(Problem::bad_request(
+            "cursor_expired",
+            format!("Events up to {} are no longer kept; start again from 0", oldest - 1),
+        )),
+        _ => Ok(after),
+    }
+}
