@@ -4,3 +4,8 @@
 
 pub mod bank_directory;
 pub mod rails;
+pub mod rates;
+pub mod screening;
+
+mod fetch;
+pub use fetch::FetchError;

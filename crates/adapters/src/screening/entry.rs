@@ -1,0 +1,124 @@
+//! What a sanction list says, in one shape for every publisher. Plain values: nothing here reads, matches or decides.
+
+use jiff::civil::Date;
+
+/// What an entry stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A natural person.
+    Person,
+    /// A company, a group or a state body.
+    Organisation,
+    /// A vessel or an aircraft: kept for its addresses, never compared with the names of people.
+    Craft,
+}
+
+/// One name of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedName {
+    /// The name as the publisher writes it.
+    pub text: String,
+    /// A "weak" alias (OFAC) or one of "low" quality (UN): leads to a person's decision at most.
+    pub weak: bool,
+}
+
+/// A digital-currency address of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedAddress {
+    /// The publisher's code of the asset: `ETH`, `USDT`, `XBT` …
+    pub asset: String,
+    /// The address as published.
+    pub address: String,
+}
+
+/// Days between which somebody was born, both inclusive; one day where the publisher knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BirthSpan {
+    /// First possible day.
+    pub from: Date,
+    /// Last possible day.
+    pub to: Date,
+}
+
+impl BirthSpan {
+    /// Whether the publisher names one day.
+    pub fn is_exact(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Whether `day` is possible.
+    pub fn contains(&self, day: Date) -> bool {
+        self.from <= day && day <= self.to
+    }
+}
+
+/// One entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListEntry {
+    /// The publisher's own number: OFAC `ent_num`/`uid`, UN `DATAID`.
+    pub uid: String,
+    /// Person, organisation or craft.
+    pub kind: Kind,
+    /// The primary name first, then aliases.
+    pub names: Vec<ListedName>,
+    /// Birth dates, any of which may be true.
+    pub births: Vec<BirthSpan>,
+    /// Nationalities, citizenships and addresses as ISO 3166-1 alpha-3.
+    pub countries: Vec<String>,
+    /// Digital-currency addresses.
+    pub addresses: Vec<ListedAddress>,
+}
+
+impl ListEntry {
+    /// An entry with one name.
+    pub fn new(uid: impl Into<String>, kind: Kind, name: impl Into<String>) -> ListEntry {
+        let names = vec![ListedName { text: name.into(), weak: false }];
+        ListEntry { uid: uid.into(), kind, names, births: vec![], countries: vec![], addresses: vec![] }
+    }
+
+    /// The primary name.
+    pub fn primary_name(&self) -> &str {
+        self.names.first().map_or("", |name| name.text.as_str())
+    }
+
+    pub(super) fn add_name(&mut self, text: &str, weak: bool) {
+        let text = text.trim();
+        if !text.is_empty() && self.names.iter().all(|name| name.text != text) {
+            self.names.push(ListedName { text: text.to_owned(), weak });
+        }
+    }
+
+    pub(super) fn add_country(&mut self, name: &str) {
+        if let Some(code) = super::countries::alpha3(name)
+            && self.countries.iter().all(|known| known != code)
+        {
+            self.countries.push(code.to_owned());
+        }
+    }
+}
+
+/// One loaded list.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// Short name: `OFAC-SDN`, `UN-SC`, or what our own form's heading says.
+    pub name: String,
+    /// The publisher's date, or the file's where the form has none.
+    pub published: Option<Date>,
+    /// Whether this is the shipped sample of invented names, which production refuses.
+    pub sample: bool,
+    /// SHA-256 over the documents in the order they were given.
+    pub sha256: [u8; 32],
+    /// The entries in the publisher's order.
+    pub entries: Vec<ListEntry>,
+}
+
+impl List {
+    /// `<name> <publication date> <first 12 hex digits of the SHA-256>`.
+    pub fn version(&self) -> String {
+        let hash: String = self.sha256.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        match self.published {
+            Some(date) => format!("{} {date} {hash}", self.name),
+            None => format!("{} undated {hash}", self.name),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Our own simple CSV, for lists of an operator and for the shipped sample.
+//!
+//! First line: `#corridor-sanctions name=<NAME> published=<YYYY-MM-DD> [sample=true]`. Then a heading with the columns
+//! `uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses`; several values in a field are separated by `;`.
+//! `kind` is `person` or `organisation`, `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`.
+
+use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
+use crate::screening::entry::{Kind, ListEntry, ListedAddress};
+
+/// How the first line begins.
+pub(super) const MARK: &str = "#corridor-sanctions";
+const COLUMNS: [&str; 8] = ["uid", "kind", "name", "aliases", "weak_aliases", "birthdates", "countries", "addresses"];
+
+pub(super) fn read(text: &str) -> Result<Part, Fault> {
+    let (first, rest) = text.trim_start().split_once('\n').unwrap_or((text, ""));
+    let mut part = heading(first)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).from_reader(rest.as_bytes());
+    for (at, row) in reader.records().enumerate() {
+        let row = row.map_err(|error| {
+            let line = error.position().map_or(0, csv::Position::line);
+            Fault::new(line + 1, format!("is not CSV with {} columns: {error}", COLUMNS.len()))
+        })?;
+        let line = row.position().map_or(0, csv::Position::line) + 1;
+        if at == 0 {
+            if row.iter().ne(COLUMNS) {
+                return Err(Fault::new(line, format!("the columns are not {}", COLUMNS.join(","))));
+            }
+            continue;
+        }
+        limited(&part.entries, line)?;
+        part.entries.push(entry(&row, line)?);
+    }
+    Ok(part)
+}
+
+fn heading(line: &str) -> Result<Part, Fault> {
+    let mut part = Part { name: String::new(), published: None, sample: false, entries: Vec::new() };
+    for pair in line.trim_start_matches(MARK).split_whitespace() {
+        match pair.split_once('=') {
+            Some(("name", name)) => part.name = name.to_owned(),
+            Some(("published", date)) => {
+                let date = dates::day(date).ok_or_else(|| Fault::new(1, format!("published={date} is not a date")))?;
+                part.published = Some(date);
+            }
+            Some(("sample", "true")) => part.sample = true,
+            Some(("sample", "false")) => part.sample = false,
+            _ => return Err(Fault::new(1, format!("{pair:?} is none of name=, published=, sample=true|false"))),
+        }
+    }
+    if part.name.is_empty() || part.published.is_none() {
+        return Err(Fault::new(1, "the first line lacks name= or published="));
+    }
+    Ok(part)
+}
+
+fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
+    let field = |column: usize| row.get(column).unwrap_or("").trim();
+    if row.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
+        return Err(Fault::new(line, format!("a field has more than {MAX_FIELD_BYTES} bytes")));
+    }
+    let kind = match field(1) {
+        "person" => Kind::Person,
+        "organisation" => Kind::Organisation,
+        other => return Err(Fault::new(line, format!("kind {other:?} is neither person nor organisation"))),
+    };
+    if field(0).is_empty() || field(2).is_empty() {
+        return Err(Fault::new(line, "uid or name is empty"));
+    }
+    let mut entry = ListEntry::new(field(0), kind, field(2));
+    values(field(3)).for_each(|alias| entry.add_name(alias, false));
+    values(field(4)).for_each(|alias| entry.add_name(alias, true));
+    for born in values(field(5)) {
+        let span = dates::birth(born).ok_or_else(|| Fault::new(line, format!("birthdate {born:?} is not a date")))?;
+        entry.births.push(span);
+    }
+    for country in values(field(6)) {
+        if country.len() != 3 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            return Err(Fault::new(line, format!("country {country:?} is not ISO 3166-1 alpha-3")));
+        }
+        entry.countries.push(country.to_owned());
+    }
+    for pair in values(field(7)) {
+        let (asset, address) =
+            pair.split_once(':').ok_or_else(|| Fault::new(line, format!("address {pair:?} is not ASSET:address")))?;
+        entry.addresses.push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+    }
+    Ok(entry)
+}
+
+fn values(field: &str) -> impl Iterator<Item = &str> {
+    field.split(';').map(str::trim).filter(|value| !value.is_empty())
+}

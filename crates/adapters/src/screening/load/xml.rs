@@ -1,0 +1,191 @@
+//! A small, strict reading of XML into one element tree per list entry.
+//!
+//! It refuses DOCTYPE, entities other than the five of XML itself, deep nesting and large texts, so that a hostile list
+//! can neither expand without bound nor name files; it never resolves anything outside the document.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+
+use super::{Fault, MAX_FIELD_BYTES, line_of};
+
+/// Deepest nesting of elements.
+const MAX_DEPTH: usize = 16;
+/// Most elements within one entry.
+const MAX_ENTRY_ELEMENTS: usize = 20_000;
+
+/// One element.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) children: Vec<Element>,
+    /// Line of the start tag.
+    pub(super) line: u64,
+}
+
+impl Element {
+    /// Trimmed text of the first child called `name`; empty if there is none.
+    pub(super) fn text_of(&self, name: &str) -> &str {
+        self.child(name).map_or("", |child| child.text.trim())
+    }
+
+    pub(super) fn child(&self, name: &str) -> Option<&Element> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// The children called `item` of the children called `list`.
+    pub(super) fn listed<'a>(&'a self, list: &'a str, item: &'a str) -> impl Iterator<Item = &'a Element> {
+        self.all(list).flat_map(move |child| child.all(item))
+    }
+}
+
+/// What [`read`] hands out while it goes through a document.
+pub(super) enum Found {
+    /// An attribute of the root.
+    RootAttribute(String, String),
+    /// A complete element of one of the wanted names.
+    Element(Element),
+}
+
+/// Goes through a document with the given root and hands out every element called one of `wanted`.
+pub(super) fn read(
+    text: &str,
+    root: &str,
+    wanted: &[&str],
+    mut found: impl FnMut(Found) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut walk = Walk { text, lines: (0, 1), depth: 0, building: Vec::new(), elements: 0 };
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
+    let mut ended = false;
+    loop {
+        let position = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let event = reader.read_event().map_err(|error| {
+            let at = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
+            Fault::new(line_of(text.as_bytes(), at), format!("is not well-formed XML: {error}"))
+        })?;
+        let line = walk.line(position);
+        match event {
+            Event::Start(start) if walk.depth == 0 => {
+                if ended || local(&start) != root {
+                    return Err(Fault::new(line, format!("the root element is not <{root}>")));
+                }
+                root_attributes(&start, line, &mut found)?;
+                walk.depth = 1;
+            }
+            Event::Start(start) => walk.start(&local(&start), wanted, line)?,
+            Event::End(_) => {
+                ended = walk.depth == 1;
+                if let Some(element) = walk.end() {
+                    found(Found::Element(element))?;
+                }
+            }
+            Event::Text(part) => walk.push_text(&part, line)?,
+            Event::CData(part) => walk.push_text(&part, line)?,
+            Event::GeneralRef(reference) => walk.push_text(&resolve(&reference, line)?, line)?,
+            Event::DocType(_) => return Err(Fault::new(line, "a document type declaration is not allowed")),
+            Event::Empty(_) => return Err(Fault::new(line, "an empty element was not expanded")),
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            Event::Eof if ended => return Ok(()),
+            Event::Eof => return Err(Fault::new(line, format!("ends before </{root}>"))),
+        }
+    }
+}
+
+fn local(start: &BytesStart<'_>) -> String {
+    let name = start.local_name();
+    let name: &str = name.as_ref();
+    name.to_owned()
+}
+
+fn root_attributes(
+    start: &BytesStart<'_>,
+    line: u64,
+    found: &mut impl FnMut(Found) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|error| Fault::new(line, format!("bad attribute: {error}")))?;
+        let key: &str = attribute.key.as_ref();
+        found(Found::RootAttribute(key.to_owned(), attribute.value.to_string()))?;
+    }
+    Ok(())
+}
+
+fn resolve(reference: &BytesRef<'_>, line: u64) -> Result<String, Fault> {
+    match reference.resolve_char_ref() {
+        Ok(Some(letter)) => return Ok(letter.to_string()),
+        Ok(None) => {}
+        Err(error) => return Err(Fault::new(line, format!("bad character reference: {error}"))),
+    }
+    let letter = match &**reference {
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "quot" => "\"",
+        "apos" => "'",
+        other => return Err(Fault::new(line, format!("the entity &{other}; is not allowed"))),
+    };
+    Ok(letter.to_owned())
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    /// A position and its line, so that lines are counted once through the document.
+    lines: (usize, u64),
+    depth: usize,
+    building: Vec<Element>,
+    elements: usize,
+}
+
+impl Walk<'_> {
+    fn line(&mut self, position: usize) -> u64 {
+        let position = position.min(self.text.len());
+        let passed = &self.text.as_bytes()[self.lines.0.min(position)..position];
+        self.lines = (position, self.lines.1 + passed.iter().filter(|byte| **byte == b'\n').count() as u64);
+        self.lines.1
+    }
+
+    fn start(&mut self, name: &str, wanted: &[&str], line: u64) -> Result<(), Fault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Fault::new(line, format!("<{name}> is nested deeper than {MAX_DEPTH}")));
+        }
+        if self.building.is_empty() {
+            if !wanted.contains(&name) {
+                return Ok(());
+            }
+            self.elements = 0;
+        }
+        self.elements += 1;
+        if self.elements > MAX_ENTRY_ELEMENTS {
+            return Err(Fault::new(line, format!("an entry has more than {MAX_ENTRY_ELEMENTS} elements")));
+        }
+        self.building.push(Element { name: name.to_owned(), line, ..Element::default() });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Option<Element> {
+        self.depth -= 1;
+        let done = self.building.pop()?;
+        match self.building.last_mut() {
+            Some(parent) => {
+                parent.children.push(done);
+                None
+            }
+            None => Some(done),
+        }
+    }
+
+    fn push_text(&mut self, text: &str, line: u64) -> Result<(), Fault> {
+        let Some(element) = self.building.last_mut() else { return Ok(()) };
+        if element.text.len() + text.len() > MAX_FIELD_BYTES {
+            return Err(Fault::new(line, format!("<{}> has more than {MAX_FIELD_BYTES} bytes of text", element.name)));
+        }
+        element.text.push_str(text);
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Sanction screening: loading the published lists, comparing names with them, looking up listed addresses.
+//!
+//! [`ListBook`] is the port's implementation. It never decides about a payment: the verdict that follows from a score
+//! is `domain::screening`'s. It never clears anybody by a list that was not read completely or not lately.
+
+mod book;
+mod countries;
+mod entry;
+mod index;
+pub mod load;
+mod normal;
+mod score;
+mod similarity;
+mod ties;
+mod vocabulary;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use book::{AddressHit, ListBook, ListRefresh, ListSource, Location, RefreshError, STALE_AFTER};
+pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
+pub use index::{Match, REPORT_FROM, SanctionLists};
+pub use ties::{COUNTRY_POINTS, OTHER_BIRTHDATE_POINTS, SAME_BIRTHDATE_POINTS};

@@ -1,0 +1,64 @@
+//! Tie-breakers: what a birth date and a country add to or take from the likeness of two names. They never make a
+//! match out of two names that are not alike.
+
+use domain::screening::{HIT_FROM, Party};
+use jiff::civil::Date;
+
+use super::entry::{BirthSpan, ListEntry};
+use super::score::Likeness;
+
+/// Taken off where both birth dates are known and cannot be the same (day and month exchanged may be).
+pub const OTHER_BIRTHDATE_POINTS: u32 = 15;
+/// Added where the list names one day and it is the party's.
+pub const SAME_BIRTHDATE_POINTS: u32 = 5;
+/// Taken off where both countries are known and differ; added where one is the same.
+pub const COUNTRY_POINTS: u32 = 2;
+/// Points are added only from this likeness of the names on.
+const ADD_FROM: u32 = 80;
+
+/// The final score of one listed name: added points first, then the cap, then the points taken off.
+pub(super) fn settle(likeness: Likeness, weak: bool, entry: &ListEntry, party: &Party<'_>) -> u32 {
+    let birth = birth(party.birthdate, &entry.births);
+    let country = country(party.country, &entry.countries);
+    let mut score = likeness.score;
+    if score >= ADD_FROM {
+        score += if birth == Tie::Same { SAME_BIRTHDATE_POINTS } else { 0 };
+        score += if country == Tie::Same { COUNTRY_POINTS } else { 0 };
+    }
+    let lifted = likeness.common_only && birth == Tie::Same;
+    let cap = if lifted { 100 } else { likeness.cap };
+    let cap = if weak { cap.min(u32::from(HIT_FROM) - 1) } else { cap };
+    score = score.min(cap).min(100);
+    score = score.saturating_sub(if birth == Tie::Other { OTHER_BIRTHDATE_POINTS } else { 0 });
+    score.saturating_sub(if country == Tie::Other { COUNTRY_POINTS } else { 0 })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tie {
+    Same,
+    Unknown,
+    Other,
+}
+
+fn birth(party: Option<Date>, listed: &[BirthSpan]) -> Tie {
+    let Some(day) = party.filter(|_| !listed.is_empty()) else { return Tie::Unknown };
+    if listed.iter().any(|span| span.is_exact() && span.from == day) {
+        return Tie::Same;
+    }
+    let exchanged = Date::new(day.year(), day.day(), day.month()).ok();
+    let possible = |span: &BirthSpan| span.contains(day) || exchanged.is_some_and(|day| span.contains(day));
+    if listed.iter().any(possible) { Tie::Unknown } else { Tie::Other }
+}
+
+fn country(party: Option<&str>, listed: &[String]) -> Tie {
+    match party {
+        Some(code) if !listed.is_empty() => {
+            if listed.iter().any(|known| known.eq_ignore_ascii_case(code)) {
+                Tie::Same
+            } else {
+                Tie::Other
+            }
+        }
+        _ => Tie::Unknown,
+    }
+}
