@@ -1,0 +1,237 @@
+//! The live rate book: sources in order of preference, refresh, and the guard against a broken source.
+//!
+//! A refresh replaces single pairs; where a source fails, its pairs stay and grow old. A rate that moved too far from
+//! the one in force is held back until a person accepts it. It never judges age: that is the caller's, by `as_of`.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::ports::{Mid, RateBook};
+use domain::time::{Span, Timestamp};
+
+use super::sheet::{self, JsonShape, SheetError};
+use super::table::{DirectRate, RateTable};
+use crate::fetch::{self, FetchError};
+
+/// Largest sheet that is read, in bytes.
+pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
+/// A new rate that differs from the one in force by more is held back, basis points.
+pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
+/// A sheet may be dated this far into the future (clocks differ).
+pub const MAX_AHEAD: Span = Span::mins(5);
+
+/// Where rates come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RateSource {
+    /// A file of ours: TOML if it is called `*.toml`, CSV otherwise.
+    File(PathBuf),
+    /// A JSON document over https (plain http to this machine only). Credentials, where the source needs some, are
+    /// headers of the client that is handed in.
+    Http {
+        /// The address.
+        url: String,
+        /// Where the document has what.
+        shape: JsonShape,
+    },
+}
+
+/// Why a source gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RateError {
+    /// A file could not be read.
+    #[error("{file}: {detail}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the system says.
+        detail: String,
+    },
+    /// An address did not answer.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// What was read is no sheet of rates.
+    #[error("{origin}: {error}")]
+    Sheet {
+        /// File or address.
+        origin: String,
+        /// What is wrong.
+        error: SheetError,
+    },
+    /// The sheet is dated in the future.
+    #[error("{origin}: {pair} is dated {as_of}, which is in the future")]
+    Ahead {
+        /// File or address.
+        origin: String,
+        /// `BASE/QUOTE`.
+        pair: String,
+        /// The date it bears.
+        as_of: Timestamp,
+    },
+}
+
+/// A new rate that moved too far to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldBack {
+    /// The pair with the new rate.
+    pub new: DirectRate,
+    /// The rate that stays in force.
+    pub in_force: Mid,
+}
+
+/// What a refresh did.
+#[derive(Debug, Default)]
+pub struct RateRefresh {
+    /// Pairs that have a newer rate now.
+    pub updated: usize,
+    /// Pairs whose new rate was held back.
+    pub held_back: Vec<HeldBack>,
+    /// Sources that gave nothing, and why.
+    pub failed: Vec<RateError>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct InForce {
+    table: RateTable,
+    held_back: Vec<HeldBack>,
+}
+
+/// The rates in force. Share it behind an `Arc`; a look-up takes no lock for longer than a pointer's copy.
+#[derive(Debug)]
+pub struct LiveRates {
+    sources: Vec<RateSource>,
+    max_move_bps: u32,
+    in_force: RwLock<Arc<InForce>>,
+}
+
+impl LiveRates {
+    /// An empty book over sources in order of preference: a pair is taken from the first that states it. It answers
+    /// nothing until the first [`LiveRates::refresh`].
+    pub fn new(sources: Vec<RateSource>, max_move_bps: u32) -> LiveRates {
+        LiveRates { sources, max_move_bps, in_force: RwLock::default() }
+    }
+
+    /// Reads every source again.
+    pub async fn refresh(&self, client: &reqwest::Client, now: Timestamp) -> RateRefresh {
+        let mut refreshed = RateRefresh::default();
+        let mut stated: Vec<DirectRate> = Vec::new();
+        for source in &self.sources {
+            match read(source, client, now).await {
+                Ok(rates) => {
+                    for rate in rates {
+                        if stated.iter().all(|known| (known.base, known.quote) != (rate.base, rate.quote)) {
+                            stated.push(rate);
+                        }
+                    }
+                }
+                Err(error) => refreshed.failed.push(error),
+            }
+        }
+        self.change(|in_force| {
+            for rate in stated {
+                in_force.take(rate, self.max_move_bps, &mut refreshed);
+            }
+        });
+        refreshed
+    }
+
+    /// Rates that wait for a person.
+    pub fn held_back(&self) -> Vec<HeldBack> {
+        self.in_force().held_back.clone()
+    }
+
+    /// Puts a held-back rate in force, on a person's word; `None` if none is held back for the pair.
+    pub fn accept(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        self.change(|in_force| {
+            let at = in_force.held_back.iter().position(|held| (held.new.base, held.new.quote) == (base, quote))?;
+            let held = in_force.held_back.remove(at);
+            in_force.table.set(base, quote, held.new.mid);
+            Some(held.new.mid)
+        })
+    }
+
+    /// Every stated pair with its time.
+    pub fn snapshot(&self) -> Vec<DirectRate> {
+        self.in_force().table.snapshot()
+    }
+
+    fn in_force(&self) -> Arc<InForce> {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut InForce) -> T) -> T {
+        let mut guard = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut guard))
+    }
+}
+
+impl RateBook for LiveRates {
+    fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        self.in_force().table.mid(base, quote)
+    }
+}
+
+impl InForce {
+    fn take(&mut self, rate: DirectRate, max_move_bps: u32, refreshed: &mut RateRefresh) {
+        let known = self.table.direct(rate.base, rate.quote);
+        if known.is_some_and(|known| rate.mid.as_of <= known.as_of) {
+            return;
+        }
+        self.held_back.retain(|held| (held.new.base, held.new.quote) != (rate.base, rate.quote));
+        match known {
+            Some(in_force) if moved_beyond(in_force.rate, rate.mid.rate, max_move_bps) => {
+                let held = HeldBack { new: rate, in_force };
+                self.held_back.push(held);
+                refreshed.held_back.push(held);
+            }
+            _ => {
+                self.table.set(rate.base, rate.quote, rate.mid);
+                refreshed.updated += 1;
+            }
+        }
+    }
+}
+
+/// Whether `new` differs from `old` by more than `bps`; what cannot be computed has moved too far.
+fn moved_beyond(old: Decimal, new: Decimal, bps: u32) -> bool {
+    let difference = if new > old { new.checked_sub(old) } else { old.checked_sub(new) };
+    let moved = difference.and_then(|size| size.checked_mul(Decimal::from_int(10_000)));
+    match (moved, old.checked_mul(Decimal::from_int(i64::from(bps)))) {
+        (Some(moved), Some(allowed)) => moved > allowed,
+        _ => true,
+    }
+}
+
+async fn read(source: &RateSource, client: &reqwest::Client, now: Timestamp) -> Result<Vec<DirectRate>, RateError> {
+    let (origin, rates) = match source {
+        RateSource::File(path) => {
+            let origin = path.display().to_string();
+            let text = read_file(path, &origin).await?;
+            let is_toml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+            (origin, if is_toml { sheet::from_toml(&text) } else { sheet::from_csv(&text) })
+        }
+        RateSource::Http { url, shape } => {
+            let fetched = fetch::get(client, url, MAX_SHEET_BYTES).await?;
+            let text = String::from_utf8(fetched.bytes).map_err(|_| SheetError::Form("is not UTF-8".to_owned()));
+            (url.clone(), text.and_then(|text| sheet::from_json(&text, shape)))
+        }
+    };
+    let rates = rates.map_err(|error| RateError::Sheet { origin: origin.clone(), error })?;
+    match rates.iter().find(|rate| rate.mid.as_of > now + MAX_AHEAD) {
+        Some(rate) => {
+            let pair = sheet::pair(rate.base, rate.quote);
+            Err(RateError::Ahead { origin, pair, as_of: rate.mid.as_of })
+        }
+        None => Ok(rates),
+    }
+}
+
+async fn read_file(path: &std::path::Path, origin: &str) -> Result<String, RateError> {
+    let failed = |detail: String| RateError::File { file: origin.to_owned(), detail };
+    let about = tokio::fs::metadata(path).await.map_err(|error| failed(error.to_string()))?;
+    if about.len() > MAX_SHEET_BYTES as u64 {
+        return Err(failed(format!("more than {MAX_SHEET_BYTES} bytes")));
+    }
+    tokio::fs::read_to_string(path).await.map_err(|error| failed(error.to_string()))
+}

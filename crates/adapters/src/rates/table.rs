@@ -1,0 +1,115 @@
+//! The rates in force as one immutable table, and how a rate that no source states is derived from those it does.
+//! It never fetches and never judges a rate's age: that is the caller's, by `as_of`.
+
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::{Decimal, Rounding};
+use domain::ports::Mid;
+use domain::time::Timestamp;
+
+/// Decimals of a rate that is inverted or crossed; the one rounding is half-even.
+pub const DERIVED_DECIMALS: u32 = 12;
+
+const CURRENCIES: usize = Currency::ALL.len();
+
+/// One pair as a source states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectRate {
+    /// One unit of this …
+    pub base: Currency,
+    /// … is worth `mid.rate` units of this.
+    pub quote: Currency,
+    /// Rate and time.
+    pub mid: Mid,
+}
+
+/// The pairs that sources state directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateTable {
+    direct: Box<[Option<Mid>]>,
+}
+
+/// One step of a crossing: worth of `base` in `quote` as numerator over denominator, unrounded.
+struct Leg {
+    numerator: Decimal,
+    denominator: Decimal,
+    /// `None` for a coin's default worth, which no source dates.
+    as_of: Option<Timestamp>,
+}
+
+impl Default for RateTable {
+    fn default() -> RateTable {
+        RateTable { direct: vec![None; CURRENCIES * CURRENCIES].into_boxed_slice() }
+    }
+}
+
+impl RateTable {
+    /// What a source states for exactly this pair.
+    pub fn direct(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        self.direct[place(base, quote)]
+    }
+
+    /// Puts a pair in force.
+    pub fn set(&mut self, base: Currency, quote: Currency, mid: Mid) {
+        self.direct[place(base, quote)] = Some(mid);
+    }
+
+    /// Every stated pair, by base and quote in alphabetical order.
+    pub fn snapshot(&self) -> Vec<DirectRate> {
+        let pairs = Currency::ALL.into_iter().flat_map(|base| Currency::ALL.map(|quote| (base, quote)));
+        pairs.filter_map(|(base, quote)| Some(DirectRate { base, quote, mid: self.direct(base, quote)? })).collect()
+    }
+
+    /// The time of the newest stated pair.
+    pub fn newest(&self) -> Option<Timestamp> {
+        self.direct.iter().flatten().map(|mid| mid.as_of).max()
+    }
+
+    /// The rate of a pair: as stated; else the inverse of the stated opposite; else crossed over USD from two such
+    /// legs. Derived rates are one exact fraction rounded once, half-even, to [`DERIVED_DECIMALS`]; their time is the
+    /// older leg's. A coin that no source prices in USD counts as 1 USD. A currency in itself is 1, as of the newest
+    /// rate. `None` where there is no way, where a product does not fit 128 bits, or where so little is left of a rate
+    /// at 12 decimals that it is zero.
+    pub fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        if base == quote {
+            return Some(Mid { rate: Decimal::ONE, as_of: self.newest()? });
+        }
+        if let Some(stated) = self.direct(base, quote) {
+            return Some(stated);
+        }
+        let leg = match self.leg(base, quote) {
+            Some(leg) => leg,
+            None => self.leg(base, Currency::Usd)?.then(self.leg(Currency::Usd, quote)?)?,
+        };
+        let rate = leg.numerator.checked_div(leg.denominator, DERIVED_DECIMALS, Rounding::HalfEven)?;
+        let as_of = leg.as_of.or_else(|| self.newest())?;
+        rate.is_positive().then_some(Mid { rate, as_of })
+    }
+
+    fn leg(&self, base: Currency, quote: Currency) -> Option<Leg> {
+        if let Some(mid) = self.direct(base, quote) {
+            return Some(Leg { numerator: mid.rate, denominator: Decimal::ONE, as_of: Some(mid.as_of) });
+        }
+        if let Some(mid) = self.direct(quote, base) {
+            return Some(Leg { numerator: Decimal::ONE, denominator: mid.rate, as_of: Some(mid.as_of) });
+        }
+        let is_usd_or_coin =
+            |currency| currency == Currency::Usd || StableCoin::ALL.map(StableCoin::currency).contains(&currency);
+        let at_par = (base == Currency::Usd || quote == Currency::Usd) && is_usd_or_coin(base) && is_usd_or_coin(quote);
+        at_par.then_some(Leg { numerator: Decimal::ONE, denominator: Decimal::ONE, as_of: None })
+    }
+}
+
+impl Leg {
+    fn then(self, next: Leg) -> Option<Leg> {
+        let as_of = match (self.as_of, next.as_of) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let numerator = self.numerator.checked_mul(next.numerator)?;
+        Some(Leg { numerator, denominator: self.denominator.checked_mul(next.denominator)?, as_of })
+    }
+}
+
+fn place(base: Currency, quote: Currency) -> usize {
+    base as usize * CURRENCIES + quote as usize
+}
