@@ -61,12 +61,13 @@ fn check_file(source: &RustSource) -> Vec<Finding> {
     findings
 }
 
-/// Whether the code has `call`, not as the end of a longer name and not as a method of that name.
+/// Whether the code has `call`: not the end of a longer name, a method or the definition of something of that name.
 fn calls(code: &str, call: &str) -> bool {
     let begins_name = call.starts_with(char::is_alphabetic);
     code.match_indices(call).any(|(at, _)| {
         let before = code[..at].chars().next_back();
-        !begins_name || !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
+        let is_definition = code[..at].ends_with("fn ");
+        !begins_name || !is_definition && !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
     })
 }
 
@@ -115,6 +116,7 @@ mod tests {
             (LIB, "tokio::time::sleep(d).await;", 0),
             (TEST, "tokio::time::sleep(d).await;", 1),
             (TEST, "sleep(d).await;", 1),
+            (TEST, "fn sleep_until(&self, until: Timestamp) {}", 0),
             (TEST, "clock.sleep(d).await; oversleep(d);", 0),
             (LIB, "let t = Instant::now();", 1),
             (TEST, "let t = Instant::now();", 0),
