@@ -303,7 +303,7 @@ pub struct EventsQuery {
 const EVENTS_LIMIT_MAX: i64 = 1_000;
 const EVENTS_LIMIT_DEFAULT: i64 = 100;
 const EVENTS_WAIT_MAX_S: i64 = 30;
-const EVENTS_MODE: OneOf<bool> = one_of(&[false, true], |poll| if *poll { "poll" } else { "stream" });
+const EVENTS_MODE: OneOf<bool> = one_of(&[false, true], |poll| if poll { "poll" } else { "stream" });
 
 /// Reads the query of `GET /v2/events`.
 ///

@@ -1,0 +1,307 @@
+//! Self-clocking group commit: while one batch commits, the next one gathers. No timer, no latency when idle.
+//!
+//! Commands wait in two queues. The API's go first; workers' commands ride along, at most `background_max` in a
+//! batch while API commands wait, so settling never starves accepting and accepting never stops settling.
+//! A full queue refuses at once: memory is bounded, callers are told to come back.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use domain::ids::{BatchId, TenantId};
+use domain::payment::IdSource;
+use domain::time::Span;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use store::{ExecuteError, Store};
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+use crate::command::{Command, Outcome};
+use crate::decide::{Rules, decide};
+use crate::feed::Feed;
+use crate::world::World;
+
+/// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
+const STORE_RETRY: Span = Span::millis(200);
+/// How often a batch whose commit is unknown is asked about before its callers are told that nobody knows.
+const UNKNOWN_ASKS_MAX: u32 = 150;
+
+/// Why a command got no outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// Too many commands wait already; nothing was done.
+    #[error("the service is busy")]
+    Busy,
+    /// The store could not be reached; nothing was done.
+    #[error("the store cannot be reached")]
+    Unavailable,
+    /// The connection died during the commit and the store has not come back: it may or may not have been done.
+    #[error("it is not known whether the change was committed")]
+    CommitUnknown,
+    /// The command panicked; nothing was done.
+    #[error("internal error")]
+    Internal,
+}
+
+type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
+
+struct Waiting {
+    command: Command,
+    reply: Reply,
+}
+
+/// The way in: hands commands to the batcher and waits for their outcomes. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    foreground: mpsc::Sender<Waiting>,
+    background: mpsc::Sender<Waiting>,
+    feed: Feed,
+}
+
+impl Engine {
+    /// An engine and the future that runs it. Commands are answered only while the batcher is driven.
+    pub fn new(store: Store, world: Arc<World>) -> (Engine, Batcher) {
+        let queue = world.tuning.queue_max;
+        let (foreground, foreground_in) = mpsc::channel(queue);
+        let (background, background_in) = mpsc::channel(queue);
+        let feed = Feed::default();
+        let batcher = Batcher {
+            runner: Runner { store, world, feed: feed.clone() },
+            foreground: foreground_in,
+            background: background_in,
+            queued: [VecDeque::new(), VecDeque::new()],
+        };
+        (Engine { foreground, background, feed }, batcher)
+    }
+
+    /// Has a command decided and committed. API commands are refused when the queue is full; workers wait.
+    pub async fn execute(&self, command: Command) -> Result<Outcome, EngineError> {
+        let (reply, outcome) = oneshot::channel();
+        let foreground = command.is_foreground();
+        let waiting = Waiting { command, reply };
+        if foreground {
+            self.foreground.try_send(waiting).map_err(|refused| match refused {
+                mpsc::error::TrySendError::Full(_) => EngineError::Busy,
+                mpsc::error::TrySendError::Closed(_) => EngineError::Unavailable,
+            })?;
+        } else {
+            self.background.send(waiting).await.map_err(|_| EngineError::Unavailable)?;
+        }
+        // The batcher answers every command that it took; a dropped reply means that it was dropped itself, at a
+        // point where the commit may already be out.
+        outcome.await.unwrap_or(Err(EngineError::CommitUnknown))
+    }
+
+    /// Announces every commit of this node.
+    pub const fn feed(&self) -> &Feed {
+        &self.feed
+    }
+}
+
+const FOREGROUND: usize = 0;
+const BACKGROUND: usize = 1;
+
+/// Gathers commands into batches and has them executed.
+pub struct Batcher {
+    runner: Runner,
+    foreground: mpsc::Receiver<Waiting>,
+    background: mpsc::Receiver<Waiting>,
+    queued: [VecDeque<Waiting>; 2],
+}
+
+impl Batcher {
+    /// Runs until every [`Engine`] handle is gone and everything taken is answered.
+    pub async fn run(mut self) {
+        let mut in_flight: FuturesUnordered<BoxFuture<'static, HashSet<TenantId>>> = FuturesUnordered::new();
+        let mut busy: HashSet<TenantId> = HashSet::new();
+        let mut open = [true, true];
+        loop {
+            self.take_waiting();
+            while in_flight.len() < self.runner.world.tuning.batches_in_flight {
+                let batch = self.next_batch(&busy);
+                if batch.is_empty() {
+                    break;
+                }
+                let tenants: HashSet<TenantId> = batch.iter().map(|waiting| waiting.command.tenant).collect();
+                busy.extend(tenants.iter().copied());
+                let runner = self.runner.clone();
+                in_flight.push(Box::pin(async move {
+                    runner.run(batch).await;
+                    tenants
+                }));
+            }
+            if open == [false, false] && in_flight.is_empty() {
+                return;
+            }
+            tokio::select! {
+                biased;
+                Some(done) = in_flight.next(), if !in_flight.is_empty() => {
+                    busy.retain(|tenant| !done.contains(tenant));
+                }
+                waiting = self.foreground.recv(), if open[FOREGROUND] && self.has_room(FOREGROUND) => match waiting {
+                    Some(waiting) => self.queued[FOREGROUND].push_back(waiting),
+                    None => open[FOREGROUND] = false,
+                },
+                waiting = self.background.recv(), if open[BACKGROUND] && self.has_room(BACKGROUND) => match waiting {
+                    Some(waiting) => self.queued[BACKGROUND].push_back(waiting),
+                    None => open[BACKGROUND] = false,
+                },
+                else => {}
+            }
+        }
+    }
+
+    fn has_room(&self, queue: usize) -> bool {
+        self.queued[queue].len() < self.runner.world.tuning.batch_max
+    }
+
+    fn take_waiting(&mut self) {
+        while self.has_room(FOREGROUND) {
+            let Ok(waiting) = self.foreground.try_recv() else { break };
+            self.queued[FOREGROUND].push_back(waiting);
+        }
+        while self.has_room(BACKGROUND) {
+            let Ok(waiting) = self.background.try_recv() else { break };
+            self.queued[BACKGROUND].push_back(waiting);
+        }
+    }
+
+    /// The next commands of tenants that have no batch in flight, in order of arrival.
+    fn next_batch(&mut self, busy: &HashSet<TenantId>) -> Vec<Waiting> {
+        let tuning = &self.runner.world.tuning;
+        let mut batch = Vec::new();
+        draw(&mut self.queued[FOREGROUND], busy, tuning.batch_max, &mut batch);
+        let background = if batch.is_empty() { tuning.batch_max } else { tuning.background_max };
+        let most = tuning.batch_max.min(batch.len() + background);
+        draw(&mut self.queued[BACKGROUND], busy, most, &mut batch);
+        batch
+    }
+}
+
+fn draw(queue: &mut VecDeque<Waiting>, busy: &HashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
+    let mut left = VecDeque::with_capacity(queue.len());
+    while let Some(waiting) = queue.pop_front() {
+        if batch.len() < most && !busy.contains(&waiting.command.tenant) {
+            batch.push(waiting);
+        } else {
+            left.push_back(waiting);
+        }
+    }
+    *queue = left;
+}
+
+/// Executes batches.
+#[derive(Clone)]
+struct Runner {
+    store: Store,
+    world: Arc<World>,
+    feed: Feed,
+}
+
+impl Runner {
+    async fn run(&self, batch: Vec<Waiting>) {
+        metrics::histogram!("corridor_batch_commands").record(u32::try_from(batch.len()).unwrap_or(u32::MAX));
+        let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
+        let outcomes = match self.commit(&commands).await {
+            Err(Trouble::Contended) if commands.len() > 1 => self.one_by_one(&commands).await,
+            result => answers(result, commands.len()),
+        };
+        self.feed.announce();
+        for (waiting, outcome) in batch.into_iter().zip(outcomes) {
+            // A caller that has gone away needs no answer; what was committed stays committed.
+            let _gone = waiting.reply.send(outcome);
+        }
+    }
+
+    async fn one_by_one(&self, commands: &[&Command]) -> Vec<Result<Outcome, EngineError>> {
+        let mut outcomes = Vec::with_capacity(commands.len());
+        for command in commands {
+            outcomes.extend(answers(self.commit(&[*command]).await, 1));
+        }
+        outcomes
+    }
+
+    /// Commits a batch and answers with its outcomes. Decides a commit that is in doubt before it answers.
+    async fn commit(&self, commands: &[&Command]) -> Result<Vec<Outcome>, Trouble> {
+        let mut need = store::need::Need::default();
+        for command in commands {
+            need.merge(command.need());
+        }
+        loop {
+            let mut ids = self.store.ids();
+            let batch = BatchId(ids.next());
+            let mut outcomes = Vec::new();
+            let executed = {
+                let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
+                    let rules = Rules { corridors: &self.world.corridors, directory: &self.world.directory };
+                    outcomes.clear();
+                    outcomes.extend(commands.iter().map(|command| decide(ws, command, rules, ids.as_mut())));
+                };
+                self.store.execute(batch, &need, &mut decide_all).await
+            };
+            match executed {
+                Ok(_) => return Ok(outcomes),
+                Err(ExecuteError::CommitUnknown(_)) => {
+                    if self.decide_unknown(batch).await? {
+                        return Ok(outcomes);
+                    }
+                }
+                Err(error) => return Err(Trouble::from_store(&error)),
+            }
+        }
+    }
+
+    /// Whether a batch whose COMMIT was in flight when the connection died has landed. Asking makes the answer final.
+    async fn decide_unknown(&self, batch: BatchId) -> Result<bool, Trouble> {
+        metrics::counter!("corridor_commits_in_doubt_total").increment(1);
+        for _ in 0..UNKNOWN_ASKS_MAX {
+            match self.store.was_committed(batch).await {
+                Ok(committed) => return Ok(committed),
+                Err(error) => tracing::warn!(%error, "cannot ask yet whether a batch was committed"),
+            }
+            self.world.clock.sleep_until(self.world.clock.now() + STORE_RETRY).await;
+        }
+        Err(Trouble::Unknown)
+    }
+}
+
+enum Trouble {
+    /// Other nodes' commits kept getting in the way.
+    Contended,
+    Unavailable,
+    Unknown,
+}
+
+impl Trouble {
+    fn from_store(error: &ExecuteError) -> Trouble {
+        match error {
+            ExecuteError::CommitUnknown(_) => Trouble::Unknown,
+            ExecuteError::Contended => Trouble::Contended,
+            other => {
+                tracing::error!(error = %other, "a batch was not committed");
+                Trouble::Unavailable
+            }
+        }
+    }
+}
+
+fn answers(result: Result<Vec<Outcome>, Trouble>, count: usize) -> Vec<Result<Outcome, EngineError>> {
+    match result {
+        Ok(outcomes) => outcomes.into_iter().map(settled).collect(),
+        Err(Trouble::Unknown) => vec![Err(EngineError::CommitUnknown); count],
+        Err(Trouble::Unavailable | Trouble::Contended) => vec![Err(EngineError::Unavailable); count],
+    }
+}
+
+fn settled(outcome: Outcome) -> Result<Outcome, EngineError> {
+    match outcome {
+        Outcome::Panicked => Err(EngineError::Internal),
+        outcome => Ok(outcome),
+    }
+}
+
+/// A fresh id for a command that names what it makes before it is first tried.
+pub fn fresh_id(store: &Store) -> Uuid {
+    store.ids().next()
+}

@@ -1,0 +1,230 @@
+//! Commands: everything that can change state, with all that a decision needs and the rows that it names.
+
+use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
+use domain::payment::accept::{Refusal, Submission};
+use domain::payment::report::Stale;
+use domain::payment::{Payment, Trigger};
+use domain::quote::{Offer, Quote};
+use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
+use domain::time::{Span, Timestamp};
+use store::need::{IdempotencyKey, Need};
+use store::working_set::Made;
+
+/// An `Idempotency-Key` that came with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    /// The key in its scope.
+    pub key: IdempotencyKey,
+    /// SHA-256 of the body.
+    pub body_hash: [u8; 32],
+}
+
+/// One change, asked for by or for one tenant.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Whose things it changes.
+    pub tenant: TenantId,
+    /// What is to be done.
+    pub action: Action,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Make a quote of a price.
+    CreateQuote {
+        /// The id that it will have.
+        id: QuoteId,
+        /// The price.
+        offer: Box<Offer>,
+        /// How long it holds.
+        ttl: Span,
+        /// Most open quotes of the tenant in this country.
+        cap: Option<u32>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
+    /// Accept an order.
+    AcceptPayment {
+        /// The order and what was found out about it.
+        submission: Box<Submission>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
+    /// Close quotes whose time ran out.
+    ExpireQuotes(Vec<QuoteId>),
+    /// Pay coin into the prefund account.
+    TopUp {
+        /// Which coin.
+        coin: StableCoin,
+        /// How much, in minor units (10^-6).
+        minor: i64,
+    },
+    /// Something about one payment.
+    Payment(PaymentId, PaymentAction),
+}
+
+/// What is to be done about one payment.
+#[derive(Clone, Debug)]
+pub enum PaymentAction {
+    /// A worker is about to send it over a rail.
+    BeginAttempt {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// The rail.
+        rail: RailId,
+    },
+    /// A worker has sent an attempt and got this answer.
+    Submitted {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The rail's answer.
+        answer: domain::rail::Submission,
+    },
+    /// A worker has asked about an attempt and got this answer.
+    Inquired {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// The rail's answer.
+        answer: InquiryAnswer,
+    },
+    /// A rail reports by itself.
+    Report(RailReport),
+    /// No route now: look again at `until`. `open` counts the wait against the submit deadline.
+    PutOff {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// When to look again.
+        until: Timestamp,
+        /// Whether a fitting rail is within its hours.
+        open: bool,
+    },
+    /// Refuse it for a reason of our own.
+    Refuse {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// The reason.
+        trigger: Trigger,
+        /// What the client is told.
+        msg: String,
+    },
+    /// A person has decided about a payment in review.
+    Review {
+        /// Let it pass.
+        approve: bool,
+    },
+    /// People have found out what became of an `unknown` payment.
+    Resolve {
+        /// What became of it.
+        status: RailStatus,
+        /// How they know.
+        evidence: String,
+    },
+}
+
+/// What came of a command.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A quote was made.
+    Quoted(Box<Quote>),
+    /// A payment was accepted.
+    Accepted(Box<Payment>),
+    /// The request was answered before: this is what it made.
+    Replayed(Made),
+    /// The attempt began.
+    Began(Box<domain::attempt::Attempt>),
+    /// It is done.
+    Done,
+    /// It was refused; nothing changed.
+    Refused(Refused),
+    /// The command panicked; nothing changed.
+    Panicked,
+}
+
+/// Why a command was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// The order is not acceptable.
+    #[error(transparent)]
+    Order(#[from] Refusal),
+    /// The tenant has too many open quotes in the country.
+    #[error("{limit} quotes to {} are open already", country.alpha3())]
+    OpenQuoteLimit {
+        /// The most.
+        limit: u32,
+        /// The country.
+        country: Country,
+    },
+    /// The Idempotency-Key was used with another body.
+    #[error("Idempotency-Key was used with another body")]
+    IdempotencyMismatch,
+    /// The world has moved on.
+    #[error(transparent)]
+    Stale(#[from] Stale),
+    /// Another worker holds the job.
+    #[error("job is held under fence {current}, not {held}")]
+    Fenced {
+        /// The fence that the command came with.
+        held: i64,
+        /// The job's fence.
+        current: i64,
+    },
+    /// The thing is not there, or not this tenant's.
+    #[error("not found")]
+    NotFound,
+    /// The ledger refused a transfer.
+    #[error("ledger: {0}")]
+    Ledger(String),
+}
+
+impl Command {
+    /// The rows that the decision needs.
+    pub fn need(&self) -> Need {
+        let tenant = self.tenant;
+        let mut need = Need::default();
+        need.tenants.insert(tenant);
+        match &self.action {
+            Action::CreateQuote { offer, idempotency, .. } => {
+                need.open_quotes.insert((tenant, offer.country));
+                need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
+            }
+            Action::AcceptPayment { submission, idempotency } => {
+                let order = &submission.order;
+                need.quotes.insert((tenant, order.quote));
+                need.open_quotes.insert((tenant, order.country));
+                need.external_ids.extend(order.external_id.iter().map(|id| (tenant, id.clone())));
+                need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
+            }
+            Action::ExpireQuotes(quotes) => {
+                need.quotes.extend(quotes.iter().map(|id| (tenant, *id)));
+                need.open_quotes.extend(Country::ALL.map(|country| (tenant, country)));
+            }
+            Action::TopUp { .. } => {}
+            Action::Payment(payment, action) => {
+                need.payments.insert((tenant, *payment));
+                let attempt = match action {
+                    PaymentAction::Submitted { attempt, .. } | PaymentAction::Inquired { attempt, .. } => Some(*attempt),
+                    PaymentAction::Report(report) => Some(report.attempt),
+                    _ => None,
+                };
+                need.attempts.extend(attempt.map(|id| (tenant, id)));
+            }
+        }
+        need
+    }
+
+    /// Whether a person or program waits for it at the API; workers' commands make room for those.
+    pub const fn is_foreground(&self) -> bool {
+        matches!(
+            self.action,
+            Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. }
+        ) || matches!(
+            self.action,
+            Action::Payment(_, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })
+        )
+    }
+}

@@ -1,0 +1,88 @@
+//! Runs commands against a batch's rows: looks up what each names, lets `domain` decide, keeps or discards the draft.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use domain::bank::BankDirectory;
+use domain::ids::TenantId;
+use domain::payment::{Cx, Effects, IdSource};
+use domain::policy::Corridors;
+use store::working_set::WorkingSet;
+
+use crate::command::{Action, Command, Outcome, Refused};
+
+pub mod payment;
+mod quote;
+
+/// What decisions are made by, beside the rows.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Corridors and rails.
+    pub corridors: &'a Corridors,
+    /// Banks and branches.
+    pub directory: &'a BankDirectory,
+}
+
+/// Decides one command. A refusal or a panic leaves the batch as it was.
+pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Outcome {
+    // The draft is discarded after a panic, so nothing half-written can be seen.
+    let decided = catch_unwind(AssertUnwindSafe(|| run(ws, command, rules, ids)));
+    match decided {
+        Ok(Ok(outcome)) => {
+            ws.keep();
+            outcome
+        }
+        Ok(Err(refused)) => {
+            ws.discard();
+            Outcome::Refused(refused)
+        }
+        Err(_) => {
+            ws.discard();
+            tracing::error!(tenant = %command.tenant, "a command panicked; it changed nothing");
+            Outcome::Panicked
+        }
+    }
+}
+
+fn run(
+    ws: &mut WorkingSet,
+    command: &Command,
+    rules: Rules<'_>,
+    ids: &mut dyn IdSource,
+) -> Result<Outcome, Refused> {
+    let tenant = command.tenant;
+    // The interfaces speak of milliseconds: what is decided here is what they show.
+    let mut cx = Cx { now: ws.now.to_millis(), ids };
+    match &command.action {
+        Action::CreateQuote { id, offer, ttl, cap, idempotency } => {
+            let asked = quote::Asked { id: *id, offer, ttl: *ttl, cap: *cap };
+            quote::create(ws, tenant, asked, idempotency.as_ref(), &mut cx)
+        }
+        Action::AcceptPayment { submission, idempotency } => {
+            payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, &mut cx)
+        }
+        Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, &mut cx),
+        Action::TopUp { coin, minor } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
+        Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, &mut cx),
+    }
+}
+
+/// Writes what a decision brought about beside the thing itself: transfers, events, job, discrepancy.
+fn write(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    subject: uuid::Uuid,
+    effects: Effects,
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
+    ws.append(tenant, effects.events, cx.ids);
+    if let Some(change) = effects.job {
+        ws.set_job(tenant, subject, change);
+    }
+    if let Some(discrepancy) = effects.discrepancy {
+        tracing::warn!(payment = %discrepancy.payment, what = %discrepancy.what, "a report contradicts what is known");
+        metrics::counter!("corridor_discrepancies_total").increment(1);
+        ws.add_discrepancy(tenant, discrepancy);
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Commands about payments.
+
+use domain::attempt::Attempt;
+use domain::currency::StableCoin;
+use domain::fault::Fault;
+use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
+use domain::job::{Job, JobKind};
+use domain::ledger::{AccountCode, Transfer, TransferKind};
+use domain::money::Money;
+use domain::order::{Order, same_account, same_branch};
+use domain::payment::accept::{self, Submission};
+use domain::payment::{Cx, Effects, JobChange, Payment, PaymentState, Trigger, report};
+use domain::quote::Quote;
+use domain::rail::{InquiryAnswer, RailId};
+use domain::time::{Span, Timestamp};
+use store::working_set::{Made, WorkingSet};
+
+use super::{Rules, quote, write};
+use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
+
+/// Delay between two looks for a route.
+pub const ROUTE_DELAY: Span = Span::secs(15);
+
+pub(super) fn accept(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    submission: &Submission,
+    idempotency: Option<&Idempotency>,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    if let Some(made) = quote::replayed(ws, tenant, idempotency)? {
+        return Ok(Outcome::Replayed(made));
+    }
+    let order = &submission.order;
+    let external = order.external_id.as_ref().map(|id| (tenant, id.clone()));
+    let taken = external.as_ref().and_then(|key| ws.external_ids.get(key)).copied();
+    let mut found = ws.quotes.get(&(tenant, order.quote)).cloned();
+    let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
+    let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
+    let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
+    let (payment, effects) = accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
+    if let Some(used) = found {
+        quote::close(ws, &used);
+        ws.quotes.put((tenant, used.id), used);
+    }
+    if let Some(key) = external {
+        ws.external_ids.put(key, payment.id);
+    }
+    write(ws, tenant, payment.id.0, effects, cx)?;
+    ws.add_order(tenant, payment.id, order.clone());
+    ws.payments.put((tenant, payment.id), payment.clone());
+    quote::remember(ws, tenant, idempotency, Made::Payment(payment.id), cx);
+    Ok(Outcome::Accepted(Box::new(payment)))
+}
+
+/// A quote made with an account or a branch binds the payment to it.
+fn bound_faults(quote: &Quote, order: &Order, rules: Rules<'_>) -> Vec<Fault> {
+    let offer = &quote.offer;
+    let mut faults = Vec::new();
+    let mismatch = |field, message: &str| Fault::new(field, "beneficiary_mismatch", message);
+    if let Some(branch) = &offer.branch
+        && !same_branch(offer.country, branch, &order.branch_code_given, rules.directory)
+    {
+        faults.push(mismatch("bank_branch_code", "The quote was made for another branch"));
+    }
+    if let Some(account) = &offer.account
+        && !same_account(account, &order.beneficiary_account_number)
+    {
+        faults.push(mismatch("beneficiary_account_number", "The quote was made for another account"));
+    }
+    faults
+}
+
+pub(super) fn top_up(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    coin: StableCoin,
+    minor: i64,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let id = TransferId(cx.ids.next());
+    let transfer = Transfer {
+        id,
+        tenant,
+        debit: AccountCode::External(coin),
+        credit: AccountCode::Prefund(coin),
+        amount: Money::new(minor, coin.currency()),
+        kind: TransferKind::Posted,
+        pending: None,
+        set: id,
+        reason: "prefund.top_up",
+        subject: None,
+        at: cx.now,
+    };
+    ws.book(vec![transfer]).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+/// A payment with what belongs to it, taken out of the working set for one action.
+struct Case<'a> {
+    payment: Payment,
+    job: Option<Job>,
+    rules: Rules<'a>,
+}
+
+pub(super) fn act(
+    ws: &mut WorkingSet,
+    key: (TenantId, PaymentId),
+    action: &PaymentAction,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let payment = ws.payments.get(&key).cloned().ok_or(Refused::NotFound)?;
+    let job = ws.jobs.get(&(key.0, key.1.0)).cloned().flatten();
+    let mut case = Case { payment, job, rules };
+    let (effects, attempt) = case.apply(ws, action, cx)?;
+    write(ws, key.0, key.1.0, effects, cx)?;
+    if let Some(attempt) = &attempt {
+        ws.attempts.put((key.0, attempt.id), attempt.clone());
+    }
+    ws.payments.put(key, case.payment);
+    match (action, attempt) {
+        (PaymentAction::BeginAttempt { .. }, Some(attempt)) => Ok(Outcome::Began(Box::new(attempt))),
+        _ => Ok(Outcome::Done),
+    }
+}
+
+impl Case<'_> {
+    fn apply(
+        &mut self,
+        ws: &mut WorkingSet,
+        action: &PaymentAction,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Effects, Option<Attempt>), Refused> {
+        match action {
+            PaymentAction::BeginAttempt { fence, rail } => self.begin(ws, *fence, rail, cx),
+            PaymentAction::Submitted { attempt, answer } => {
+                let mut attempt = self.attempt(ws, *attempt)?;
+                Ok((self.submitted(&mut attempt, answer, cx), Some(attempt)))
+            }
+            PaymentAction::Inquired { attempt, fence, answer } => {
+                self.holds(*fence)?;
+                let mut attempt = self.attempt(ws, *attempt)?;
+                Ok((self.inquired(&mut attempt, answer, cx), Some(attempt)))
+            }
+            PaymentAction::Report(report) => {
+                let mut attempt = self.attempt(ws, report.attempt)?;
+                Ok((self.reported(&mut attempt, report, cx), Some(attempt)))
+            }
+            PaymentAction::PutOff { fence, until, open } => {
+                self.holds(*fence)?;
+                self.put_off(ws, *until, *open, cx)
+            }
+            PaymentAction::Refuse { fence, trigger, msg } => {
+                self.holds(*fence)?;
+                let last = self.last(ws);
+                Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
+            }
+            PaymentAction::Review { approve } => Ok((report::review(&mut self.payment, *approve, cx)?, None)),
+            PaymentAction::Resolve { status, evidence } => {
+                let mut attempt = self.last(ws).ok_or(Refused::NotFound)?;
+                let effects = report::resolve(&mut self.payment, &mut attempt, status.clone(), evidence, cx)?;
+                Ok((effects, Some(attempt)))
+            }
+        }
+    }
+
+    /// Only who took the job last may act for it.
+    fn holds(&self, held: i64) -> Result<(), Refused> {
+        match self.job.as_ref().map(|job| job.fence) {
+            Some(current) if current == held => Ok(()),
+            other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
+        }
+    }
+
+    fn attempt(&self, ws: &WorkingSet, id: AttemptId) -> Result<Attempt, Refused> {
+        let attempt = ws.attempts.get(&(self.payment.tenant, id)).cloned().ok_or(Refused::NotFound)?;
+        if attempt.payment == self.payment.id { Ok(attempt) } else { Err(Refused::NotFound) }
+    }
+
+    fn last(&self, ws: &WorkingSet) -> Option<Attempt> {
+        let id = self.payment.attempt?;
+        ws.attempts.get(&(self.payment.tenant, id)).cloned()
+    }
+
+    fn begin(
+        &mut self,
+        ws: &WorkingSet,
+        fence: i64,
+        rail: &RailId,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Effects, Option<Attempt>), Refused> {
+        self.holds(fence)?;
+        let last = self.last(ws);
+        let attempt = report::begin_attempt(&mut self.payment, last.as_ref(), rail, cx)?;
+        Ok((Effects::default(), Some(attempt)))
+    }
+
+    fn submitted(&mut self, attempt: &mut Attempt, answer: &domain::rail::Submission, cx: &mut Cx<'_>) -> Effects {
+        use domain::rail::Submission;
+        match answer {
+            Submission::Reported(report) => self.reported(attempt, report, cx),
+            Submission::Taken => report::taken(attempt, cx),
+            Submission::NotSent(why) => report::not_sent(&mut self.payment, attempt, why, cx),
+            Submission::Indeterminate(why) => report::unclear(&mut self.payment, attempt, why, cx),
+        }
+    }
+
+    fn reported(&mut self, attempt: &mut Attempt, said: &domain::rail::RailReport, cx: &mut Cx<'_>) -> Effects {
+        let corridors = self.rules.corridors;
+        let rail = corridors.rail(&attempt.rail);
+        report::apply(&mut self.payment, attempt, said, rail, corridors.return_window, cx)
+    }
+
+    /// The answer to an inquiry; where it leaves the payment on its way, asking goes on later.
+    fn inquired(&mut self, attempt: &mut Attempt, answer: &InquiryAnswer, cx: &mut Cx<'_>) -> Effects {
+        let tries = self.job.as_ref().map_or(0, |job| job.tries + 1);
+        let Some(rail) = self.rules.corridors.rail(&attempt.rail) else {
+            return later(report::inquiry_delay(tries), cx.now);
+        };
+        match answer {
+            InquiryAnswer::Reported(said) => {
+                let mut effects = self.reported(attempt, said, cx);
+                if effects.job.is_none() && !self.payment.standing.state.is_terminal() {
+                    effects.job = later(report::inquiry_delay(tries), cx.now).job;
+                }
+                effects
+            }
+            InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
+                report::still_unclear(&mut self.payment, attempt, rail, tries, cx)
+            }
+        }
+    }
+
+    /// Waits for a route. Waiting while a fitting rail is within its hours counts against the submit deadline.
+    fn put_off(
+        &mut self,
+        ws: &mut WorkingSet,
+        until: Timestamp,
+        open: bool,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Effects, Option<Attempt>), Refused> {
+        let Some(mut job) = self.job.clone().filter(|_| self.payment.standing.state == PaymentState::Queued) else {
+            return Err(Refused::NotFound);
+        };
+        job.tries = if open { job.tries + 1 } else { 0 };
+        let waited = Span(i64::from(job.tries).saturating_mul(ROUTE_DELAY.0));
+        if open && waited >= self.rules.corridors.submit_deadline {
+            let last = self.last(ws);
+            let msg = "no rail could take it in time";
+            return Ok((report::refuse(&mut self.payment, last.as_ref(), Trigger::DeadlinePassed, msg, cx)?, None));
+        }
+        (job.kind, job.run_at, job.leased_until) = (JobKind::Submit, until, None);
+        ws.jobs.put((job.tenant, job.subject), Some(job));
+        Ok((Effects::default(), None))
+    }
+}
+
+fn later(delay: Span, now: Timestamp) -> Effects {
+    Effects { job: Some(JobChange::Set(JobKind::Inquire, now + delay)), ..Effects::default() }
+}

@@ -1,0 +1,63 @@
+//! Checks an order as far as no row is needed: its country's rules, what the rails insist on, the names.
+
+use domain::fault::Fault;
+use domain::money::Money;
+use domain::order::{Draft, Order};
+use domain::policy::Need;
+use domain::route::{self, Wanted};
+use domain::screening::{Party, Screened};
+
+use super::{Denied, Payments};
+
+impl Payments {
+    /// The order, if every rule of its country holds and some rail can take it.
+    pub(super) fn checked(&self, draft: Draft) -> Result<Order, Denied> {
+        let world = &self.world;
+        let today = world.clock.now().date();
+        let order = draft.check(&world.directory, &world.corridors, today).map_err(Denied::Invalid)?;
+        match self.missing(&order) {
+            Some(fault) => Err(Denied::Invalid(vec![fault])),
+            None => Ok(order),
+        }
+    }
+
+    fn missing(&self, order: &Order) -> Option<Fault> {
+        let corridors = &self.world.corridors;
+        // An amount that is no amount of the currency cannot match its quote and is told so there.
+        let amount = Money::exact(order.amount, order.country.currency())?;
+        let need = route::missing_need(corridors, &wanted(order, amount, corridors))?;
+        Some(match need {
+            Need::LocalCode => Fault::new(
+                "bank_branch_code",
+                "branch_code_required",
+                "The rail needs the branch's local code; the bank directory does not know it",
+            ),
+            Need::SenderBirthdate => Fault::new("sender_birthdate", "missing", "The rail needs the date of birth"),
+            Need::SenderDocExpiry => {
+                Fault::new("sender_identity_doc_exp", "missing", "The rail needs the document's expiry date")
+            }
+        })
+    }
+
+    /// Screens the names of both sides, in memory.
+    pub(super) fn screen(&self, order: &Order) -> Screened {
+        let parties = [
+            Party { name: &order.sender_name, birthdate: order.sender_birthdate, country: Some(&order.sender_country) },
+            Party { name: &order.beneficiary_name, birthdate: None, country: Some(order.country.alpha3()) },
+        ];
+        self.world.screen.screen(&parties, self.world.clock.now())
+    }
+}
+
+/// What an order asks of a rail.
+pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::policy::Corridors) -> Wanted<'a> {
+    let default = corridors.corridors.get(&order.country).and_then(|corridor| corridor.default_local_code.as_ref());
+    Wanted {
+        country: order.country,
+        amount,
+        bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
+        order: Some(order),
+        default_local_code: default.is_some(),
+    }
+}
+

@@ -1,0 +1,73 @@
+//! Prices a quote request from the rate book, the tenant's policy and the corridor's rails.
+
+use domain::order::check_route_hints;
+use domain::quote::{Offer, Pricing};
+use domain::route::{self, Wanted};
+use domain::time::Span;
+
+use super::{Caller, Denied, Payments, QuoteRequest};
+
+impl Payments {
+    /// The price of a request, how long it holds, and the cap on open quotes.
+    pub(super) fn price(
+        &self,
+        caller: &Caller,
+        request: QuoteRequest,
+    ) -> Result<(Offer, Span, Option<u32>), Denied> {
+        let (country, coin) = (request.country, caller.policy.settlement_coin);
+        let world = &self.world;
+        let hints = (request.beneficiary_account_number.as_deref(), request.bank_branch_code.as_deref());
+        let faults = check_route_hints(country, hints.0, hints.1, &world.directory);
+        if !faults.is_empty() {
+            return Err(Denied::Invalid(faults));
+        }
+        let unavailable = || Denied::CorridorUnavailable(country);
+        let corridor = world.corridors.corridors.get(&country).ok_or_else(unavailable)?;
+        let limits = route::limits(&world.corridors, country).ok_or_else(unavailable)?;
+        let pricing = Pricing {
+            country,
+            currency: request.currency,
+            amount: request.amount,
+            mid: self.fresh_mid(request.currency, country.currency(), corridor.max_rate_age)?,
+            wallet_mid: self.fresh_mid(coin.currency(), country.currency(), corridor.max_rate_age)?,
+            margin_bps: caller.policy.margin_bps_for(country),
+            premium_bps: caller.policy.premium_bps,
+            coin,
+            step_minor: corridor.step_minor,
+            limits,
+            account: request.beneficiary_account_number.map(|text| text.trim().to_owned()),
+            branch: request.bank_branch_code.map(|text| text.trim().to_ascii_uppercase()),
+        };
+        let bank = pricing.branch.as_deref().and_then(|branch| branch.get(..4)).map(str::to_owned);
+        let cost = |amount| {
+            let wanted = Wanted {
+                country,
+                amount,
+                bank: bank.as_deref(),
+                order: None,
+                default_local_code: corridor.default_local_code.is_some(),
+            };
+            let fitting = route::candidates(&world.corridors, &wanted);
+            // No single rail may take exactly this amount to this bank; the dearest of the country covers it.
+            let dearest = || world.corridors.rails_of(country).map(|rail| rail.cost_minor).max().unwrap_or(0);
+            fitting.first().map_or_else(dearest, |rail| rail.cost_minor)
+        };
+        let offer = pricing.offer(cost).map_err(|fault| Denied::Invalid(vec![fault]))?;
+        Ok((offer, corridor.quote_ttl, corridor.open_quote_cap))
+    }
+
+    fn fresh_mid(
+        &self,
+        base: domain::currency::Currency,
+        quote: domain::currency::Currency,
+        max_age: Span,
+    ) -> Result<domain::decimal::Decimal, Denied> {
+        let now = self.world.clock.now();
+        self.world
+            .rates
+            .mid(base, quote)
+            .filter(|mid| now - mid.as_of <= max_age && mid.rate.is_positive())
+            .map(|mid| mid.rate)
+            .ok_or(Denied::RateUnavailable(base, quote))
+    }
+}

@@ -1,0 +1,119 @@
+//! Fetches the reports that a rail keeps for us. One node at a time per rail; reports are applied before the rail is
+//! told that they are safe, so a crash brings them again and nothing is lost.
+
+use std::sync::Arc;
+
+use domain::ports::Rail;
+use domain::rail::{RailReport, Reports};
+use domain::time::Span;
+use futures_util::future::join_all;
+
+use super::{Stop, Workers};
+use crate::command::PaymentAction;
+
+/// How long one node collects before another may.
+const ROLE_LEASE: Span = Span::secs(60);
+/// Wait before a rail is tried again after it failed, or before the role is asked for again.
+const RETRY: Span = Span::secs(2);
+/// Reports applied at once.
+const APPLIED_AT_ONCE: usize = 256;
+
+pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop: Stop) {
+    let role = format!("collect:{}", rail.id());
+    while !*stop.borrow() {
+        match workers.store.lease_role(&role, &workers.owner, ROLE_LEASE).await {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                workers.pause(RETRY, &mut stop).await;
+                continue;
+            }
+            Err(error) => {
+                tracing::warn!(%error, rail = %rail.id(), "the collector's role cannot be asked for now");
+                workers.pause(RETRY, &mut stop).await;
+                continue;
+            }
+        }
+        let round = workers.collect_once(rail.as_ref());
+        let fetched = tokio::select! {
+            fetched = round => fetched,
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        if !fetched {
+            workers.pause(RETRY, &mut stop).await;
+        }
+    }
+}
+
+impl Workers {
+    /// Fetches and applies one page; whether the rail could be reached and the page was stored.
+    async fn collect_once(&self, rail: &dyn Rail) -> bool {
+        let cursor = match self.store.rail_cursor(rail.id()).await {
+            Ok(cursor) => cursor,
+            Err(error) => {
+                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be read now");
+                return false;
+            }
+        };
+        match rail.collect(cursor.as_deref()).await {
+            Ok(page) => self.take_in(rail, page).await,
+            Err(fault) => {
+                tracing::warn!(%fault, "reports cannot be fetched");
+                metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
+                false
+            }
+        }
+    }
+
+    async fn take_in(&self, rail: &dyn Rail, page: Reports) -> bool {
+        for what in &page.unreadable {
+            tracing::warn!(rail = %rail.id(), %what, "a report cannot be understood");
+            metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
+        }
+        for some in page.reports.chunks(APPLIED_AT_ONCE) {
+            let applied = join_all(some.iter().map(|report| self.take_report(rail, report))).await;
+            if applied.contains(&false) {
+                return false;
+            }
+        }
+        let Some(cursor) = page.cursor else { return true };
+        match self.store.set_rail_cursor(rail.id(), &cursor).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
+                false
+            }
+        }
+    }
+
+    /// Applies one report; `false` where it must come again.
+    async fn take_report(&self, rail: &dyn Rail, report: &RailReport) -> bool {
+        let (tenant, payment) = match self.store.attempt_owner(rail.id(), report.attempt).await {
+            Ok(Some(owner)) => owner,
+            Ok(None) => {
+                tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
+                metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
+                return true;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the owner of a report cannot be read now");
+                return false;
+            }
+        };
+        let command = crate::command::Command {
+            tenant,
+            action: crate::command::Action::Payment(payment, PaymentAction::Report(report.clone())),
+        };
+        match self.engine.execute(command).await {
+            Ok(_) => true,
+            Err(crate::batcher::EngineError::Internal) => {
+                // It would panic again: it is logged, counted, and not allowed to hold up every report behind it.
+                tracing::error!(%payment, "a report could not be applied");
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%payment, %error, "a report was not taken; it will be fetched again");
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Makes the instruction of an attempt: a pure function of what is stored, so that a repetition is identical.
+
+use domain::attempt::Attempt;
+use domain::order::{AccountType, Order};
+use domain::policy::Corridors;
+use domain::rail::{Instruction, InstructionParty};
+use store::Record;
+
+/// The instruction of an attempt.
+pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corridors) -> Instruction {
+    let order = &record.order;
+    let corridor = corridors.corridors.get(&order.country);
+    let default_code = corridor.and_then(|corridor| corridor.default_local_code.clone());
+    Instruction {
+        rail: attempt.rail.clone(),
+        tenant: attempt.tenant,
+        payment: attempt.payment,
+        attempt: attempt.id,
+        amount: attempt.amount,
+        created_at: attempt.created_at,
+        debtor: debtor(order),
+        creditor: creditor(order),
+        creditor_account: order.beneficiary_account_number.clone(),
+        creditor_account_is_iban: order.account_is_iban,
+        creditor_account_type: match order.beneficiary_account_type {
+            AccountType::Savings => "SVGS",
+            AccountType::Current => "CACC",
+        },
+        creditor_bic: order.branch_bic.clone(),
+        creditor_local_code: order.branch_local_code.clone().or(default_code),
+        creditor_bank: order.bank_name.clone(),
+        purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        remittance: remittance(order),
+    }
+}
+
+fn debtor(order: &Order) -> InstructionParty {
+    let document = (
+        order.sender_identity_doc_type.name().to_owned(),
+        order.sender_identity_doc.clone(),
+        order.sender_identity_doc_country.clone(),
+    );
+    InstructionParty {
+        name: order.sender_name.clone(),
+        address: order.sender_address.clone(),
+        city: order.sender_city.clone(),
+        country: order.sender_country.clone(),
+        mobile: order.sender_mobile.clone(),
+        email: None,
+        birthdate: order.sender_birthdate,
+        document: Some(document),
+    }
+}
+
+fn creditor(order: &Order) -> InstructionParty {
+    InstructionParty {
+        name: order.beneficiary_name.clone(),
+        address: order.beneficiary_address.clone(),
+        city: order.beneficiary_city.clone(),
+        country: order.country.alpha2().to_owned(),
+        mobile: order.beneficiary_mobile.clone(),
+        email: order.beneficiary_email.clone(),
+        birthdate: None,
+        document: None,
+    }
+}
+
+fn remittance(order: &Order) -> String {
+    match &order.remarks {
+        Some(remarks) => format!("{remarks} ({})", order.sender_relation),
+        None => order.sender_relation.clone(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Workers: take the jobs that commits left behind, call the outside, report back as commands.
+//!
+//! A worker owns nothing: what it knows of a payment it reads after taking the job, and what it learns it says in a
+//! command that carries the job's fence or the attempt's id. If it dies, the lease runs out and another one asks the
+//! rail before doing anything else.
+
+use std::sync::Arc;
+
+use domain::ids::{PaymentId, TenantId};
+use domain::job::JobKind;
+use domain::ports::{Answer, Clock};
+use domain::time::Span;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use store::Store;
+use tokio::sync::watch;
+
+use crate::batcher::Engine;
+use crate::command::{Action, Command, Outcome, PaymentAction};
+use crate::health::RailHealth;
+use crate::world::World;
+
+mod collect;
+mod inquire;
+mod instruction;
+mod sweep;
+mod submit;
+
+/// Says when to stop: work under way is finished, nothing new is begun.
+pub type Stop = watch::Receiver<bool>;
+
+/// What every worker needs.
+pub struct Workers {
+    store: Store,
+    engine: Engine,
+    world: Arc<World>,
+    health: RailHealth,
+    owner: String,
+}
+
+impl Workers {
+    /// Workers of one node; `owner` names it in leases.
+    pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
+        Arc::new(Workers { store, engine, world, health: RailHealth::default(), owner })
+    }
+
+    /// One endless task for each kind of work, by name. All must be driven at the same time.
+    pub fn tasks(self: &Arc<Self>, stop: &Stop) -> Vec<(String, Answer<'static, ()>)> {
+        let mut tasks: Vec<(String, Answer<'static, ()>)> = vec![
+            ("submit".to_owned(), Box::pin(work_off(self.clone(), JobKind::Submit, stop.clone()))),
+            ("inquire".to_owned(), Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone()))),
+            ("expire quotes".to_owned(), Box::pin(sweep::expire_quotes(self.clone(), stop.clone()))),
+            ("prune".to_owned(), Box::pin(sweep::prune(self.clone(), stop.clone()))),
+        ];
+        for rail in self.world.rails.values() {
+            let name = format!("collect {}", rail.id());
+            tasks.push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
+        }
+        tasks
+    }
+
+    /// Which rails this node leaves alone at present.
+    pub const fn health(&self) -> &RailHealth {
+        &self.health
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        self.world.clock.as_ref()
+    }
+
+    /// Waits, but not beyond a stop.
+    async fn pause(&self, span: Span, stop: &mut Stop) {
+        let until = self.clock().now() + span;
+        tokio::select! {
+            () = self.clock().sleep_until(until) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+
+    /// Has one thing done about a payment; `None` where the world has moved on or nobody could be reached. The job's
+    /// lease brings the payment back in that case.
+    async fn tell(&self, tenant: TenantId, payment: PaymentId, action: PaymentAction) -> Option<Outcome> {
+        let command = Command { tenant, action: Action::Payment(payment, action) };
+        match self.engine.execute(command).await {
+            Ok(Outcome::Refused(refused)) => {
+                tracing::debug!(%payment, %refused, "a worker came too late");
+                None
+            }
+            Ok(outcome) => Some(outcome),
+            Err(error) => {
+                tracing::warn!(%payment, %error, "a worker's report was not taken; the payment will be asked about");
+                None
+            }
+        }
+    }
+}
+
+/// Takes due jobs of one kind for as long as there are any, many at a time, and waits for more.
+async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
+    let mut news = workers.engine.feed().follow();
+    let mut under_way = FuturesUnordered::new();
+    let tuning = workers.world.tuning.clone();
+    let rounds_max = (tuning.calls_in_flight / 8).max(1);
+    loop {
+        let stopping = *stop.borrow();
+        if stopping && under_way.is_empty() {
+            return;
+        }
+        let mut taken = 0;
+        if !stopping && under_way.len() < rounds_max {
+            match workers.store.lease_jobs(&[kind], &workers.owner, tuning.lease, tuning.lease_max).await {
+                Ok(jobs) if jobs.is_empty() => {}
+                Ok(jobs) => {
+                    taken = jobs.len();
+                    let workers = workers.clone();
+                    under_way.push(async move {
+                        match kind {
+                            JobKind::Submit => workers.submit(jobs).await,
+                            JobKind::Inquire | JobKind::Review => workers.inquire(jobs).await,
+                        }
+                    });
+                }
+                Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
+            }
+        }
+        if taken == tuning.lease_max && under_way.len() < rounds_max {
+            continue;
+        }
+        let until = workers.clock().now() + tuning.poll;
+        tokio::select! {
+            Some(()) = under_way.next(), if !under_way.is_empty() => {}
+            _ = news.changed(), if kind == JobKind::Submit && under_way.len() < rounds_max => {}
+            () = workers.clock().sleep_until(until) => {}
+            _ = stop.wait_for(|stop| *stop), if !stopping => {}
+        }
+    }
+}

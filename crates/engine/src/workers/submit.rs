@@ -1,0 +1,159 @@
+//! Sends queued payments: chooses a rail, saves the attempt, then calls the rail, then reports its answer.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::attempt::Attempt;
+use domain::ids::{PaymentId, TenantId};
+use domain::job::Job;
+use domain::payment::accept::NOT_EXECUTABLE;
+use domain::payment::{PaymentState, ReviewState, Trigger};
+use domain::rail::{Instruction, RailId, Submission};
+use domain::route::{self, Choice};
+use futures_util::future::join_all;
+use store::Record;
+
+use super::instruction::instruction;
+use super::Workers;
+use crate::command::{Outcome, PaymentAction};
+use crate::decide::payment::ROUTE_DELAY;
+use crate::payments::check::wanted;
+
+/// What is to be done with one leased payment.
+enum Plan {
+    /// Send it over this rail.
+    Send(RailId),
+    /// It was sent before and nobody knows what came of it: ask first.
+    Ask(Box<Attempt>),
+    /// Tell the engine.
+    Tell(PaymentAction),
+    /// Nothing: the job is out of date.
+    Nothing,
+}
+
+impl Workers {
+    /// Works off leased `submit` jobs.
+    pub(super) async fn submit(&self, jobs: Vec<Job>) {
+        let records = self.records(&jobs).await;
+        let mut sends: BTreeMap<RailId, Vec<(Job, Record)>> = BTreeMap::new();
+        let mut tells = Vec::new();
+        let mut asks = Vec::new();
+        for job in jobs {
+            let Some(record) = records.get(&(job.tenant, PaymentId(job.subject))) else { continue };
+            match self.plan(&job, record).await {
+                Plan::Send(rail) => sends.entry(rail).or_default().push((job, record.clone())),
+                Plan::Ask(attempt) => asks.push((job, *attempt)),
+                Plan::Tell(action) => tells.push((job, action)),
+                Plan::Nothing => {}
+            }
+        }
+        let telling = tells.into_iter().map(|(job, action)| self.tell(job.tenant, PaymentId(job.subject), action));
+        let sending = sends.into_iter().map(|(rail, payments)| self.send_over(rail, payments));
+        tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
+    }
+
+    /// The records of leased jobs.
+    pub(super) async fn records(&self, jobs: &[Job]) -> HashMap<(TenantId, PaymentId), Record> {
+        let mut wanted: BTreeMap<TenantId, Vec<PaymentId>> = BTreeMap::new();
+        for job in jobs {
+            wanted.entry(job.tenant).or_default().push(PaymentId(job.subject));
+        }
+        let mut found = HashMap::new();
+        for (tenant, payments) in wanted {
+            match self.store.records(tenant, &payments).await {
+                Ok(records) => {
+                    found.extend(records.into_iter().map(|record| ((tenant, record.payment.id), record)));
+                }
+                Err(error) => tracing::warn!(%error, "payments cannot be read now; their leases will run out"),
+            }
+        }
+        found
+    }
+
+    async fn plan(&self, job: &Job, record: &Record) -> Plan {
+        let payment = &record.payment;
+        if payment.standing.state != PaymentState::Queued || payment.review == ReviewState::Waiting {
+            return Plan::Nothing;
+        }
+        let attempts = match payment.attempt {
+            None => Vec::new(),
+            Some(_) => match self.store.attempts(payment.tenant, payment.id).await {
+                Ok(attempts) => attempts,
+                Err(error) => {
+                    tracing::warn!(%error, payment = %payment.id, "attempts cannot be read now");
+                    return Plan::Nothing;
+                }
+            },
+        };
+        if let Some(attempt) = attempts.iter().find(|attempt| !attempt.state.is_refused()) {
+            return Plan::Ask(Box::new(attempt.clone()));
+        }
+        let refuse = |trigger, msg: String| Plan::Tell(PaymentAction::Refuse { fence: job.fence, trigger, msg });
+        if payment.review == ReviewState::Refused {
+            return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
+        }
+        self.route(job, record, &attempts, refuse)
+    }
+
+    fn route(
+        &self,
+        job: &Job,
+        record: &Record,
+        attempts: &[Attempt],
+        refuse: impl Fn(Trigger, String) -> Plan,
+    ) -> Plan {
+        let corridors = &self.world.corridors;
+        let wanted = wanted(&record.order, record.payment.amount, corridors);
+        let refused: BTreeSet<RailId> = attempts.iter().map(|attempt| attempt.rail.clone()).collect();
+        let now = self.clock().now();
+        match route::choose(corridors, &wanted, &refused, &self.health.unhealthy(now), now) {
+            Choice::Take(rail) => Plan::Send(rail.id.clone()),
+            Choice::Later => {
+                let open = route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now));
+                Plan::Tell(PaymentAction::PutOff { fence: job.fence, until: now + ROUTE_DELAY, open })
+            }
+            Choice::Never => match attempts.last() {
+                Some(last) => {
+                    let reason = last.reason.clone().unwrap_or_else(|| "refused".to_owned());
+                    refuse(Trigger::Refused, last.info.as_ref().map_or(reason.clone(), |info| format!("{reason}: {info}")))
+                }
+                None => refuse(Trigger::NoRoute, "no route to the beneficiary's bank".to_owned()),
+            },
+        }
+    }
+
+    /// Saves an attempt for each payment, then sends them in messages of the rail's size.
+    async fn send_over(&self, rail: RailId, payments: Vec<(Job, Record)>) {
+        let Some(config) = self.world.corridors.rail(&rail) else { return };
+        let begun = payments.into_iter().map(|(job, record)| {
+            let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone() };
+            async move {
+                match self.tell(job.tenant, record.payment.id, action).await {
+                    Some(Outcome::Began(attempt)) => Some(instruction(&attempt, &record, &self.world.corridors)),
+                    _ => None,
+                }
+            }
+        });
+        let instructions: Vec<Instruction> = join_all(begun).await.into_iter().flatten().collect();
+        let messages = instructions.chunks(usize::from(config.max_batch.max(1)));
+        join_all(messages.map(|message| self.send(&rail, message))).await;
+    }
+
+    /// One message to a rail, and its answers to the engine.
+    pub(super) async fn send(&self, rail: &RailId, message: &[Instruction]) {
+        let answers = match self.world.rails.get(rail) {
+            Some(connected) => connected.submit(message).await,
+            None => vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()],
+        };
+        let failed = |answer: &Submission| matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_));
+        if answers.iter().all(failed) {
+            self.health.failed(rail, self.clock().now());
+        } else {
+            self.health.answered(rail);
+        }
+        let telling = message.iter().zip(answers).map(|(sent, answer)| {
+            let action = PaymentAction::Submitted { attempt: sent.attempt, answer };
+            self.tell(sent.tenant, sent.payment, action)
+        });
+        join_all(telling).await;
+    }
+}

@@ -1,0 +1,66 @@
+//! Timers: quotes whose time ran out, and rows that are kept for a limited time only. One node at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::ids::{QuoteId, TenantId};
+use domain::time::Span;
+
+use super::{Stop, Workers};
+use crate::command::{Action, Command};
+
+/// How often quotes are looked through.
+const EXPIRE_EVERY: Span = Span::secs(1);
+/// How often old rows are removed.
+const PRUNE_EVERY: Span = Span::mins(10);
+/// Most quotes of one look.
+const EXPIRE_MAX: usize = 1_000;
+
+pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
+    while !*stop.borrow() {
+        match workers.expire_some().await {
+            Ok(EXPIRE_MAX) => continue,
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "quotes cannot be expired now"),
+        }
+        workers.pause(EXPIRE_EVERY, &mut stop).await;
+    }
+}
+
+pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
+    while !*stop.borrow() {
+        match workers.store.lease_role("prune", &workers.owner, PRUNE_EVERY).await {
+            Ok(Some(_)) => {
+                if let Err(error) = workers.store.prune(workers.clock().now()).await {
+                    tracing::warn!(%error, "old rows cannot be removed now");
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the role of removing old rows cannot be asked for now"),
+        }
+        workers.pause(PRUNE_EVERY, &mut stop).await;
+    }
+}
+
+impl Workers {
+    async fn expire_some(&self) -> Result<usize, store::StoreError> {
+        let lease = Span(EXPIRE_EVERY.0 * 10);
+        if self.store.lease_role("expire quotes", &self.owner, lease).await?.is_none() {
+            return Ok(0);
+        }
+        let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
+        let found = past.len();
+        let mut by_tenant: BTreeMap<TenantId, Vec<QuoteId>> = BTreeMap::new();
+        for (tenant, quote) in past {
+            by_tenant.entry(tenant).or_default().push(quote);
+        }
+        for (tenant, quotes) in by_tenant {
+            let command = Command { tenant, action: Action::ExpireQuotes(quotes) };
+            if let Err(error) = self.engine.execute(command).await {
+                tracing::warn!(%error, "quotes were not expired; they will be found again");
+                return Ok(0);
+            }
+        }
+        Ok(found)
+    }
+}

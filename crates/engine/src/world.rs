@@ -1,0 +1,66 @@
+//! What the engine knows about the installation: configuration and the ports to the outside, shared by all its parts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::bank::BankDirectory;
+use domain::policy::Corridors;
+use domain::ports::{Clock, NameScreen, Rail, RateBook};
+use domain::rail::RailId;
+use domain::time::Span;
+
+/// Configuration and ports.
+pub struct World {
+    /// Corridors, rails and their limits.
+    pub corridors: Arc<Corridors>,
+    /// Banks and branches.
+    pub directory: Arc<BankDirectory>,
+    /// Mid-market rates.
+    pub rates: Arc<dyn RateBook>,
+    /// Sanction lists.
+    pub screen: Arc<dyn NameScreen>,
+    /// The connected rails by name.
+    pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
+    /// What time it is for the business: a sandbox may move it.
+    pub clock: Arc<dyn Clock>,
+    /// What time it is on the wall: tokens are judged by it.
+    pub wall_clock: Arc<dyn Clock>,
+    /// Bounds of the engine's own work.
+    pub tuning: Tuning,
+}
+
+/// Bounds of the engine's own work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Most commands of one batch.
+    pub batch_max: usize,
+    /// Most worker commands that ride along in a batch while API commands wait.
+    pub background_max: usize,
+    /// Most commands that wait; beyond it callers are told to come back.
+    pub queue_max: usize,
+    /// Batches in flight at once, of different tenants.
+    pub batches_in_flight: usize,
+    /// Most jobs that a worker takes at once.
+    pub lease_max: usize,
+    /// How long a taken job is nobody else's.
+    pub lease: Span,
+    /// How often a worker looks for jobs that another node left.
+    pub poll: Span,
+    /// Most messages to rails under way at once.
+    pub calls_in_flight: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            batch_max: 256,
+            background_max: 64,
+            queue_max: 8_192,
+            batches_in_flight: 2,
+            lease_max: 128,
+            lease: Span::secs(60),
+            poll: Span::millis(250),
+            calls_in_flight: 64,
+        }
+    }
+}

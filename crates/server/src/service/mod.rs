@@ -1,0 +1,195 @@
+//! A running service: everything wired together, started in order and stopped in order.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use domain::ids::BatchId;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use engine::batcher::Engine;
+use engine::payments::Payments;
+use engine::workers::Workers;
+use http_api::server::Server;
+use store::Store;
+use testkit::bank::{Behaviour, SimulatedBank};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub mod clock;
+mod keep_fresh;
+pub mod ops;
+mod routes;
+pub mod sandbox_api;
+pub mod world;
+
+use self::clock::BusinessClock;
+use self::world::Surroundings;
+use crate::config::{Config, StoreLocation};
+use crate::telemetry::Exposition;
+
+/// Which part of the work a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Role {
+    /// API and workers.
+    All,
+    /// The API only.
+    Api,
+    /// Workers only; the API answers nothing but health and metrics.
+    Worker,
+}
+
+/// A service that is ready and serving.
+pub struct Service {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The API URL that tokens must name.
+    pub public_url: String,
+    /// The payment service itself.
+    pub payments: Payments,
+    /// The business clock.
+    pub clock: BusinessClock,
+    /// The simulated bank, where there is one.
+    pub bank: Option<Arc<SimulatedBank>>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<(String, JoinHandle<()>)>,
+    serving: JoinHandle<()>,
+}
+
+/// How a service is to be started.
+pub struct Start<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// Where files of this installation lie.
+    pub data_dir: &'a Path,
+    /// The listening socket, bound already so that its port is known.
+    pub listener: TcpListener,
+    /// What it does.
+    pub role: Role,
+    /// What `/metrics` shows.
+    pub metrics: Exposition,
+    /// How a simulated bank behaves.
+    pub behaviour: Behaviour,
+}
+
+/// Opens the store that the configuration names.
+pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
+    open_store_at(config, data_dir, Arc::new(BusinessClock::default())).await
+}
+
+async fn open_store_at(
+    config: &Config,
+    data_dir: &Path,
+    clock: Arc<dyn domain::ports::Clock>,
+) -> anyhow::Result<Store> {
+    let key = crate::config::key_encryption_key(config, data_dir)?;
+    let mut options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(key)));
+    options.writers = config.store.pool_size as usize;
+    options.readers = config.store.pool_size as usize;
+    let url = match config.store_location(data_dir) {
+        StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
+        StoreLocation::Postgres(url) => url,
+    };
+    Store::open(&url, options).await.context("cannot open the store")
+}
+
+impl Service {
+    /// Starts everything and returns once requests are answered.
+    pub async fn start(start: Start<'_>) -> anyhow::Result<Service> {
+        let Start { config, data_dir, listener, role, metrics, behaviour } = start;
+        let address = listener.local_addr()?;
+        let surroundings = world::build(config, data_dir, behaviour).await?;
+        let store = open_store_at(config, data_dir, Arc::new(surroundings.clock.clone())).await?;
+        store.migrate().await.context("cannot migrate the store")?;
+        restore_clock(&store, &surroundings.clock).await?;
+        let Surroundings { world, clock, bank, rates, lists, http } = surroundings;
+        let bank = bank.map(Arc::new);
+        let (stop, stopping) = watch::channel(false);
+        let (engine, batcher) = Engine::new(store.clone(), world.clone());
+        let mut tasks = vec![("batcher".to_owned(), tokio::spawn(batcher.run()))];
+        let refreshing = keep_fresh::Fresh { rates, lists, http, clock: clock.clone() };
+        tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
+        if role != Role::Api {
+            let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
+            for (name, task) in workers.tasks(&stopping) {
+                tasks.push((name, tokio::spawn(task)));
+            }
+        }
+        let public_url =
+            if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
+        let payments = Payments::new(store, engine, world, config.environment);
+        let router = routes::router(&routes::Parts {
+            config,
+            payments: payments.clone(),
+            public_url: &public_url,
+            role,
+            metrics,
+            bank: bank.clone(),
+            clock: clock.clone(),
+            stopping: stopping.clone(),
+        });
+        let server = Server::new(routes::server_settings(config), router);
+        let serving = tokio::spawn(async move {
+            let mut stopping = stopping;
+            let stopped = async move {
+                let _closed = stopping.wait_for(|stop| *stop).await;
+            };
+            if let Err(error) = server.serve(listener, stopped).await {
+                tracing::error!(%error, "the HTTP server ended");
+            }
+        });
+        Ok(Service { address, public_url, payments, clock, bank, stop, tasks, serving })
+    }
+
+    /// Stops taking requests, finishes those under way, then stops the workers and the engine.
+    pub async fn stop(self, within: Duration) {
+        self.stop.send_replace(true);
+        let deadline = tokio::time::Instant::now() + within;
+        finish("HTTP server", self.serving, deadline).await;
+        // The last handles of the engine go with these, and its batcher ends when they are gone.
+        drop(self.payments);
+        for (name, task) in self.tasks.into_iter().rev() {
+            finish(&name, task, deadline).await;
+        }
+        if let Some(bank) = self.bank.and_then(Arc::into_inner) {
+            bank.stop().await;
+        }
+    }
+
+    /// Completes when the HTTP server has ended by itself.
+    pub async fn ended(&mut self) {
+        let _ended = (&mut self.serving).await;
+    }
+}
+
+async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Instant) {
+    match tokio::time::timeout_at(deadline, &mut task).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, task = name, "a task ended badly"),
+        Err(_) => {
+            tracing::warn!(task = name, "a task did not finish in time");
+            task.abort();
+        }
+    }
+}
+
+/// A business clock that was moved ahead stays ahead.
+async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<()> {
+    if let Some(text) = store.meta(CLOCK_AHEAD).await? {
+        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_AHEAD} in the store is no number"))?;
+        clock.advance(Span(ahead));
+    }
+    Ok(())
+}
+
+/// Where the store keeps how far the business clock is ahead, in microseconds.
+pub const CLOCK_AHEAD: &str = "clock.ahead_us";
+
+/// A name for this process in leases.
+fn node_name(store: &Store) -> String {
+    let id = BatchId(engine::batcher::fresh_id(store));
+    format!("{}-{id}", std::process::id())
+}
