@@ -1,5 +1,7 @@
 //! The binary's rooms: configuration, telemetry, the API client, and the commands of the command line. Nothing here
 //! decides about money.
 
+pub mod cli;
+pub mod client;
 pub mod config;
 pub mod telemetry;

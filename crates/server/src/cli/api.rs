@@ -1,0 +1,129 @@
+//! The options of every command that acts through the API as a user, and what those commands share.
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use clap::Args;
+use domain::country::Country;
+
+use super::failure::Failure;
+use crate::client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
+use crate::config::Secret;
+
+/// `--base-url`, `--access-key`, `--secret-key`
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection (default: the running sandbox)")]
+pub struct ApiArgs {
+    /// The API URL; tokens are made for it
+    #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+    /// The access key
+    #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY")]
+    access_key: Option<String>,
+    /// The secret key (better: --secret-key-file or the variable; other users can see arguments)
+    #[arg(long, env = "CORRIDOR_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
+    secret_key: Option<String>,
+    /// A file that holds the secret key
+    #[arg(long, env = "CORRIDOR_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "secret_key")]
+    secret_key_file: Option<PathBuf>,
+}
+
+impl ApiArgs {
+    /// What was given, as the client takes it.
+    pub fn given(&self) -> Result<GivenCredentials, Failure> {
+        let secret_key = match (&self.secret_key, &self.secret_key_file) {
+            (Some(key), _) => Some(Secret::new(key)),
+            (None, Some(path)) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+                Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
+            }
+            (None, None) => None,
+        };
+        let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        Ok(GivenCredentials {
+            base_url: some(&self.base_url),
+            access_key: some(&self.access_key),
+            secret_key: secret_key.filter(|key| !key.is_empty()),
+        })
+    }
+
+    /// The credentials, completed from the running sandbox.
+    pub fn credentials(&self, data_dir: &DataDir) -> Result<Credentials, Failure> {
+        Ok(Credentials::find(self.given()?, data_dir)?)
+    }
+
+    /// A client with them.
+    pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
+        Ok(Client::new(self.credentials(data_dir)?)?)
+    }
+}
+
+/// Reads `--country`: alpha-3, in either case.
+pub fn country(text: &str) -> Result<Country, String> {
+    let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
+    Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
+}
+
+/// Runs a command that waits for the network, on this thread.
+pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Usage(format!("async runtime: {error}")))?;
+    runtime.block_on(work)
+}
+
+/// GETs a thing whose destination country is part of its address: from the country that was given, else from the
+/// seven in turn, because an id alone does not tell it. `missing` is the code that says "not in this country".
+pub async fn get_in_any_country(
+    client: &Client,
+    path: &str,
+    given: Option<Country>,
+    more: &[(&str, String)],
+    missing: &str,
+) -> Result<(Country, String), Failure> {
+    let countries = given.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]);
+    let mut refusal = None;
+    for country in countries {
+        let mut query = vec![("country", country.alpha3().to_owned())];
+        query.extend_from_slice(more);
+        match client.get(path, &query).await {
+            Ok(answer) => return Ok((country, answer.body)),
+            Err(error) if error.code() == Some(missing) => refusal = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(refusal.map_or_else(|| Failure::Usage("no country to look in".to_owned()), Failure::from))
+}
+
+/// An id or a caller's own id as one segment of a path.
+pub fn segment(id: &str) -> Result<String, ClientError> {
+    let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
+    match url.path_segments_mut() {
+        Ok(mut segments) => drop(segments.push(id)),
+        Err(()) => return Err(ClientError::Usage("an id cannot be put into a path".to_owned())),
+    }
+    // `.` and `..` would be resolved away.
+    let path = url.path().trim_start_matches('/').to_owned();
+    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is no id"))) } else { Ok(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_become_one_segment() {
+        for (id, path) in [("a/b?c#d", "a%2Fb%3Fc%23d"), ("ref 1", "ref%201"), ("0193", "0193")] {
+            assert_eq!(segment(id).expect("an id"), path);
+        }
+        assert!(segment("..").is_err());
+    }
+
+    #[test]
+    fn countries_read_in_either_case() {
+        assert_eq!(country("pak"), Ok(Country::Pak));
+        assert!(country("USA").expect_err("none").contains("PAK"));
+    }
+}

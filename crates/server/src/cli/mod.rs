@@ -1,0 +1,203 @@
+//! The command line: the list of commands and nothing else. One file per group of commands.
+//!
+//! Commands act through the API as a user; those that open the store say so in their own file.
+
+mod api;
+mod config;
+mod doctor;
+mod document;
+mod env;
+mod events;
+mod export;
+mod failure;
+mod health;
+mod order;
+mod output;
+mod pay;
+mod payments;
+mod quote;
+mod shell;
+mod token;
+mod watch;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use config::ConfigArgs;
+pub use doctor::{Finding, Level};
+pub use failure::Failure;
+pub use output::Output;
+
+use crate::client::DataDir;
+
+/// Cross-border payments by bank transfer: the service, its sandbox and its tools.
+#[derive(Parser, Debug)]
+#[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 refused, 2 wrong use or configuration, 3 unreachable or failed, 4 a watched
+payment did not succeed."
+)]
+pub struct Cli {
+    /// How results are printed
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Output,
+    /// Where data is kept [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
+    #[arg(long, global = true, env = "CORRIDOR_DATA_DIR", value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands, in the order of `--help`.
+#[derive(Subcommand, Debug)]
+enum Command {
+    // ---- local
+    /// Print the running sandbox's addresses and keys as shell variables
+    Env(env::EnvArgs),
+    /// Check this installation: configuration, keys, disk, service, clocks
+    Doctor(doctor::DoctorArgs),
+    // ---- payments
+    /// Ask for a quote
+    Quote(quote::QuoteArgs),
+    /// Pay a quote
+    Pay(pay::PayArgs),
+    /// Look at payments
+    #[command(subcommand)]
+    Payments(payments::PaymentsCommand),
+    // ---- events
+    /// Read the event log
+    #[command(subcommand)]
+    Events(events::EventsCommand),
+    // ---- access
+    /// Make and examine tokens
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    // ---- server
+    /// Ask a running service whether it is ready
+    Healthcheck(health::HealthArgs),
+    /// Check, print and explain the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print a completion script for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page
+    Man(shell::ManArgs),
+}
+
+/// What every command is told.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// `--output`
+    pub output: Output,
+    data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    /// The data directory.
+    pub fn data_dir(&self) -> Result<DataDir, Failure> {
+        Ok(DataDir::find(self.data_dir.clone())?)
+    }
+}
+
+/// Runs the command of this process's arguments.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Fails only where one is installed already, which is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let context = Context { output: cli.output, data_dir: cli.data_dir };
+    match cli.command {
+        Command::Env(args) => env::run(&args, &context),
+        Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Quote(args) => quote::run(&args, &context),
+        Command::Pay(args) => pay::run(&args, &context),
+        Command::Payments(command) => payments::run(&command, &context),
+        Command::Events(command) => events::run(&command, &context),
+        Command::Token(command) => token::run(&command, &context),
+        Command::Healthcheck(args) => health::run(&args, &context),
+        Command::Config(command) => config::run(&command, &context),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+    }
+}
+
+/// Reads `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("must be NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        fn check(command: &clap::Command, path: &str) {
+            let mut inner = command.get_subcommands().filter(|inner| inner.get_name() != "help").peekable();
+            if inner.peek().is_none() {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("corridor ") && help.contains("Example"), "{path} has no example");
+            }
+            inner.for_each(|inner| check(inner, &format!("{path} {}", inner.get_name())));
+        }
+        check(&Cli::command(), "corridor");
+    }
+
+    #[test]
+    fn command_lines_parse() {
+        for line in [
+            "corridor quote --country pak --currency AED --amount 500",
+            "corridor --output json quote --country PAK --currency KWD --amount 0.125 --account PK36 --branch SCBLPKKX",
+            "corridor pay",
+            "corridor pay --quote last --watch --timeout 5 --external-id a --field sender_city=Muscat --account-ending 0004",
+            "corridor payments get last --output json",
+            "corridor payments list --country PAK --status queued --status processing --search-type id --search x",
+            "corridor payments export --country PAK --format csv --file out.csv",
+            "corridor payments watch 6f0c --country VNM",
+            "corridor events tail --after 0 --count 3",
+            "corridor token mint --ttl 60",
+            "corridor token inspect a.b.c --max-age 3600",
+            "corridor healthcheck --url http://127.0.0.1:1 --live",
+            "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
+            "corridor config check",
+            "corridor completions zsh",
+            "corridor man",
+            "corridor env",
+        ] {
+            let parsed = Cli::try_parse_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.expect_err("a refusal"));
+        }
+        for line in [
+            "corridor",
+            "corridor serv",
+            "corridor quote --country USA --currency AED --amount 500",
+            "corridor quote --country PAK --currency AED --amount five",
+            "corridor pay --account-ending 12",
+            "corridor pay --field x",
+            "corridor payments list",
+            "corridor payments list --country PAK --search x",
+            "corridor token mint --ttl 0",
+            "corridor token mint --secret-key a --secret-key-file b",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line} should be refused");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What commands print: tables for people, JSON for programs, both on stdout; remarks go to stderr.
+
+use std::io::{IsTerminal, Write};
+
+use clap::ValueEnum;
+use comfy_table::{Table, presets};
+use serde_json::Value;
+
+use super::failure::Failure;
+
+/// `--output`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum Output {
+    /// Columns for people.
+    #[default]
+    Table,
+    /// JSON for programs: one value, or one a line where there are many.
+    Json,
+}
+
+/// Writes one line to stdout.
+pub fn line(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// Writes text to stdout as it is.
+pub fn raw(text: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text)?;
+    Ok(out.flush()?)
+}
+
+/// A remark for the person, not for programs: on stderr.
+pub fn remark(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Writes a JSON value on one line.
+pub fn json(value: &Value) -> Result<(), Failure> {
+    line(&value.to_string())
+}
+
+/// Writes rows under a head.
+pub fn rows(head: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(head.iter().map(|name| name.to_uppercase()));
+    for row in rows {
+        table.add_row(row.iter().map(|cell| printable(cell)));
+    }
+    line(&trimmed(&table))
+}
+
+/// Writes the members of one thing, one a line; those that are empty are left out.
+pub fn members(members: &[(&str, String)]) -> Result<(), Failure> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_empty()) {
+        table.add_row([(*name).to_owned(), printable(value)]);
+    }
+    line(&trimmed(&table))
+}
+
+/// Whether progress may be shown: stderr is a terminal.
+pub fn shows_progress() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+fn trimmed(table: &Table) -> String {
+    table
+        .lines()
+        .map(|line| line.trim_end().strip_prefix(' ').unwrap_or_default().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The text without control characters: what others wrote must not steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

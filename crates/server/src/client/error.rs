@@ -1,0 +1,158 @@
+//! What can go wrong with a request, in words for the person who made it: which field, which rule.
+
+use serde_json::Value;
+
+/// The most of an unreadable answer that is shown, in characters.
+const MAX_SHOWN_CHARS: usize = 500;
+
+/// Why a request did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The request could not even be made: something is missing or malformed on this side.
+    #[error("{0}")]
+    Usage(String),
+    /// The API refused (4xx, or a redirect, which the API never sends).
+    #[error("{message}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// `detail.code`, or the `type` of the first validation fault.
+        code: Option<String>,
+        /// What it said.
+        message: String,
+    },
+    /// Nobody answered, or a 5xx.
+    #[error("{message}")]
+    Unavailable {
+        /// What happened.
+        message: String,
+        /// Whether the request may have arrived, or was refused for load: worth repeating under the same key.
+        repeat: bool,
+    },
+}
+
+impl ClientError {
+    /// Whether the same request may be sent again (only with the same Idempotency-Key).
+    pub fn may_be_repeated(&self) -> bool {
+        matches!(self, ClientError::Unavailable { repeat: true, .. })
+    }
+
+    /// The API's stable code of the refusal.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            ClientError::Refused { code, .. } => code.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// From an answer with a status that is no success.
+    pub fn of_answer(status: u16, body: &str) -> ClientError {
+        let detail = serde_json::from_str::<Value>(body).ok().and_then(|body| body.get("detail").cloned());
+        let told = match &detail {
+            Some(Value::Array(faults)) => {
+                faults.iter().map(|fault| format!("\n  {}", fault_line(fault))).collect::<String>()
+            }
+            Some(Value::Object(problem)) => format!(" {}", problem_line(problem)),
+            Some(Value::String(text)) => format!(" {}", printable(text)),
+            _ => format!(" {}", printable(&body.chars().take(MAX_SHOWN_CHARS).collect::<String>())),
+        };
+        let message = format!("refused with {status}:{told}");
+        if status >= 500 {
+            return ClientError::Unavailable { message, repeat: status == 503 };
+        }
+        ClientError::Refused { status, code: detail.as_ref().and_then(code_of), message }
+    }
+
+    /// From a failure of the transport.
+    pub fn of_transport(address: &str, error: &reqwest::Error) -> ClientError {
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        let what = if error.is_timeout() { "no answer in time".to_owned() } else { cause.to_string() };
+        let address = address.split('?').next().unwrap_or(address);
+        let hint = if error.is_connect() { " (is it running? `corridor doctor` checks)" } else { "" };
+        ClientError::Unavailable { message: format!("{address}: {what}{hint}"), repeat: !error.is_connect() }
+    }
+}
+
+fn code_of(detail: &Value) -> Option<String> {
+    let code = detail.get("code").or_else(|| detail.get(0)?.get("type"))?;
+    code.as_str().map(str::to_owned)
+}
+
+/// `body.amount: must be 37912.05 (amount_mismatch; expected 37912.05)`
+fn fault_line(fault: &Value) -> String {
+    let place =
+        fault.get("loc").and_then(Value::as_array).map(|loc| loc.iter().map(plain).collect::<Vec<_>>().join("."));
+    let text = |name: &str| fault.get(name).map(plain).unwrap_or_default();
+    let context: String = fault
+        .get("ctx")
+        .and_then(Value::as_object)
+        .map(|ctx| ctx.iter().map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
+        .unwrap_or_default();
+    format!("{}: {} ({}{context})", place.unwrap_or_default(), text("msg"), text("type"))
+}
+
+/// `the quote has expired (quote_expired, request 0193…)`
+fn problem_line(problem: &serde_json::Map<String, Value>) -> String {
+    let message = problem.get("message").map(plain).unwrap_or_default();
+    let rest: Vec<String> = problem
+        .iter()
+        .filter(|(name, _)| *name != "message")
+        .map(|(name, value)| match name.as_str() {
+            "code" => plain(value),
+            other => format!("{} {}", printable(other), plain(value)),
+        })
+        .collect();
+    if rest.is_empty() { message } else { format!("{message} ({})", rest.join(", ")) }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => printable(text),
+        other => other.to_string(),
+    }
+}
+
+/// The text without control characters, which would steer a terminal.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_field_and_rule() {
+        for (status, body, shown, code) in [
+            (
+                422,
+                r#"{"detail":[{"loc":["body","amount"],"msg":"must be rate x amount","type":"amount_mismatch","ctx":{"expected":"37912.05"}}]}"#,
+                "refused with 422:\n  body.amount: must be rate x amount (amount_mismatch; expected 37912.05)",
+                Some("amount_mismatch"),
+            ),
+            (
+                400,
+                r#"{"detail":{"code":"quote_expired","message":"The quote has expired","request_id":"r-1"}}"#,
+                "refused with 400: The quote has expired (quote_expired, request_id r-1)",
+                Some("quote_expired"),
+            ),
+            (403, r#"{"detail":"no"}"#, "refused with 403: no", None),
+            (404, "<html>\u{1b}[2J", "refused with 404: <html> [2J", None),
+        ] {
+            let error = ClientError::of_answer(status, body);
+            assert_eq!(error.to_string(), shown);
+            assert_eq!(error.code(), code);
+            assert!(!error.may_be_repeated());
+        }
+    }
+
+    #[test]
+    fn only_a_full_queue_is_worth_repeating_among_answers() {
+        assert!(ClientError::of_answer(503, "{}").may_be_repeated());
+        assert!(!ClientError::of_answer(500, "{}").may_be_repeated());
+        assert!(matches!(ClientError::of_answer(500, "{}"), ClientError::Unavailable { .. }));
+    }
+}

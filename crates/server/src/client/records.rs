@@ -1,0 +1,129 @@
+//! The answers of the API as far as the commands show them. Numbers stay the text that the API wrote.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A number exactly as it stands in the answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Exact(Box<RawValue>);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.0.get())
+    }
+}
+
+/// A quote (specification: "Quote").
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the specification")]
+pub struct Quote {
+    pub id: String,
+    pub country: String,
+    pub currency: String,
+    pub amount: Exact,
+    pub amount_destination: Exact,
+    pub rate: Exact,
+    pub wallet_rate: Exact,
+    pub expires: String,
+    #[serde(default)]
+    pub min_amount_destination: Option<Exact>,
+    #[serde(default)]
+    pub max_amount_destination: Option<Exact>,
+}
+
+/// What the service says of a payment (specification: "Payment response").
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the specification")]
+pub struct PaymentResponse {
+    pub id: String,
+    pub timestamp: String,
+    pub status: String,
+    #[serde(default)]
+    pub msg: Option<String>,
+    #[serde(default)]
+    pub amount: Option<Exact>,
+    #[serde(default)]
+    pub amount_currency: Option<String>,
+    #[serde(default)]
+    pub base_amount: Option<Exact>,
+    #[serde(default)]
+    pub base_currency: Option<String>,
+    #[serde(default)]
+    pub wallet_amount: Option<Exact>,
+    #[serde(default)]
+    pub wallet_currency: Option<String>,
+    #[serde(default)]
+    pub wallet_premium: Option<Exact>,
+    #[serde(default)]
+    pub wallet_txn_cost: Option<Exact>,
+    #[serde(default)]
+    pub bank_reference: Option<String>,
+}
+
+/// The part of an order that the commands show.
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the specification")]
+pub struct OrderPart {
+    pub country: String,
+    #[serde(default)]
+    pub external_id: Option<String>,
+    #[serde(default)]
+    pub timestamp: Option<String>,
+    #[serde(default)]
+    pub bank_name: Option<String>,
+    #[serde(default)]
+    pub bank_branch_code: Option<String>,
+    #[serde(default)]
+    pub beneficiary_name: Option<String>,
+    #[serde(default)]
+    pub beneficiary_account_number: Option<String>,
+    #[serde(default)]
+    pub sender_name: Option<String>,
+    #[serde(default)]
+    pub sender_relation: Option<String>,
+}
+
+/// A payment record (specification: "Payment record").
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the specification")]
+pub struct PaymentRecord {
+    pub id: String,
+    pub order: OrderPart,
+    #[serde(default)]
+    pub response: Option<PaymentResponse>,
+    pub quote: Quote,
+}
+
+/// A payment's state as somebody who watches it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// `response.status`
+    pub status: String,
+    /// `response.timestamp`
+    pub timestamp: String,
+    /// `response.msg`
+    pub message: Option<String>,
+    /// `response.bank_reference`
+    pub bank_reference: Option<String>,
+}
+
+impl From<&PaymentResponse> for Seen {
+    fn from(response: &PaymentResponse) -> Seen {
+        Seen {
+            status: response.status.clone(),
+            timestamp: response.timestamp.clone(),
+            message: response.msg.clone(),
+            bank_reference: response.bank_reference.clone(),
+        }
+    }
+}
+
+impl Seen {
+    /// Whether nothing more happens of itself: the end states of the specification, and `unknown`, which waits for a person.
+    pub fn is_settled(&self) -> bool {
+        !matches!(self.status.as_str(), "queued" | "pending" | "processing")
+    }
+}
