@@ -11,4 +11,5 @@ pub mod limits;
 pub mod payments_v2;
 pub mod problem;
 pub mod request_id;
+pub mod server;
 pub mod write;

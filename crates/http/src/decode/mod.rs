@@ -26,6 +26,8 @@ pub enum Place {
     Query,
     /// A segment of the path.
     Path,
+    /// A header.
+    Header,
 }
 
 impl Place {
@@ -35,6 +37,7 @@ impl Place {
             Place::Body => "body",
             Place::Query => "query",
             Place::Path => "path",
+            Place::Header => "header",
         }
     }
 }

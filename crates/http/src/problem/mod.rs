@@ -74,6 +74,12 @@ impl Problem {
         Problem::from(Rejection::body(faults))
     }
 
+    /// 422 for one header.
+    pub fn invalid_header(header: &'static str, rule: &'static str, message: &str) -> Problem {
+        let faults = vec![Fault::new(header, rule, message)];
+        Problem::from(Rejection::Faults { place: Place::Header, faults })
+    }
+
     /// 429 with `Retry-After`.
     pub fn too_many_requests(retry_after_s: i64) -> Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests").retry_after(retry_after_s)

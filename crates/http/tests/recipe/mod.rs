@@ -81,13 +81,8 @@ fn one_bearer() -> Vec<String> {
 }
 
 const GOOD_HEADER: [(&str, &str); 3] = [("alg", "\"HS256\""), ("typ", "\"JWT\""), ("kid", "\"$kid\"")];
-const GOOD_CLAIMS: [(&str, &str); 5] = [
-    ("sub", "\"$kid\""),
-    ("iat", "${now}"),
-    ("exp", "${now+300}"),
-    ("aud", "\"$url\""),
-    ("iss", "\"$url\""),
-];
+const GOOD_CLAIMS: [(&str, &str); 5] =
+    [("sub", "\"$kid\""), ("iat", "${now}"), ("exp", "${now+300}"), ("aud", "\"$url\""), ("iss", "\"$url\"")];
 
 /// Every vector of the data file, for `party`.
 pub fn vectors(party: &Party) -> Vec<Vector> {
@@ -262,8 +257,7 @@ fn loosened(encoded: &str) -> String {
 fn with_last_letter_swapped(kid: &str) -> String {
     let at = kid.rfind(|c: char| c.is_ascii_alphabetic()).expect("a key has letters");
     let letter = kid[at..].chars().next().expect("a letter");
-    let swapped =
-        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+    let swapped = if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
     format!("{}{swapped}{}", &kid[..at], &kid[at + 1..])
 }
 

@@ -1,0 +1,77 @@
+//! Reading a request's body whole, within a size and a time.
+
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+
+/// Largest body of a request (`decisions.md`, "Body").
+pub const BODY_MAX_BYTES: usize = 64 * 1024;
+/// Longest time for a body to arrive.
+pub const BODY_READ_TIMEOUT_S: u64 = 15;
+
+/// Bounds of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyLimits {
+    /// Most bytes.
+    pub max_bytes: usize,
+    /// Longest time from the first look at it to its end.
+    pub read_timeout: Duration,
+}
+
+impl Default for BodyLimits {
+    fn default() -> BodyLimits {
+        BodyLimits { max_bytes: BODY_MAX_BYTES, read_timeout: Duration::from_secs(BODY_READ_TIMEOUT_S) }
+    }
+}
+
+/// Why there is no body to work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// Larger than allowed: 413.
+    #[error("the body is too large")]
+    TooLarge,
+    /// Not there in time: 408.
+    #[error("the body did not arrive in time")]
+    TooSlow,
+    /// Shorter than announced, or wrongly framed: 400.
+    #[error("the body broke off")]
+    Broken,
+}
+
+/// The whole body. One that announces too much is refused before a byte of it is read; what a client sends beyond the
+/// limit is never kept.
+///
+/// # Errors
+/// Too large, too slow, broken off.
+pub async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
+    if body.size_hint().lower() > u64::try_from(limits.max_bytes).unwrap_or(u64::MAX) {
+        return Err(BodyError::TooLarge);
+    }
+    let whole = tokio::time::timeout(limits.read_timeout, read(body, limits.max_bytes));
+    whole.await.map_err(|_| BodyError::TooSlow)?
+}
+
+async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
+    let mut first = Bytes::new();
+    let mut joined = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        // Trailers carry nothing that we read.
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+        if first.len() + joined.len() + data.len() > max_bytes {
+            return Err(BodyError::TooLarge);
+        }
+        if first.is_empty() && joined.is_empty() {
+            // Most bodies come in one piece and are not copied.
+            first = data;
+            continue;
+        }
+        if joined.is_empty() {
+            joined.extend_from_slice(&first);
+            first.clear();
+        }
+        joined.extend_from_slice(&data);
+    }
+    Ok(if joined.is_empty() { first } else { joined.freeze() })
+}
