@@ -18,7 +18,7 @@ pub struct ApiArgs {
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
     /// The access key
-    #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY")]
+    #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     access_key: Option<String>,
     /// The secret key (better: --secret-key-file or the variable; other users can see arguments)
     #[arg(long, env = "CORRIDOR_SECRET_KEY", value_name = "KEY", hide_env_values = true)]

@@ -40,11 +40,13 @@ use crate::client::DataDir;
 payment did not succeed."
 )]
 pub struct Cli {
-    /// How results are printed
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    /// How results are printed: for people (table) or for programs (json)
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(help_heading = "Everywhere", display_order = 900)]
     output: Output,
     /// Where data is kept [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
     #[arg(long, global = true, env = "CORRIDOR_DATA_DIR", value_name = "DIR")]
+    #[arg(help_heading = "Everywhere", display_order = 901)]
     data_dir: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,

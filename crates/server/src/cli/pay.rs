@@ -74,7 +74,7 @@ async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output
         output::line(&format!("payment {}", response.id))?;
     }
     let country = api::country(&quote.country).map_err(Failure::Unavailable)?;
-    Watch::new(client, country, &response.id, output, stream).to_the_end(&response, &args.watching).await
+    Watch::new(client, country, &response.id, output, stream).follow(&response, &args.watching).await
 }
 
 async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Result<LastQuote, Failure> {

@@ -198,7 +198,7 @@ async fn watch_payment(
     let record: PaymentRecord = document::read(&body)?;
     let response =
         record.response.ok_or_else(|| Failure::Unavailable(format!("payment {} has no state yet", record.id)))?;
-    Watch::new(client, country, record.id, output, stream).to_the_end(&response, &args.watching).await
+    Watch::new(client, country, record.id, output, stream).follow(&response, &args.watching).await
 }
 
 fn print(body: &str, output: Output) -> Result<(), Failure> {

@@ -53,7 +53,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Prints each state from `first` on until the payment is settled; fails unless it succeeded.
-    pub async fn to_the_end(mut self, first: &PaymentResponse, args: &WatchArgs) -> Result<(), Failure> {
+    pub async fn follow(mut self, first: &PaymentResponse, args: &WatchArgs) -> Result<(), Failure> {
         let deadline = Instant::now() + Duration::from_secs(args.timeout);
         self.see(Seen::from(first))?;
         loop {

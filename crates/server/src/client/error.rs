@@ -71,7 +71,7 @@ impl ClientError {
         }
         let what = if error.is_timeout() { "no answer in time".to_owned() } else { cause.to_string() };
         let address = address.split('?').next().unwrap_or(address);
-        let hint = if error.is_connect() { " (is it running? `corridor doctor` checks)" } else { "" };
+        let hint = if error.is_connect() { " (is the service running?)" } else { "" };
         ClientError::Unavailable { message: format!("{address}: {what}{hint}"), repeat: !error.is_connect() }
     }
 }

@@ -193,7 +193,7 @@ fn check_claims(header: &Map<String, Value>, claims: &Map<String, Value>, expect
 
 fn check_url(name: &'static str, claim: Option<&Value>, expected: &Expected, report: &mut Report) {
     let Some(claim) = claim else { return report.say(name, false, "missing, must be the API URL") };
-    let Some(url) = &expected.url else { return report.skip(name, format!("{claim} (give --url to check it)")) };
+    let Some(url) = &expected.url else { return report.skip(name, format!("{claim} (give --base-url to check it)")) };
     let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
     let is_url = |value: &Value| value.as_str().is_some_and(|text| trimmed(text) == trimmed(url));
     let fits = match claim {
@@ -238,7 +238,7 @@ fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Rep
 
 fn hex(text: &str) -> Option<Vec<u8>> {
     let lower = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-    if !lower || text.len() % 2 != 0 {
+    if !lower || !text.len().is_multiple_of(2) {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::country::Country;
-use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::policy::{CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind};
@@ -14,7 +13,7 @@ use jiff::civil::Date;
 use super::ConfigError;
 use super::read;
 use super::sections::{Config, Corridor, HoursEntry, Kind, Need, RailEntry, Transport};
-use super::validate::{ConfigFault, Faults, rate_pair};
+use super::validate::{ConfigFault, Faults};
 
 /// Decimals of a rail's cost: those of both coins.
 const COIN_DECIMALS: u32 = 6;
@@ -56,12 +55,6 @@ impl Config {
             submit_deadline: Span::secs(payments.submit_deadline_s.into()),
             return_window: Span::days(payments.return_window_days.into()),
         })
-    }
-
-    /// The configured mid-market rates: base, quote, units of quote for one base.
-    pub fn mid_rates(&self) -> Vec<(Currency, Currency, Decimal)> {
-        let known = |(pair, rate): (&String, &read::Exact)| rate_pair(pair).map(|(base, quote)| (base, quote, rate.0));
-        self.rates.mid.iter().filter_map(known).collect()
     }
 
     fn corridor(&self, country: Country, entry: &Corridor) -> Option<CorridorConfig> {

@@ -25,8 +25,8 @@ pub use print::{masked_table, print};
 pub use production::refuse_in_production;
 pub use secret::Secret;
 pub use sections::{
-    Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, ListFormat, LogFormat, Need, Payments,
-    RailEntry, RateSource, Rates, Screening, Security, Store, Telemetry, Transport,
+    Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need, Payments, RailEntry,
+    RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry, Transport,
 };
 
 /// The longest life of a payment token outside production, in seconds (`decisions.md`, "JWT").

@@ -35,12 +35,8 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         );
     }
     refuse(
-        config.rates.source == RateSource::Walk,
-        "rates.source: \"walk\" invents rates: use \"http\" or \"static\"".to_owned(),
-    );
-    refuse(
-        config.rates.source == RateSource::Http && !config.rates.url.starts_with("https://"),
-        "rates.url: must be https".to_owned(),
+        config.rates.source != RateSource::Live,
+        "rates.source: the embedded rates are nobody's: use \"live\"".to_owned(),
     );
     refuse(config.screening.sample_list, "screening.sample_list: the sample lists nobody real: set false".to_owned());
     refuse(config.screening.lists.is_empty(), "screening.lists: is empty: nobody would be screened".to_owned());

@@ -39,7 +39,13 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 4] = ["store.url", "security.key_encryption_key", "rails.*.token", "rates.token"];
+pub const SECRET_KEYS: [&str; 5] = [
+    "store.url",
+    "security.key_encryption_key",
+    "security.previous_key_encryption_keys",
+    "rails.*.token",
+    "rates.token",
+];
 
 /// Whether the key at `path` holds a secret.
 pub fn is_secret(path: &[String]) -> bool {

@@ -56,9 +56,7 @@ pub struct Http {
     pub public_url: String,
     pub header_timeout_s: u64,
     pub body_timeout_s: u64,
-    pub keep_alive_timeout_s: u64,
     pub max_body_bytes: usize,
-    pub max_head_bytes: usize,
     pub max_connections: usize,
     pub drain_timeout_s: u64,
 }
@@ -69,8 +67,9 @@ pub struct Http {
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Store {
     pub url: Secret,
-    pub pool_size: u32,
-    pub acquire_timeout_ms: u64,
+    pub writers: usize,
+    pub readers: usize,
+    pub statement_timeout_s: u32,
 }
 
 /// `[security]`
@@ -79,8 +78,8 @@ pub struct Store {
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Security {
     pub key_encryption_key: Secret,
+    pub previous_key_encryption_keys: Secret,
     pub token_max_age_s: u32,
-    pub token_leeway_s: u32,
 }
 
 /// `[payments]`
@@ -91,8 +90,6 @@ pub struct Payments {
     pub sender_relations: Vec<String>,
     pub submit_deadline_s: u32,
     pub return_window_days: u32,
-    pub idempotency_retention_h: u32,
-    pub event_retention_days: u32,
 }
 
 /// `[corridors.<CCC>]`
@@ -221,12 +218,28 @@ pub struct Banks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateSource {
-    /// The table as it is.
-    Static,
-    /// An address that is asked.
-    Http,
-    /// The table as a start, moving with time.
+    /// Embedded rates, moving with time.
     Walk,
+    /// Embedded rates that stay.
+    Frozen,
+    /// The configured sources.
+    Live,
+}
+
+/// An entry of `rates.sources`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct RateEntry {
+    pub location: String,
+    #[serde(default)]
+    pub base: Option<String>,
+    #[serde(default)]
+    pub fixed_base: Option<String>,
+    #[serde(default)]
+    pub as_of: Option<String>,
+    #[serde(default)]
+    pub rates: Option<String>,
 }
 
 /// `[rates]`
@@ -236,20 +249,10 @@ pub enum RateSource {
 pub struct Rates {
     pub source: RateSource,
     pub refresh_s: u32,
-    pub url: String,
-    pub token: Secret,
-    pub timeout_ms: u64,
     pub walk_seed: u64,
-    pub walk_bps: u32,
-    pub mid: BTreeMap<String, Exact>,
-}
-
-/// `format` of a sanction list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ListFormat {
-    /// Comma-separated values with a head line.
-    Csv,
+    pub max_move_bps: u32,
+    pub sources: Vec<RateEntry>,
+    pub token: Secret,
 }
 
 /// An entry of `screening.lists`.
@@ -257,9 +260,7 @@ pub enum ListFormat {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct ListEntry {
-    pub name: String,
-    pub location: String,
-    pub format: ListFormat,
+    pub locations: Vec<String>,
 }
 
 /// `[screening]`
@@ -270,7 +271,6 @@ pub struct Screening {
     pub sample_list: bool,
     pub lists: Vec<ListEntry>,
     pub refresh_s: u32,
-    pub max_age_h: u32,
 }
 
 /// `[engine]`
@@ -279,12 +279,13 @@ pub struct Screening {
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Engine {
     pub batch_max: usize,
+    pub background_max: usize,
     pub queue_max: usize,
     pub batches_in_flight: usize,
-    pub workers: usize,
-    pub job_batch_max: usize,
+    pub lease_max: usize,
     pub lease_s: u32,
-    pub poll_interval_ms: u64,
+    pub poll_interval_ms: u32,
+    pub calls_in_flight: usize,
 }
 
 /// `[limits]`
@@ -301,8 +302,7 @@ pub struct Limits {
     pub get_burst: u32,
     pub list_per_s: u32,
     pub list_burst: u32,
-    pub streams_per_key: u32,
-    pub stream_max_s: u32,
+    pub streams_per_key: usize,
 }
 
 /// `log_format`.

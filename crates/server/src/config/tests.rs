@@ -45,7 +45,6 @@ fn the_embedded_reference_is_a_whole_valid_configuration() {
     let raast = policy.rails_of(Country::Pak).next().expect("a rail");
     assert_eq!((raast.id.to_string().as_str(), raast.cost_minor), ("pak-raast", 500_000));
     assert_eq!(raast.max.to_string(), "200000.00 PKR");
-    assert!(config.mid_rates().len() >= 20);
 }
 
 #[test]
@@ -68,13 +67,13 @@ fn the_reference_explains_every_key() {
 
 #[test]
 fn later_layers_win() {
-    let file = "[http]\nlisten = \"127.0.0.1:1\"\nmax_connections = 7\n[store]\npool_size = 3";
+    let file = "[http]\nlisten = \"127.0.0.1:1\"\nmax_connections = 7\n[store]\nreaders = 3";
     let env = [("CORRIDOR_HTTP__LISTEN", "127.0.0.1:2"), ("CORRIDOR_HTTP__MAX_CONNECTIONS", "8")];
     let flags = [("http.listen", "127.0.0.1:3")];
     let config = load(file, &env, &flags).expect("valid");
     assert_eq!(config.http.listen.port(), 3);
     assert_eq!(config.http.max_connections, 8);
-    assert_eq!(config.store.pool_size, 3);
+    assert_eq!(config.store.readers, 3);
     assert_eq!(config.http.header_timeout_s, 10);
 }
 
@@ -87,7 +86,7 @@ fn the_environment_reaches_corridors_rails_and_rates() {
         ("CORRIDOR_RAILS__PAK_RAAST__ENABLED", "false"),
         ("CORRIDOR_RAILS__PAK_IBFT__TOKEN", "12345"),
         ("CORRIDOR_RAILS__PAK_RAAST__MAX", "300000"),
-        ("CORRIDOR_RATES__MID__USD_PKR", "280"),
+        ("CORRIDOR_RATES__SOURCES", "[{ location = \"rates.toml\" }]"),
         ("CORRIDOR_BASE_URL", "http://elsewhere"),
         ("CORRIDOR_SECRET_KEY", "belongs to the client"),
     ];
@@ -102,7 +101,7 @@ fn the_environment_reaches_corridors_rails_and_rates() {
     assert!(policy.rails.iter().all(|rail| rail.hours.is_none()), "simulated rails of mock are always open");
     let ibft = config.rails.iter().find(|rail| rail.id == "pak-ibft").expect("known");
     assert_eq!(ibft.token.expose(), "12345");
-    assert_eq!(config.rates.mid["USD/PKR"].0.to_string(), "280");
+    assert_eq!(config.rates.sources[0].location, "rates.toml");
 }
 
 #[test]
@@ -168,7 +167,10 @@ fn wrong_values_name_key_origin_and_rule() {
         ("[http]\nlisten = 80", vec!["http.listen"]),
         ("[store]\nurl = \"mysql://x\"", vec!["store.url", "sqlite:PATH"]),
         ("[security]\nkey_encryption_key = \"c2hvcnQ=\"", vec!["security.key_encryption_key", "32 bytes"]),
-        ("[rates.mid]\n\"USD/XXX\" = \"1\"", vec!["rates.mid.USD/XXX", "BASE/QUOTE"]),
+        ("[rates]\nsource = \"live\"", vec!["rates.sources", "live"]),
+        ("[rates]\nsources = [{ location = \"http://x/r\" }]", vec!["rates.sources", "https"]),
+        ("[rates]\nsources = [{ location = \"r.csv\", base = \"/b\" }]", vec!["rates.sources", "https address"]),
+        ("[screening]\nlists = [{ locations = [] }]", vec!["screening.lists", "location"]),
         ("[limits]\nquote_burst = 1", vec!["limits.quote_burst", "20 to"]),
         ("http = ", vec!["TOML"]),
     ] {
@@ -181,7 +183,7 @@ fn wrong_values_name_key_origin_and_rule() {
 
 #[test]
 fn all_faults_are_told_at_once() {
-    let error = load("[store]\npool_size = 0\n[engine]\nworkers = 0", &[], &[]).expect_err("two faults");
+    let error = load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");
     assert_eq!(error.0.len(), 2, "{error}");
 }
 
@@ -200,7 +202,7 @@ fn secrets_come_from_files_and_never_show() {
     let twice = [("CORRIDOR_STORE__URL_FILE", path), ("CORRIDOR_STORE__URL", "sqlite:x")];
     assert!(refused("", &twice).contains("same key"));
     assert!(refused("", &[("CORRIDOR_STORE__URL_FILE", "/nowhere/at/all")]).contains("CORRIDOR_STORE__URL_FILE"));
-    assert!(refused("", &[("CORRIDOR_STORE__POOL_SIZE_FILE", path)]).contains("store.pool_size_file"));
+    assert!(refused("", &[("CORRIDOR_STORE__READERS_FILE", path)]).contains("store.readers_file"));
 }
 
 #[test]
@@ -217,11 +219,11 @@ environment = "production"
 [http]
 public_url = "https://pay.bank.example"
 [rates]
-source = "http"
-url = "https://rates.example/mid"
+source = "live"
+sources = [{ location = "https://rates.example/mid" }]
 [screening]
 sample_list = false
-lists = [{ name = "ofac-sdn", location = "https://lists.example/sdn.csv", format = "csv" }]
+lists = [{ locations = ["https://lists.example/sdn.csv", "https://lists.example/alt.csv"] }]
 [[rails]]
 id = "pak-raast"
 transport = "https"
@@ -263,7 +265,6 @@ fn production_refuses_simulators_samples_and_unprotected_secrets() {
         (("CORRIDOR_RAILS__PAK_RAAST__URL", "http://bank.example"), "rails.pak-raast.url"),
         (("CORRIDOR_RAILS__PAK_RAAST__TOKEN", ""), "rails.pak-raast.token"),
         (("CORRIDOR_RATES__SOURCE", "walk"), "rates.source"),
-        (("CORRIDOR_RATES__URL", "http://rates.example"), "rates.url"),
         (("CORRIDOR_SCREENING__SAMPLE_LIST", "true"), "screening.sample_list"),
         (("CORRIDOR_SCREENING__LISTS", "[]"), "screening.lists"),
         (("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", ""), "security.key_encryption_key"),

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use domain::country::Country;
-use domain::currency::Currency;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
 use super::{keys, secret::Secret};
@@ -60,9 +59,7 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     let http = &config.http;
     faults.within("http.header_timeout_s", http.header_timeout_s, 1, 300);
     faults.within("http.body_timeout_s", http.body_timeout_s, 1, 300);
-    faults.within("http.keep_alive_timeout_s", http.keep_alive_timeout_s, 1, 3_600);
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
-    faults.within("http.max_head_bytes", http.max_head_bytes, 8_192, 65_536);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
     let url = &http.public_url;
@@ -72,8 +69,9 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
         || store.starts_with("postgres://")
         || store.starts_with("postgresql://");
     faults.check("store.url", known, "must be \"sqlite:PATH\" or \"postgres://…\"");
-    faults.within("store.pool_size", config.store.pool_size, 1, 256);
-    faults.within("store.acquire_timeout_ms", config.store.acquire_timeout_ms, 100, 60_000);
+    faults.within("store.writers", config.store.writers, 1, 256);
+    faults.within("store.readers", config.store.readers, 1, 256);
+    faults.within("store.statement_timeout_s", config.store.statement_timeout_s, 1, 300);
 }
 
 fn security_and_payments(config: &Config, faults: &mut Faults) {
@@ -81,45 +79,52 @@ fn security_and_payments(config: &Config, faults: &mut Faults) {
     if !security.key_encryption_key.is_empty() && keys::decode(security.key_encryption_key.expose()).is_none() {
         faults.add("security.key_encryption_key", "must be 32 bytes in base64");
     }
+    let older = security.previous_key_encryption_keys.expose();
+    let readable = older.split_whitespace().all(|key| keys::decode(key).is_some());
+    faults.check(
+        "security.previous_key_encryption_keys",
+        readable,
+        "must be keys of 32 bytes in base64, blanks between them",
+    );
     faults.within("security.token_max_age_s", security.token_max_age_s, 30, 3_600);
-    faults.within("security.token_leeway_s", security.token_leeway_s, 0, 300);
     let payments = &config.payments;
     let blank = payments.sender_relations.iter().any(|relation| relation.trim().is_empty());
     let usable = !payments.sender_relations.is_empty() && !blank;
     faults.check("payments.sender_relations", usable, "must name at least one relation, none of them blank");
     faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
     faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
-    faults.within("payments.idempotency_retention_h", payments.idempotency_retention_h, 1, 720);
-    faults.within("payments.event_retention_days", payments.event_retention_days, 1, 400);
 }
 
 fn rates_and_screening(config: &Config, faults: &mut Faults) {
     let rates = &config.rates;
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
-    faults.within("rates.timeout_ms", rates.timeout_ms, 100, 60_000);
-    faults.within("rates.walk_bps", rates.walk_bps, 0, 1_000);
-    let asked = rates.source == RateSource::Http;
-    faults.check(
-        "rates.url",
-        !asked || is_http_url(&rates.url),
-        "must be an http or https URL while source is \"http\"",
-    );
-    for (pair, rate) in &rates.mid {
-        let key = format!("rates.mid.{pair}");
-        faults.check(&key, rate_pair(pair).is_some(), "must be BASE/QUOTE, two different known currency codes");
-        faults.check(&key, rate.0.is_positive(), "must be greater than 0");
+    faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
+    let live = rates.source == RateSource::Live;
+    faults.check("rates.sources", !live || !rates.sources.is_empty(), "must name a source while source is \"live\"");
+    for source in &rates.sources {
+        location("rates.sources", &source.location, faults);
+        let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
+        let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
+        faults.check("rates.sources", plain, "base, fixed_base, as_of and rates belong to an https address");
     }
     let screening = &config.screening;
-    faults.within("screening.refresh_s", screening.refresh_s, 60, 86_400);
-    faults.within("screening.max_age_h", screening.max_age_h, 1, 168);
-    let mut names = BTreeSet::new();
+    faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
     for list in &screening.lists {
-        faults.check("screening.lists", names.insert(&list.name), &format!("{:?} stands there twice", list.name));
-        let given = !list.name.is_empty() && !list.location.is_empty();
-        faults.check("screening.lists", given, "every list needs a name and a location");
-        let plain = list.location.starts_with("http://");
-        faults.check("screening.lists", !plain, "a list is fetched over https only");
+        faults.check("screening.lists", !list.locations.is_empty(), "every list needs a location");
+        list.locations.iter().for_each(|place| location("screening.lists", place, faults));
     }
+}
+
+/// A path, or an address that may be asked: https, or plain http on this machine.
+fn location(key: &str, text: &str, faults: &mut Faults) {
+    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"].iter().any(|start| text.starts_with(start));
+    faults.check(key, !text.trim().is_empty(), "a location must not be blank");
+    faults.check(key, here || !text.starts_with("http://"), &format!("{text:?} must be https"));
+}
+
+/// Whether a location is an address rather than a path.
+pub(super) fn is_address(location: &str) -> bool {
+    location.starts_with("https://") || location.starts_with("http://")
 }
 
 fn engine_and_limits(config: &Config, faults: &mut Faults) {
@@ -127,8 +132,9 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
     faults.within("engine.batch_max", engine.batch_max, 1, 1_000);
     faults.within("engine.queue_max", engine.queue_max, 1, 1_000_000);
     faults.within("engine.batches_in_flight", engine.batches_in_flight, 1, 16);
-    faults.within("engine.workers", engine.workers, 1, 256);
-    faults.within("engine.job_batch_max", engine.job_batch_max, 1, 1_000);
+    faults.within("engine.background_max", engine.background_max, 1, 1_000);
+    faults.within("engine.lease_max", engine.lease_max, 1, 1_000);
+    faults.within("engine.calls_in_flight", engine.calls_in_flight, 1, 10_000);
     faults.within("engine.lease_s", engine.lease_s, 5, 3_600);
     faults.within("engine.poll_interval_ms", engine.poll_interval_ms, 10, 60_000);
     let limits = &config.limits;
@@ -143,7 +149,6 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
         faults.within(format!("limits.{name}_burst"), burst, least, 1_000_000);
     }
     faults.within("limits.streams_per_key", limits.streams_per_key, 1, 1_000);
-    faults.within("limits.stream_max_s", limits.stream_max_s, 60, 86_400);
     let endpoint = &config.telemetry.otlp_endpoint;
     let usable = endpoint.is_empty() || is_http_url(endpoint);
     faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
@@ -210,13 +215,6 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
     ] {
         faults.check(key(name), !text.trim().is_empty(), "is needed: the bank must know who pays");
     }
-}
-
-/// The two currencies of `BASE/QUOTE`.
-pub(super) fn rate_pair(pair: &str) -> Option<(Currency, Currency)> {
-    let (base, quote) = pair.split_once('/')?;
-    let (base, quote) = (Currency::parse(base)?, Currency::parse(quote)?);
-    (base != quote).then_some((base, quote))
 }
 
 fn is_http_url(text: &str) -> bool {

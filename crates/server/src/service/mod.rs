@@ -12,7 +12,7 @@ use domain::time::Span;
 use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::workers::Workers;
-use http_api::server::Server;
+use http_api::server::Drained;
 use store::Store;
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
@@ -131,14 +131,14 @@ impl Service {
             clock: clock.clone(),
             stopping: stopping.clone(),
         });
-        let server = Server::new(routes::server_settings(config), router);
+        let settings = routes::server_settings(config);
         let serving = tokio::spawn(async move {
             let mut stopping = stopping;
             let stopped = async move {
                 let _closed = stopping.wait_for(|stop| *stop).await;
             };
-            if let Err(error) = server.serve(listener, stopped).await {
-                tracing::error!(%error, "the HTTP server ended");
+            if http_api::server::serve(listener, router, settings, stopped).await == Drained::Cut {
+                tracing::warn!("requests were still open after the drain time-out and were cut");
             }
         });
         Ok(Service { address, public_url, payments, clock, bank, stop, tasks, serving })

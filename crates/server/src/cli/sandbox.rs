@@ -1,0 +1,145 @@
+//! `corridor sandbox [reset]`: the first minute.
+
+use std::io::IsTerminal as _;
+use std::net::SocketAddr;
+
+use clap::{Args, Subcommand};
+
+use super::config::ConfigArgs;
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::serve::{metrics, until_stopped};
+use super::{Context, run_async};
+use crate::client::{DataDir, write_private};
+use crate::config::Config;
+use crate::sandbox::{self, Printed};
+use crate::telemetry;
+
+/// The port where nothing else is said.
+const PORT: u16 = 8480;
+
+/// Options of `sandbox`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox reset")]
+pub struct SandboxArgs {
+    #[command(subcommand)]
+    command: Option<SandboxCommand>,
+    /// Port on 127.0.0.1 (0 = any free one)
+    #[arg(long, default_value_t = PORT, value_name = "N")]
+    port: u16,
+    /// Seed of the rate walk and of the simulated bank
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Start without the sample history of 30 days
+    #[arg(long)]
+    no_demo_data: bool,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+#[derive(Subcommand, Debug)]
+enum SandboxCommand {
+    /// Remove all data of the sandbox; keys will be new
+    #[command(after_help = "Example:\n  corridor sandbox reset")]
+    Reset,
+}
+
+/// Runs the sandbox until it is told to stop.
+pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
+    let data_dir = context.data_dir()?;
+    if let Some(SandboxCommand::Reset) = args.command {
+        return reset(&data_dir);
+    }
+    std::fs::create_dir_all(data_dir.path())?;
+    let config = config(args)?;
+    run_async(serve(args, context, &data_dir, &config))
+}
+
+/// The configuration of a sandbox: all simulated, on this machine only.
+fn config(args: &SandboxArgs) -> Result<Config, Failure> {
+    let mut fixed = vec![
+        ("environment", "mock".to_owned()),
+        ("http.listen", SocketAddr::from(([127, 0, 0, 1], args.port)).to_string()),
+        ("http.public_url", String::new()),
+        ("rates.walk_seed", args.seed.to_string()),
+    ];
+    if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
+        fixed.push(("telemetry.log_filter", "warn".to_owned()));
+    }
+    Ok(Config::load(&args.config.sources(&fixed))?)
+}
+
+async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config: &Config) -> Result<(), Failure> {
+    let telemetry = telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
+    let metrics = metrics(config)?;
+    let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
+    let path = std::path::absolute(data_dir.path())?;
+    let sandbox = sandbox::start(config, &path, listener, metrics, args.seed, !args.no_demo_data);
+    let sandbox = sandbox.await.map_err(Failure::unavailable)?;
+    let json = serde_json::to_value(&sandbox.printed).map_err(|error| Failure::Usage(error.to_string()))?;
+    write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
+    match context.output {
+        Output::Json => output::json(&json)?,
+        Output::Table => output::raw(card(&sandbox.printed, std::io::stdout().is_terminal()).as_bytes())?,
+    }
+    until_stopped(sandbox.service, config).await;
+    // Gone already is as good.
+    drop(std::fs::remove_file(data_dir.sandbox_file()));
+    telemetry.shut_down();
+    Ok(())
+}
+
+fn reset(data_dir: &DataDir) -> Result<(), Failure> {
+    if let Some(running) = data_dir.sandbox()?.and_then(|sandbox| sandbox.others.get("pid").cloned()) {
+        let alive = std::path::Path::new(&format!("/proc/{running}")).exists();
+        if alive {
+            return Err(Failure::Refused(format!("the sandbox runs as process {running}: stop it first")));
+        }
+    }
+    for name in ["corridor.db", "corridor.db-wal", "corridor.db-shm", "sandbox.json", "last-quote.json", "last-payment.json"] {
+        remove(|| std::fs::remove_file(data_dir.path().join(name)))?;
+    }
+    for name in ["bank", "keys"] {
+        remove(|| std::fs::remove_dir_all(data_dir.path().join(name)))?;
+    }
+    output::line(&format!("the sandbox in {} is gone; the next start begins anew", data_dir.path().display()))
+}
+
+fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
+    match act() {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// What a person sees once the sandbox is ready.
+fn card(printed: &Printed, colours: bool) -> String {
+    let colours = colours && std::env::var_os("NO_COLOR").is_none();
+    let bold = |text: &str| if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
+    let version = env!("CARGO_PKG_VERSION");
+    let rows = [
+        ("data", printed.data_dir.display().to_string()),
+        ("payment API", format!("{}/v2", printed.base_url)),
+        ("wallet API", format!("{}/v1/sdk (comes with the wallet service)", printed.wallet_base_url)),
+        ("console", format!("{} (comes with the console)", printed.console_url)),
+        ("docs", printed.docs_url.clone()),
+        ("payment access key", printed.payment_access_key.clone()),
+        ("payment secret key", printed.payment_secret_key.clone()),
+        ("wallet access key", printed.wallet_access_key.clone()),
+        ("wallet secret key", printed.wallet_secret_key.clone()),
+    ];
+    let mut card = format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));
+    for (name, value) in rows {
+        card.push_str(&format!("  {name:<20}{value}\n"));
+    }
+    card.push_str("\nNext, in another terminal:\n");
+    for command in [
+        "corridor quote --country PAK --currency AED --amount 500",
+        "corridor pay --watch",
+        "corridor payments list --country PAK",
+        "corridor events tail --after 0",
+    ] {
+        card.push_str(&format!("  {command}\n"));
+    }
+    card
+}

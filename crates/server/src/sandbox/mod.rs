@@ -1,0 +1,136 @@
+//! `corridor sandbox`: everything on one machine, nothing real. Starts a mock service with a demo tenant whose keys and
+//! data stay the same from start to start.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use domain::currency::StableCoin;
+use domain::policy::Environment;
+use serde::Serialize;
+use store::{Store, Tenant};
+use testkit::bank::Behaviour;
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::service::tenancy::{self, IssuedKey, KeyService};
+use crate::service::{Role, Service, Start};
+use crate::telemetry::Exposition;
+
+mod port;
+
+/// Tag and name of the demo tenant.
+const DEMO_TAG: &str = "demobank";
+const DEMO_NAME: &str = "Demo Bank";
+/// What the demo tenant's prefund accounts hold at first: 10,000,000 of each coin, in units of 10^-6.
+const DEMO_PREFUND_MINOR: i64 = 10_000_000 * 1_000_000;
+/// The demo tenant's own margin, in basis points.
+const DEMO_MARGIN_BPS: u32 = 10;
+/// Who did it, in the administration log.
+const WHO: &str = "sandbox";
+/// Where the store keeps the demo tenant's access keys.
+const PAY_KEY: &str = "sandbox.payment_access_key";
+const WALLET_KEY: &str = "sandbox.wallet_access_key";
+
+/// What the sandbox prints, and what `<data dir>/sandbox.json` holds while it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Printed {
+    /// `{base_url}` of Payment Service v2.
+    pub base_url: String,
+    /// `{wallet_base_url}` of Wallet Service v1.
+    pub wallet_base_url: String,
+    /// The operator console.
+    pub console_url: String,
+    /// The API's description.
+    pub docs_url: String,
+    /// ACCESS KEY of the payment API.
+    pub payment_access_key: String,
+    /// SECRET KEY of the payment API.
+    pub payment_secret_key: String,
+    /// ACCESS KEY of the wallet API.
+    pub wallet_access_key: String,
+    /// SECRET KEY of the wallet API.
+    pub wallet_secret_key: String,
+    /// Where the data is.
+    pub data_dir: PathBuf,
+    /// The process.
+    pub pid: u32,
+}
+
+/// A running sandbox.
+pub struct Sandbox {
+    /// The service.
+    pub service: Service,
+    /// What to print.
+    pub printed: Printed,
+}
+
+/// Listens where the configuration says; a busy port is told with its holder.
+pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            let holder = port::holder(address.port());
+            anyhow::bail!("port {} is taken by {holder}; choose another with --port (0 = any)", address.port())
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot listen on {address}")),
+    }
+}
+
+/// Starts the sandbox.
+pub async fn start(
+    config: &Config,
+    data_dir: &Path,
+    listener: TcpListener,
+    metrics: Exposition,
+    seed: u64,
+) -> anyhow::Result<Sandbox> {
+    let behaviour = Behaviour { seed, ..Behaviour::default() };
+    let service = Service::start(Start { config, data_dir, listener, role: Role::All, metrics, behaviour }).await?;
+    let store = service.payments.store();
+    let tenant = demo_tenant(&service).await?;
+    let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
+    let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
+    let url = &service.public_url;
+    let printed = Printed {
+        base_url: url.clone(),
+        wallet_base_url: url.clone(),
+        console_url: format!("{url}/console"),
+        docs_url: format!("{url}/docs"),
+        payment_access_key: pay.access_key,
+        payment_secret_key: pay.secret_key,
+        wallet_access_key: wallet.access_key,
+        wallet_secret_key: wallet.secret_key,
+        data_dir: data_dir.to_owned(),
+        pid: std::process::id(),
+    };
+    Ok(Sandbox { service, printed })
+}
+
+async fn demo_tenant(service: &Service) -> anyhow::Result<Tenant> {
+    let store = service.payments.store();
+    if let Some(tenant) = store.tenants().await?.into_iter().find(|tenant| tenant.tag == DEMO_TAG) {
+        return Ok(tenant);
+    }
+    let mut policy = tenancy::default_policy(StableCoin::Usdt);
+    policy.margin_bps = DEMO_MARGIN_BPS;
+    let tenant = tenancy::create_tenant(store, DEMO_TAG, DEMO_NAME, policy, WHO).await?;
+    for coin in StableCoin::ALL {
+        service.payments.top_up(tenant.id, coin, DEMO_PREFUND_MINOR).await?;
+    }
+    Ok(tenant)
+}
+
+/// The demo tenant's key, made once and found again.
+async fn demo_key(store: &Store, tenant: &Tenant, service: KeyService, meta: &str) -> anyhow::Result<IssuedKey> {
+    use secrecy::ExposeSecret as _;
+    if let Some(access_key) = store.meta(meta).await?
+        && let Some(row) = store.key(&access_key).await?
+        && let Some(secret) = row.secrets.first()
+    {
+        return Ok(IssuedKey { access_key, secret_key: secret.expose_secret().to_owned() });
+    }
+    let issued = tenancy::create_key(store, tenant, Environment::Mock, service, WHO).await?;
+    store.set_meta(meta, &issued.access_key).await?;
+    Ok(issued)
+}

@@ -1,0 +1,200 @@
+//! Steering of the simulated parties, in `mock` and `test` only: what the bank's own book says, and making a payment
+//! end in a chosen way. Never part of production.
+//!
+//! In `mock` nobody's money is behind it and the calls need no token. In `test` they take one like any other call,
+//! because such a service may be reached by others.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use domain::ids::PaymentId;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use engine::payments::{Payments, StoreError};
+use http_api::problem::Problem;
+use http_api::request_id::RequestId;
+use http_api::write;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
+
+use super::CLOCK_AHEAD;
+use super::clock::BusinessClock;
+use super::routes::Parts;
+
+/// Furthest that the clock may be moved at once, in seconds (400 days).
+const ADVANCE_MAX_S: i64 = 400 * 86_400;
+
+/// What the calls work on.
+pub(super) struct SandboxApi {
+    payments: Payments,
+    bank: Option<Arc<SimulatedBank>>,
+    clock: BusinessClock,
+}
+
+impl SandboxApi {
+    pub(super) fn of(parts: &Parts<'_>) -> Arc<SandboxApi> {
+        Arc::new(SandboxApi {
+            payments: parts.payments.clone(),
+            bank: parts.bank.clone(),
+            clock: parts.clock.clone(),
+        })
+    }
+
+    fn bank(&self) -> Result<&SimulatedBank, Problem> {
+        self.bank.as_deref().ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail here is simulated"))
+    }
+}
+
+/// The routes below `/sandbox`.
+pub(super) fn router(api: Arc<SandboxApi>) -> Router {
+    Router::new()
+        .route("/sandbox/bank/book", get(book))
+        .route("/sandbox/payments/{id}/{state}", post(steer))
+        .route("/sandbox/clock", get(show_clock).post(advance_clock))
+        .with_state(api)
+}
+
+#[derive(Deserialize)]
+struct BookQuery {
+    external_id: Option<String>,
+    payment_id: Option<String>,
+}
+
+/// What the bank's book says it paid: one line per pay-out (and per return).
+async fn book(State(api): State<Arc<SandboxApi>>, id: RequestId, Query(query): Query<BookQuery>) -> Response {
+    match book_lines(&api, &query).await {
+        Ok(lines) => {
+            let body = write::object(|out| {
+                out.array("lines", |out| lines.iter().for_each(|line| out.object(|out| write_line(out, line))));
+            });
+            json(StatusCode::OK, body)
+        }
+        Err(problem) => problem.respond(&id),
+    }
+}
+
+async fn book_lines(api: &SandboxApi, query: &BookQuery) -> Result<Vec<BookLine>, Problem> {
+    let bank = api.bank()?;
+    let payments = match (&query.external_id, &query.payment_id) {
+        (Some(external), _) => {
+            payments_of_any_tenant(&api.payments, external).await.map_err(|error| failed(&error))?
+        }
+        (None, Some(id)) => vec![PaymentId::parse(id).ok_or_else(unknown_payment)?],
+        (None, None) => return Err(Problem::bad_request("missing_query", "Give external_id or payment_id")),
+    };
+    let mut lines = Vec::new();
+    for payment in payments {
+        lines.extend(bank.book(&payment.end_to_end_id()).map_err(|error| failed(&error))?);
+    }
+    Ok(lines)
+}
+
+/// The bank knows no tenants; a sandbox has few.
+async fn payments_of_any_tenant(payments: &Payments, external_id: &str) -> Result<Vec<PaymentId>, StoreError> {
+    let mut found = Vec::new();
+    for tenant in payments.store().tenants().await? {
+        found.extend(payments.store().payment_id_by_external(tenant.id, external_id).await?);
+    }
+    Ok(found)
+}
+
+fn write_line(out: &mut write::ObjectWriter<'_>, line: &BookLine) {
+    out.text("kind", if line.kind == BookKind::Paid { "paid" } else { "returned" });
+    out.text("rail", &line.rail);
+    out.text("end_to_end_id", &line.end_to_end_id);
+    out.text("instruction_id", &line.instruction_id);
+    out.text("uetr", &line.uetr);
+    out.money("amount", line.amount);
+    out.text("currency", line.amount.currency.code());
+    out.text("account", &line.account);
+    out.text("beneficiary", &line.beneficiary);
+    out.text("reference", &line.reference);
+    out.time("at", line.at);
+}
+
+/// Makes a payment's newest order at the bank end so, now.
+async fn steer(
+    State(api): State<Arc<SandboxApi>>,
+    id: RequestId,
+    Path((payment, state)): Path<(String, String)>,
+) -> Response {
+    match steered(&api, &payment, &state) {
+        Ok(status) => json(StatusCode::OK, write::object(|out| out.text("bank_status", &status))),
+        Err(problem) => problem.respond(&id),
+    }
+}
+
+fn steered(api: &SandboxApi, payment: &str, state: &str) -> Result<String, Problem> {
+    let outcome = match state {
+        "succeeded" => Outcome::Settle,
+        "failed" => Outcome::Fail,
+        "reversed" => Outcome::Return,
+        "canceled" => Outcome::Cancel,
+        "unknown" => Outcome::Unknown,
+        _ => {
+            let legal = "succeeded, failed, reversed, canceled, unknown";
+            return Err(Problem::bad_request("unknown_state", format!("Must be one of {legal}")));
+        }
+    };
+    let payment = PaymentId::parse(payment).ok_or_else(unknown_payment)?;
+    match api.bank()?.steer(&payment.end_to_end_id(), outcome) {
+        Ok(standing) => Ok(format!("{:?}", standing.status)),
+        Err(SteerFault::NotFound) => {
+            Err(Problem::conflict("not_at_the_bank", "The bank has no order of this payment yet", 1))
+        }
+        Err(fault @ SteerFault::Illegal { .. }) => Err(Problem::new(StatusCode::CONFLICT, "illegal_move", fault.to_string())),
+        Err(SteerFault::Book(error)) => Err(failed(&error)),
+    }
+}
+
+fn unknown_payment() -> Problem {
+    Problem::bad_request("payment_not_found", "There is no such payment")
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Problem {
+    tracing::error!(%error, "a sandbox call failed");
+    Problem::internal()
+}
+
+async fn show_clock(State(api): State<Arc<SandboxApi>>) -> Response {
+    json(StatusCode::OK, clock_body(&api))
+}
+
+#[derive(Deserialize)]
+struct AdvanceQuery {
+    seconds: i64,
+}
+
+/// Moves the business clock ahead: quotes expire, deadlines pass; tokens stay on the wall's time.
+async fn advance_clock(
+    State(api): State<Arc<SandboxApi>>,
+    id: RequestId,
+    Query(query): Query<AdvanceQuery>,
+) -> Response {
+    if !(1..=ADVANCE_MAX_S).contains(&query.seconds) {
+        let message = format!("seconds must be 1 to {ADVANCE_MAX_S}");
+        return Problem::bad_request("invalid_seconds", message).respond(&id);
+    }
+    let ahead = Span(api.clock.ahead().0.saturating_add(Span::secs(query.seconds).0));
+    // Stored first: a clock that was seen ahead must never be behind after a restart.
+    if let Err(error) = api.payments.store().set_meta(CLOCK_AHEAD, &ahead.0.to_string()).await {
+        return failed(&error).respond(&id);
+    }
+    api.clock.advance(Span::secs(query.seconds));
+    json(StatusCode::OK, clock_body(&api))
+}
+
+fn clock_body(api: &SandboxApi) -> Vec<u8> {
+    write::object(|out| {
+        out.time("now", api.clock.now());
+        out.integer("ahead_seconds", api.clock.ahead().0 / 1_000_000);
+    })
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    (status, [("content-type", "application/json")], body).into_response()
+}
