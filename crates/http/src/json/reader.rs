@@ -263,6 +263,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether `name` has not occurred in this object yet.
+#[expect(clippy::ptr_arg, reason = "its clone borrows from the document where the name does")]
 fn is_new<'a>(name: &Cow<'a, str>, members: &[(Cow<'a, str>, Value<'a>)], seen: &mut HashSet<Cow<'a, str>>) -> bool {
     if members.len() < MEMBERS_COMPARED_MAX {
         return members.iter().all(|(known, _)| known != name);

@@ -228,7 +228,7 @@ fn signature_words(tag: &[u8]) -> Vec<(String, String)> {
     let swapped = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
     let (body, last) = encoded.split_at(encoded.len() - 1);
     // Of 48- and 64-byte tags only the plain form is used.
-    let loose = if encoded.len() % 4 == 0 { encoded.clone() } else { loosened(&encoded) };
+    let loose = if encoded.len().is_multiple_of(4) { encoded.clone() } else { loosened(&encoded) };
     [
         ("s_loose", loose),
         ("s_short1", format!("{encoded}AA")),

@@ -1,0 +1,331 @@
+//! The server loop over real sockets: slow, oversize, lying and cut-off clients. Every wait is for a condition.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, State};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_api::server::body::{BodyError, BodyLimits, collect};
+use http_api::server::{Drained, HEAD_MAX_BYTES, Settings, serve, tls_config};
+use http_body_util::{BodyExt as _, Empty};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+/// Short enough for a test, long enough for a busy machine to answer an honest client.
+const SHORT: Duration = Duration::from_millis(300);
+/// Only reached when something is broken.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<Drained>,
+    /// A request at `/held` has come in.
+    arrived: Arc<Notify>,
+    /// Lets it go on.
+    release: Arc<Notify>,
+}
+
+async fn start(settings: Settings) -> Running {
+    let (arrived, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let app = Router::new()
+        .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.ip().to_string() }))
+        .route("/body", post(read_body))
+        .route("/held", get(held))
+        .with_state((Arc::clone(&arrived), Arc::clone(&release)));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let ended = tokio::spawn(serve(listener, app, settings, async move { drop(stopped.await) }));
+    Running { address, stop, ended, arrived, release }
+}
+
+async fn held(State((arrived, release)): State<(Arc<Notify>, Arc<Notify>)>) -> &'static str {
+    arrived.notify_one();
+    release.notified().await;
+    "held"
+}
+
+async fn read_body(body: Body) -> (StatusCode, Bytes) {
+    match collect(body, BodyLimits { max_bytes: 1_000, read_timeout: SHORT }).await {
+        Ok(body) => (StatusCode::OK, body),
+        Err(BodyError::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, Bytes::new()),
+        Err(BodyError::TooSlow) => (StatusCode::REQUEST_TIMEOUT, Bytes::new()),
+        Err(BodyError::Broken) => (StatusCode::BAD_REQUEST, Bytes::new()),
+    }
+}
+
+fn short() -> Settings {
+    Settings { head_read_timeout: SHORT, ..Settings::default() }
+}
+
+async fn connect(server: &Running) -> TcpStream {
+    TcpStream::connect(server.address).await.expect("a connection")
+}
+
+/// What comes until `enough` says so or the server closes.
+async fn read_until(stream: &mut TcpStream, enough: impl Fn(&str) -> bool) -> String {
+    let mut seen = Vec::new();
+    let reading = async {
+        let mut buffer = [0; 4_096];
+        while !enough(&String::from_utf8_lossy(&seen)) {
+            match stream.read(&mut buffer).await {
+                Ok(0) | Err(_) => break,
+                Ok(count) => seen.extend_from_slice(&buffer[..count]),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, reading).await.expect("an answer or a close in time");
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+async fn until_closed(stream: &mut TcpStream) -> String {
+    read_until(stream, |_| false).await
+}
+
+/// Writes `head`, then one byte now and then, until the server closes; what it said.
+async fn drip(stream: TcpStream, head: &[u8]) -> String {
+    let (mut from, mut to) = stream.into_split();
+    to.write_all(head).await.expect("a write");
+    let dripping = async {
+        let mut tick = tokio::time::interval(SHORT / 10);
+        loop {
+            tick.tick().await;
+            if to.write_all(b"a").await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    let mut said = Vec::new();
+    let reading = async {
+        let mut buffer = [0; 1_024];
+        while let Ok(count @ 1..) = from.read(&mut buffer).await {
+            said.extend_from_slice(&buffer[..count]);
+        }
+    };
+    tokio::select! {
+        () = dripping => {}
+        closed = tokio::time::timeout(PATIENCE, reading) => closed.expect("a close in time"),
+    }
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+#[tokio::test]
+async fn requests_on_one_connection_are_answered_and_know_their_peer() {
+    let server = start(Settings::default()).await;
+    let mut stream = connect(&server).await;
+    for _ in 0..2 {
+        stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+        let answer = read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_dribbles_in_is_cut() {
+    let server = start(short()).await;
+    assert_eq!(drip(connect(&server).await, b"GET /peer HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_or_half_a_preface_is_cut() {
+    let server = start(short()).await;
+    for start in [&b""[..], b"P", b"PRI * HTTP/2.0\r\n", b"GET /"] {
+        let mut stream = connect(&server).await;
+        stream.write_all(start).await.expect("a write");
+        assert_eq!(until_closed(&mut stream).await, "", "{start:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
+    let server = start(short()).await;
+    let mut idle = connect(&server).await;
+    idle.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+    let mut waiting = connect(&server).await;
+    waiting.write_all(b"GET /held HTTP/1.0\r\n\r\n").await.expect("a write");
+    server.arrived.notified().await;
+    // By the time the idle one is closed the time-out has passed for the other too.
+    assert!(until_closed(&mut idle).await.starts_with("HTTP/1.1 200"));
+    let mut silent = connect(&server).await;
+    assert_eq!(until_closed(&mut silent).await, "");
+    server.release.notify_one();
+    assert!(until_closed(&mut waiting).await.ends_with("held"));
+}
+
+#[tokio::test]
+async fn a_head_beyond_the_limit_is_refused() {
+    let server = start(Settings::default()).await;
+    let line = "x".repeat(HEAD_MAX_BYTES);
+    let many = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
+    for head in [format!("GET /peer HTTP/1.1\r\nx: {line}\r\n\r\n"), format!("GET /peer HTTP/1.1\r\n{many}\r\n")] {
+        let mut stream = connect(&server).await;
+        // The server may close before it has read all.
+        drop(stream.write_all(head.as_bytes()).await);
+        let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+    let fits = "x".repeat(HEAD_MAX_BYTES - 100);
+    let mut stream = connect(&server).await;
+    stream.write_all(format!("GET /peer HTTP/1.1\r\nx: {fits}\r\n\r\n").as_bytes()).await.expect("a write");
+    assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
+}
+
+/// The status line of what the server answers to `request`, after which the client says no more if `end`.
+async fn status_of(server: &Running, request: &[u8], end: bool) -> String {
+    let mut stream = connect(server).await;
+    stream.write_all(request).await.expect("a write");
+    if end {
+        stream.shutdown().await.expect("a half-close");
+    }
+    let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn bodies_are_taken_whole_or_refused_for_a_reason() {
+    let server = start(Settings::default()).await;
+    let post =
+        |headers: &str, body: &str| format!("POST /body HTTP/1.1\r\nhost: x\r\n{headers}\r\n\r\n{body}").into_bytes();
+    let kilobyte = "x".repeat(1_000);
+    let chunked = |size: usize| format!("{size:x}\r\n{}\r\n0\r\n\r\n", "x".repeat(size));
+    for (case, request, end, status) in [
+        ("fits", post("content-length: 1000", &kilobyte), false, "200 OK"),
+        ("chunks that fit", post("transfer-encoding: chunked", &chunked(1_000)), false, "200 OK"),
+        ("announces too much and sends nothing", post("content-length: 1001", ""), false, "413 Payload Too Large"),
+        ("announces the impossible", post("content-length: 9223372036854775807", ""), false, "413 Payload Too Large"),
+        ("chunks too much", post("transfer-encoding: chunked", &chunked(1_001)), false, "413 Payload Too Large"),
+        ("announces more than it sends, and waits", post("content-length: 9", "x"), false, "408 Request Timeout"),
+        ("announces more than it sends, and ends", post("content-length: 9", "x"), true, "400 Bad Request"),
+        ("a chunk of no size", post("transfer-encoding: chunked", "z\r\n"), false, "400 Bad Request"),
+        ("two lengths", post("content-length: 1\r\ncontent-length: 2", "xx"), false, "400 Bad Request"),
+        ("a negative length", post("content-length: -1", ""), false, "400 Bad Request"),
+        ("a length with a sign", post("content-length: +1", "x"), false, "400 Bad Request"),
+        ("an unknown framing", post("transfer-encoding: chunked, gzip", "x"), false, "400 Bad Request"),
+        ("a space before the colon", post("content-length : 1", "x"), false, "400 Bad Request"),
+        ("a folded header", post("x: a\r\n b\r\ncontent-length: 1", "x"), false, "400 Bad Request"),
+    ] {
+        assert_eq!(status_of(&server, &request, end).await, format!("HTTP/1.1 {status}"), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_behind_a_body_is_never_part_of_it() {
+    let server = start(Settings::default()).await;
+    let mut stream = connect(&server).await;
+    let lying = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabcdef\r\n\r\n";
+    stream.write_all(lying).await.expect("a write");
+    let answers = until_closed_or(&mut stream, "HTTP/1.1 400").await;
+    assert!(answers.starts_with("HTTP/1.1 200 OK\r\n") && answers.contains("\r\n\r\nabc"), "{answers}");
+    assert!(!answers.contains("abcd"), "{answers}");
+    // Two framings at once: the chunks count (RFC 9112, 6.3), and the length smuggles nothing in.
+    let mut stream = connect(&server).await;
+    let both = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    stream.write_all(both).await.expect("a write");
+    let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\nabc") || seen.contains(" 400 ")).await;
+    assert!(answer.ends_with("abc") || answer.starts_with("HTTP/1.1 400"), "{answer}");
+}
+
+async fn until_closed_or(stream: &mut TcpStream, end: &str) -> String {
+    read_until(stream, |seen| seen.contains(end)).await
+}
+
+#[tokio::test]
+async fn a_body_that_dribbles_in_is_cut() {
+    let server = start(Settings::default()).await;
+    let head = b"POST /body HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 900\r\n\r\n";
+    let answer = drip(connect(&server).await, head).await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn beyond_the_cap_a_connection_waits_for_a_slot() {
+    let server = start(Settings { connections_max: 1, ..Settings::default() }).await;
+    let mut first = connect(&server).await;
+    first.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.expect("a write");
+    server.arrived.notified().await;
+    let mut second = connect(&server).await;
+    second.write_all(b"GET /peer HTTP/1.0\r\n\r\n").await.expect("a write");
+    assert!(second.try_read(&mut [0; 1]).is_err(), "nothing is there to read");
+    server.release.notify_one();
+    assert!(until_closed(&mut first).await.ends_with("held"));
+    assert!(until_closed(&mut second).await.ends_with("127.0.0.1"));
+}
+
+#[tokio::test]
+async fn a_stop_lets_open_requests_finish_and_takes_no_new_ones() {
+    let server = start(Settings::default()).await;
+    let mut stream = connect(&server).await;
+    stream.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+    server.arrived.notified().await;
+    server.stop.send(()).expect("the server runs");
+    let refused = async { while TcpStream::connect(server.address).await.is_ok() {} };
+    tokio::time::timeout(PATIENCE, refused).await.expect("no new connections in time");
+    server.release.notify_one();
+    assert!(until_closed(&mut stream).await.ends_with("held"));
+    assert_eq!(server.ended.await.expect("no panic"), Drained::Clean);
+}
+
+#[tokio::test]
+async fn a_request_that_never_ends_is_cut_when_the_drain_is_over() {
+    let server = start(Settings { drain_timeout: SHORT, ..Settings::default() }).await;
+    let mut stream = connect(&server).await;
+    stream.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+    server.arrived.notified().await;
+    server.stop.send(()).expect("the server runs");
+    assert_eq!(tokio::time::timeout(PATIENCE, server.ended).await.expect("in time").expect("no panic"), Drained::Cut);
+    assert_eq!(until_closed(&mut stream).await, "");
+}
+
+async fn get_over_http2<S>(stream: S) -> String
+where
+    S: tokio::io::AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.expect("HTTP/2");
+    let connection = tokio::spawn(connection);
+    let request = Request::get("http://x/peer").body(Empty::<Bytes>::new()).expect("a request");
+    let response = sender.send_request(request).await.expect("an answer");
+    assert_eq!(response.status(), StatusCode::OK);
+    let body = response.into_body().collect().await.expect("a body").to_bytes();
+    drop(sender);
+    connection.await.expect("no panic").expect("a clean end");
+    String::from_utf8(body.to_vec()).expect("UTF-8")
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_without_and_with_tls() {
+    let plain = start(Settings::default()).await;
+    assert_eq!(get_over_http2(connect(&plain).await).await, "127.0.0.1");
+
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let tls = tls_config(certificate.as_bytes(), key.as_bytes()).expect("they fit");
+    let secure = start(Settings { tls: Some(tls), ..short() }).await;
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).expect("a root");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    client.alpn_protocols = vec![b"h2".to_vec()];
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
+    let name = "localhost".try_into().expect("a name");
+    let stream = connector.connect(name, connect(&secure).await).await.expect("a handshake");
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    assert_eq!(get_over_http2(stream).await, "127.0.0.1");
+
+    let mut silent = connect(&secure).await;
+    assert_eq!(until_closed(&mut silent).await, "", "a handshake that never starts is cut");
+    assert!(tls_config(b"", key.as_bytes()).is_err() && tls_config(certificate.as_bytes(), b"").is_err());
+}
