@@ -85,7 +85,7 @@ async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config
     until_stopped(sandbox.service, config).await;
     // Gone already is as good.
     drop(std::fs::remove_file(data_dir.sandbox_file()));
-    telemetry.shut_down();
+    drop(telemetry);
     Ok(())
 }
 

@@ -53,7 +53,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
         let service = Service::start(start).await.map_err(Failure::unavailable)?;
         tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");
         until_stopped(service, &config).await;
-        telemetry.shut_down();
+        drop(telemetry);
         Ok(())
     })
 }

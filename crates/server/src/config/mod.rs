@@ -5,6 +5,7 @@
 mod corridors;
 mod keys;
 mod layers;
+mod outside;
 mod print;
 mod production;
 mod read;
@@ -21,6 +22,7 @@ use domain::policy::Environment;
 
 pub use keys::{KEK_BYTES, KeyError, kek_path, key_encryption_key};
 pub use layers::{Merged, Origin, REFERENCE, Sources};
+pub use outside::RailSetup;
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
 pub use secret::Secret;

@@ -10,6 +10,7 @@ use domain::policy::Environment;
 use serde::Serialize;
 use store::{Store, Tenant};
 use testkit::bank::Behaviour;
+
 use tokio::net::TcpListener;
 
 use crate::config::Config;
@@ -17,6 +18,7 @@ use crate::service::tenancy::{self, IssuedKey, KeyService};
 use crate::service::{Role, Service, Start};
 use crate::telemetry::Exposition;
 
+mod history;
 mod port;
 
 /// Tag and name of the demo tenant.
@@ -84,11 +86,13 @@ pub async fn start(
     listener: TcpListener,
     metrics: Exposition,
     seed: u64,
+    history: bool,
 ) -> anyhow::Result<Sandbox> {
     let behaviour = Behaviour { seed, ..Behaviour::default() };
+    prepare(config, data_dir, history).await?;
     let service = Service::start(Start { config, data_dir, listener, role: Role::All, metrics, behaviour }).await?;
     let store = service.payments.store();
-    let tenant = demo_tenant(&service).await?;
+    let tenant = find_demo_tenant(store).await?.context("the demo tenant is gone from the store")?;
     let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
     let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
     let url = &service.public_url;
@@ -107,18 +111,20 @@ pub async fn start(
     Ok(Sandbox { service, printed })
 }
 
-async fn demo_tenant(service: &Service) -> anyhow::Result<Tenant> {
-    let store = service.payments.store();
-    if let Some(tenant) = store.tenants().await?.into_iter().find(|tenant| tenant.tag == DEMO_TAG) {
-        return Ok(tenant);
+/// At the first start: the demo tenant, its prefund, and its history.
+async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Result<()> {
+    let past = history::Past::open(config, data_dir).await?;
+    if find_demo_tenant(past.store()).await?.is_none() {
+        let mut policy = tenancy::default_policy(StableCoin::Usdt);
+        policy.margin_bps = DEMO_MARGIN_BPS;
+        let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;
+        past.live_through(&tenant, DEMO_PREFUND_MINOR, history).await?;
     }
-    let mut policy = tenancy::default_policy(StableCoin::Usdt);
-    policy.margin_bps = DEMO_MARGIN_BPS;
-    let tenant = tenancy::create_tenant(store, DEMO_TAG, DEMO_NAME, policy, WHO).await?;
-    for coin in StableCoin::ALL {
-        service.payments.top_up(tenant.id, coin, DEMO_PREFUND_MINOR).await?;
-    }
-    Ok(tenant)
+    Ok(())
+}
+
+async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {
+    Ok(store.tenants().await?.into_iter().find(|tenant| tenant.tag == DEMO_TAG))
 }
 
 /// The demo tenant's key, made once and found again.

@@ -24,6 +24,7 @@ mod keep_fresh;
 pub mod ops;
 mod routes;
 pub mod sandbox_api;
+pub mod tenancy;
 pub mod world;
 
 use self::clock::BusinessClock;
@@ -80,7 +81,7 @@ pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Stor
     open_store_at(config, data_dir, Arc::new(BusinessClock::default())).await
 }
 
-async fn open_store_at(
+pub(crate) async fn open_store_at(
     config: &Config,
     data_dir: &Path,
     clock: Arc<dyn domain::ports::Clock>,
