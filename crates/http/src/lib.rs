@@ -7,6 +7,7 @@
 pub mod auth;
 pub mod decode;
 pub mod json;
+pub mod key_ring;
 pub mod limits;
 pub mod payments_v2;
 pub mod problem;

@@ -2,7 +2,7 @@
 
 use domain::fault::Fault;
 use domain::money::Money;
-use domain::order::{Draft, Order};
+use domain::order::{Draft, Order, merge_faults};
 use domain::policy::Need;
 use domain::route::{self, Wanted};
 use domain::screening::{Party, Screened};
@@ -11,10 +11,14 @@ use super::{Denied, Payments};
 
 impl Payments {
     /// The order, if every rule of its country holds and some rail can take it.
-    pub(super) fn checked(&self, draft: Draft) -> Result<Order, Denied> {
+    pub(super) fn checked(&self, draft: Draft, shape: Vec<Fault>) -> Result<Order, Denied> {
         let world = &self.world;
         let today = world.clock.now().date();
-        let order = draft.check(&world.directory, &world.corridors, today).map_err(Denied::Invalid)?;
+        let order = match draft.check(&world.directory, &world.corridors, today) {
+            Ok(order) if shape.is_empty() => order,
+            Ok(_) => return Err(Denied::Invalid(shape)),
+            Err(rules) => return Err(Denied::Invalid(merge_faults(shape, rules))),
+        };
         match self.missing(&order) {
             Some(fault) => Err(Denied::Invalid(vec![fault])),
             None => Ok(order),

@@ -123,15 +123,16 @@ impl Payments {
         }
     }
 
-    /// Accepts an order (POST /v2/payment). The reply's payment is as it was accepted, also when it is replayed.
+    /// Accepts an order (POST /v2/payment); `shape` is what was wrong with the fields of the draft already. The reply's payment is as it was accepted, also when it is replayed.
     pub async fn pay(
         &self,
         caller: &Caller,
         draft: Draft,
+        shape: Vec<Fault>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
         self.enabled(caller, draft.country)?;
-        let order = self.checked(draft)?;
+        let order = self.checked(draft, shape)?;
         let submission = self.submission(order);
         match self.run(caller, Action::AcceptPayment { submission: Box::new(submission), idempotency }).await? {
             Outcome::Accepted(payment) => Ok(Reply { made: *payment, replayed: false }),

@@ -59,6 +59,18 @@ impl Workers {
         tasks
     }
 
+    /// Does all that is due now, once: sends, asks, fetches reports, expires quotes. For whoever keeps the time
+    /// himself instead of driving [`Workers::tasks`].
+    pub async fn run_due(&self) -> Result<(), store::StoreError> {
+        let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
+        self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?).await;
+        for rail in self.world.rails.values() {
+            self.collect_once(rail.as_ref()).await;
+        }
+        self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?).await;
+        self.expire_some().await.map(drop)
+    }
+
     /// Which rails this node leaves alone at present.
     pub const fn health(&self) -> &RailHealth {
         &self.health

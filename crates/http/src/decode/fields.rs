@@ -86,6 +86,11 @@ impl<'a> Fields<'a> {
         !self.faults.is_empty()
     }
 
+    /// Every fault, in the order in which the fields were taken.
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults
+    }
+
     /// The value that `build` makes of what was taken.
     ///
     /// # Errors

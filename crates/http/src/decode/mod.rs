@@ -26,7 +26,7 @@ pub enum Place {
     Query,
     /// A segment of the path.
     Path,
-    /// A header.
+    /// A header of the request.
     Header,
 }
 

@@ -4,6 +4,7 @@
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
+use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId};
 use domain::order::{
     ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft, EXTERNAL_ID_MAX_CHARS,
@@ -11,6 +12,7 @@ use domain::order::{
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
 
+pub use engine::payments::QuoteRequest;
 use crate::decode::query::{self, Query};
 use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, one_of, text, text_between};
 use crate::decode::{Fields, Rejection, missing, path};
@@ -41,21 +43,6 @@ const ACCOUNT_TYPE: OneOf<AccountType> = one_of(&[AccountType::Savings, AccountT
 const DOCUMENT_TYPE: OneOf<DocumentType> =
     one_of(&[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other], DocumentType::name);
 
-/// The body of `POST /v2/quote`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuoteRequest {
-    /// Destination country.
-    pub country: Country,
-    /// Source currency.
-    pub currency: Currency,
-    /// Amount in the source currency, greater than zero.
-    pub amount: Decimal,
-    /// Account of the beneficiary, to route by; binds the payment.
-    pub beneficiary_account_number: Option<String>,
-    /// Branch of the beneficiary, to route by; binds the payment.
-    pub bank_branch_code: Option<String>,
-}
-
 /// Reads the body of `POST /v2/quote`.
 ///
 /// # Errors
@@ -80,9 +67,12 @@ pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
 
 /// Reads the body of `POST /v2/payment`. A `timestamp` or `bank_branch_name` from the client is ignored.
 ///
+/// Faults of shape come with a draft in which something harmless stands in for the wrong fields, so that the rules of
+/// the country can be applied to all others and a client is told everything at once (`order::merge_faults`).
+///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
-pub fn payment_order(body: &[u8]) -> Result<Draft, Rejection> {
+/// Malformed JSON, or every wrong field where the country, whose rules would apply, is one of them.
+pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
     let mut fields = Fields::of_body(body)?;
     let short = text(TEXT_MAX_CHARS);
     let alpha3 = text_between(ALPHA3_CHARS, ALPHA3_CHARS);
@@ -112,36 +102,37 @@ pub fn payment_order(body: &[u8]) -> Result<Draft, Rejection> {
     let sender_mobile = fields.optional("sender_mobile", short);
     let sender_relation = fields.required("sender_relation", short);
     let external_id = fields.optional("external_id", text_between(1, EXTERNAL_ID_MAX_CHARS));
-    fields.finish(|| {
-        Some(Draft {
-            country: country?,
-            currency: currency?,
-            quote: QuoteId(quote?),
-            amount: amount?,
-            bank_name: bank_name?,
-            bank_branch_code: bank_branch_code?,
-            beneficiary_name: beneficiary_name?,
-            beneficiary_city: beneficiary_city?,
-            beneficiary_address: beneficiary_address?,
-            beneficiary_account_number: beneficiary_account_number?,
+    let faults = fields.into_faults();
+    let Some(country) = country else { return Err(Rejection::body(faults)) };
+    let draft = Draft {
+            country,
+            currency: currency.unwrap_or(Currency::Aed),
+            quote: QuoteId(quote.unwrap_or_default()),
+            amount: amount.unwrap_or(Decimal::ONE),
+            bank_name: bank_name.unwrap_or_default(),
+            bank_branch_code: bank_branch_code.unwrap_or_default(),
+            beneficiary_name: beneficiary_name.unwrap_or_default(),
+            beneficiary_city: beneficiary_city.unwrap_or_default(),
+            beneficiary_address: beneficiary_address.unwrap_or_default(),
+            beneficiary_account_number: beneficiary_account_number.unwrap_or_default(),
             beneficiary_account_type: beneficiary_account_type.unwrap_or_default(),
             beneficiary_mobile,
             beneficiary_email,
             remarks,
-            sender_name: sender_name?,
+            sender_name: sender_name.unwrap_or_default(),
             sender_birthdate,
-            sender_identity_doc_type: sender_identity_doc_type?,
-            sender_identity_doc: sender_identity_doc?,
+            sender_identity_doc_type: sender_identity_doc_type.unwrap_or(DocumentType::Other),
+            sender_identity_doc: sender_identity_doc.unwrap_or_default(),
             sender_identity_doc_exp,
             sender_identity_doc_country,
-            sender_city: sender_city?,
-            sender_address: sender_address?,
-            sender_country: sender_country?,
+            sender_city: sender_city.unwrap_or_default(),
+            sender_address: sender_address.unwrap_or_default(),
+            sender_country: sender_country.unwrap_or_default(),
             sender_mobile,
-            sender_relation: sender_relation?,
+            sender_relation: sender_relation.unwrap_or_default(),
             external_id,
-        })
-    })
+    };
+    Ok((draft, faults))
 }
 
 /// `SortingOrder`: by creation time, ties by id.

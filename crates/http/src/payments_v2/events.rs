@@ -11,6 +11,7 @@ use domain::time::Timestamp;
 use engine::payments::{EventRecord, Payments, StoreError};
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use tokio::sync::watch;
 
 use super::render;
 use crate::write;
@@ -81,11 +82,13 @@ pub struct Follow {
     pub after: i64,
     /// Framing of the answer.
     pub framing: Framing,
+    /// Turns true when the service stops.
+    pub stopping: watch::Receiver<bool>,
 }
 
 struct Reader {
     follow: Follow,
-    news: tokio::sync::watch::Receiver<u64>,
+    news: watch::Receiver<u64>,
     ends_at: Timestamp,
     opened: bool,
 }
@@ -117,7 +120,7 @@ impl Reader {
         }
         let beat_at = tokio::time::Instant::now() + Duration::from_secs(HEARTBEAT_S);
         loop {
-            if self.follow.payments.world().clock.now() >= self.ends_at {
+            if self.follow.payments.world().clock.now() >= self.ends_at || *self.follow.stopping.borrow() {
                 return Ok(None);
             }
             if let Some(chunk) = self.read().await? {
@@ -126,12 +129,12 @@ impl Reader {
             if tokio::time::Instant::now() >= beat_at {
                 return Ok(Some(self.follow.framing.heartbeat()));
             }
-            wait(&mut self.news, beat_at).await;
+            wait(&mut self.news, &mut self.follow.stopping, beat_at).await;
         }
     }
 
     async fn read(&mut self) -> Result<Option<Bytes>, StoreError> {
-        let Follow { payments, tenant, after, framing } = &mut self.follow;
+        let Follow { payments, tenant, after, framing, .. } = &mut self.follow;
         let page = payments.store().events_after(*tenant, *after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(None) };
         *after = last.event.seq;
@@ -142,7 +145,7 @@ impl Reader {
 }
 
 /// Waits for a commit of this node, for the time to look what others committed, or for `until`.
-async fn wait(news: &mut tokio::sync::watch::Receiver<u64>, until: tokio::time::Instant) {
+async fn wait(news: &mut watch::Receiver<u64>, stopping: &mut watch::Receiver<bool>, until: tokio::time::Instant) {
     let look = Duration::from_millis(LOOK_EVERY_MS);
     tokio::select! {
         changed = news.changed() => {
@@ -150,20 +153,21 @@ async fn wait(news: &mut tokio::sync::watch::Receiver<u64>, until: tokio::time::
             tokio::time::sleep(pause).await;
         }
         () = tokio::time::sleep(look) => {}
+        _ = stopping.wait_for(|stop| *stop) => {}
         () = tokio::time::sleep_until(until) => {}
     }
 }
 
 /// One page behind `after`: at once if there is anything, else what comes within `wait_s`.
-pub async fn poll(follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, StoreError> {
+pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, StoreError> {
     let mut news = follow.payments.engine().feed().follow();
     let until = tokio::time::Instant::now() + Duration::from_secs(wait_s);
     let page = loop {
         let page = follow.payments.store().events_after(follow.tenant, follow.after, limit).await?;
-        if !page.is_empty() || limit == 0 || tokio::time::Instant::now() >= until {
+        if !page.is_empty() || limit == 0 || tokio::time::Instant::now() >= until || *follow.stopping.borrow() {
             break page;
         }
-        wait(&mut news, until).await;
+        wait(&mut news, &mut follow.stopping, until).await;
     };
     let next = page.last().map_or(follow.after, |entry| entry.event.seq);
     Ok(write::object(|out| {

@@ -39,8 +39,8 @@ pub struct Settings {
     pub streams_per_key: usize,
     /// Bounds of a request's body.
     pub body: BodyLimits,
-    /// How long events are kept.
-    pub event_retention: domain::time::Span,
+    /// Turns true when the service stops: streams end then.
+    pub stopping: tokio::sync::watch::Receiver<bool>,
 }
 
 /// Everything that the six operations share.

@@ -57,8 +57,8 @@ async fn get_quote(State(api): State<Arc<Api>>, Path(id): Path<String>, request:
 
 async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreatePayment, request, |api, admitted| async move {
-        let draft = decode::payment_order(&admitted.body)?;
-        let reply = api.payments.pay(&admitted.caller, draft, admitted.idempotency).await;
+        let (draft, faults) = decode::payment_order(&admitted.body)?;
+        let reply = api.payments.pay(&admitted.caller, draft, faults, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
         Ok(Answer::made(write::object(|out| render::accepted(out, &reply.made)), reply.replayed))
     })
@@ -123,7 +123,13 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
         let query = decode::events_query(admitted.parts.uri.query(), &admitted.parts.headers)?;
         let after = position(&api, &admitted, query.after).await?;
         let framing = framing(&admitted.parts.headers);
-        let follow = Follow { payments: api.payments.clone(), tenant: admitted.caller.tenant, after, framing };
+        let follow = Follow {
+            payments: api.payments.clone(),
+            tenant: admitted.caller.tenant,
+            after,
+            framing,
+            stopping: api.settings.stopping.clone(),
+        };
         if let EventsMode::Poll { limit, wait_s } = query.mode {
             let page = events::poll(follow, limit, wait_s).await.map_err(|error| refusals::problem(error.into()))?;
             return Ok(Answer::json(page));

@@ -203,6 +203,6 @@ async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Res
     } else if number % RETURNS_EVERY == RETURNS_EVERY - 1 {
         draft.beneficiary_account_number = example::account_ending(country, "0003");
     }
-    payments.pay(caller, draft, None).await?;
+    payments.pay(caller, draft, Vec::new(), None).await?;
     Ok(())
 }
