@@ -47,6 +47,59 @@ impl QuoteState {
     }
 }
 
+/// What can happen to a quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QuoteTrigger {
+    /// POST quote made it.
+    Created,
+    /// A payment was accepted with it.
+    Used,
+    /// Its `expires` has come.
+    TimeRanOut,
+}
+
+/// What a trigger does to a quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuoteStep {
+    /// It is in this state now.
+    To(QuoteState),
+    /// Nothing: it is at its end already.
+    Stays,
+    /// Nothing, and the caller is refused with this code.
+    Refused(&'static str),
+}
+
+impl QuoteTrigger {
+    /// Every trigger.
+    pub const ALL: [QuoteTrigger; 3] = [QuoteTrigger::Created, QuoteTrigger::Used, QuoteTrigger::TimeRanOut];
+
+    /// The words in `docs/states.md`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            QuoteTrigger::Created => "created",
+            QuoteTrigger::Used => "used by a payment",
+            QuoteTrigger::TimeRanOut => "time ran out",
+        }
+    }
+}
+
+impl QuoteState {
+    /// The matrix state × trigger; `None` is a quote that does not exist yet, which no payment can use. A quote's id
+    /// is fresh, so it is created once.
+    pub const fn on(from: Option<QuoteState>, trigger: QuoteTrigger) -> QuoteStep {
+        match (from, trigger) {
+            (None, QuoteTrigger::Created) => QuoteStep::To(QuoteState::Active),
+            (None, QuoteTrigger::Used) => QuoteStep::Refused("quote_not_found"),
+            (None, QuoteTrigger::TimeRanOut) | (Some(_), QuoteTrigger::Created) => QuoteStep::Stays,
+            (Some(QuoteState::Active), QuoteTrigger::Used) => QuoteStep::To(QuoteState::Used),
+            (Some(QuoteState::Active), QuoteTrigger::TimeRanOut) => QuoteStep::To(QuoteState::Expired),
+            (Some(QuoteState::Used), QuoteTrigger::Used) => QuoteStep::Refused("quote_used"),
+            (Some(QuoteState::Expired), QuoteTrigger::Used) => QuoteStep::Refused("quote_expired"),
+            (Some(QuoteState::Used | QuoteState::Expired), QuoteTrigger::TimeRanOut) => QuoteStep::Stays,
+        }
+    }
+}
+
 /// What the tenant's prefund account is debited: the three parts of a payment's price in coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {

@@ -87,7 +87,13 @@ pub fn apply(
                 format!("{} reports {:?} of an attempt that is {:?}", report.source, report.status, attempt.state);
             discrepancy(payment, attempt, what)
         }
-        Outcome::Known => known(payment, attempt, report, cx),
+        // The window made it unknown while the attempt stayed accepted: that the rail still says so is news.
+        Outcome::Known if revives(payment, report) => {
+            let state = attempt.state;
+            note(attempt, state, report, cx.now);
+            moved(payment, attempt, Trigger::Accepted, rail, cx)
+        }
+        Outcome::Known => known(payment, attempt, report),
         Outcome::Moves(state, trigger) => {
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
@@ -101,6 +107,10 @@ pub fn apply(
     }
 }
 
+fn revives(payment: &Payment, report: &RailReport) -> bool {
+    payment.standing.state == PaymentState::Unknown && report.status == RailStatus::Accepted
+}
+
 /// A return is taken within the window after success; later it is for a person.
 fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) -> Trigger {
     match (trigger, payment.settled_at) {
@@ -109,12 +119,14 @@ fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) ->
     }
 }
 
+/// What the newest report says replaces what earlier ones said, so that no payment ends with the words of a time-out
+/// that it got over; only a reference, once known, stays.
 fn note(attempt: &mut Attempt, state: AttemptState, report: &RailReport, now: Timestamp) {
     attempt.state = state;
     attempt.state_at = now;
     attempt.source = Some(report.source.clone());
-    attempt.reason = report.reason.clone().or(attempt.reason.take());
-    attempt.info = report.info.clone().or(attempt.info.take());
+    attempt.reason.clone_from(&report.reason);
+    attempt.info.clone_from(&report.info);
     attempt.bank_reference = report.bank_reference.clone().or(attempt.bank_reference.take());
 }
 
@@ -124,8 +136,12 @@ fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {
 }
 
 /// Nothing new about the state; but the rail has spoken, so the outcome is not unclear, and a reference may be new.
-fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport, _cx: &mut Cx<'_>) -> Effects {
+/// A repeated refusal of an earlier attempt says nothing about the attempt that is under way.
+fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> Effects {
     let mut effects = Effects::default();
+    if payment.attempt != Some(attempt.id) {
+        return effects;
+    }
     if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
         payment.unclear_since = None;
     }
@@ -229,14 +245,25 @@ pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mu
 }
 
 /// An inquiry brought no news. Beyond the rail's window the payment is `unknown`; asking goes on either way.
+///
+/// From here on the attempt may have been sent: what becomes of a repetition of its message proves nothing about it.
 pub fn still_unclear(
     payment: &mut Payment,
-    attempt: &Attempt,
+    attempt: &mut Attempt,
     rail: &RailConfig,
     tries: i32,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    let since = *payment.unclear_since.get_or_insert(attempt.state_at);
+    if payment.standing.state.is_terminal() {
+        return Effects::default();
+    }
+    // A rail that has accepted is silent from its first unanswered inquiry on, else since the attempt began.
+    let silent_since = if attempt.state == AttemptState::Accepted { cx.now } else { attempt.created_at };
+    let since = *payment.unclear_since.get_or_insert(silent_since);
+    if attempt.state == AttemptState::Sending {
+        attempt.state = AttemptState::Indeterminate;
+        attempt.state_at = cx.now;
+    }
     if cx.now >= route::window_end(rail, since) && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays {
         let msg = Some("the rail has not said what became of it".to_owned());
         return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
@@ -244,7 +271,8 @@ pub fn still_unclear(
     Effects { job: Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(tries))), ..Effects::default() }
 }
 
-/// Refuses a queued payment for a reason of our own; never where an attempt may have paid.
+/// Refuses a queued payment for a reason of our own; never where an attempt may have paid, nor over the head of a
+/// person who has yet to decide.
 pub fn refuse(
     payment: &mut Payment,
     last: Option<&Attempt>,
@@ -254,6 +282,9 @@ pub fn refuse(
 ) -> Result<Effects, Stale> {
     if payment.standing.state != PaymentState::Queued {
         return Err(Stale::State(payment.standing.state));
+    }
+    if payment.review == ReviewState::Waiting {
+        return Err(Stale::Review(payment.review));
     }
     if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
         return Err(Stale::AttemptUnderWay(last.id));
