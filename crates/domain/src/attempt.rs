@@ -145,3 +145,6 @@ impl AttemptState {
         matches!(self, AttemptState::Refused)
     }
 }
+
+#[cfg(test)]
+mod tests;

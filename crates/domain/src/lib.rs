@@ -27,4 +27,8 @@ pub mod quote;
 pub mod rail;
 pub mod route;
 pub mod screening;
+#[cfg(test)]
+mod states_doc;
+#[cfg(test)]
+mod test_values;
 pub mod time;

@@ -167,3 +167,6 @@ pub fn window_end(rail: &RailConfig, since: Timestamp) -> Timestamp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

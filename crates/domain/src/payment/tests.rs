@@ -1,1 +1,10 @@
-//! Payments and attempts: their matrices and their bookings.
+//! Payments: their matrix, accepting, bookings, reports, waiting, people's decisions, and random walks against models.
+
+mod accept;
+mod booking;
+mod decisions;
+mod matrix;
+mod model;
+mod reports;
+mod waiting;
+mod walk;

@@ -1,0 +1,155 @@
+//! What people and our own rules decide: review, refusal, resolving what nobody knows.
+
+use super::super::accept::NOT_EXECUTABLE;
+use super::super::report::{self, Stale};
+use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState, Trigger};
+use crate::attempt::AttemptState;
+use crate::event::EventKind;
+use crate::job::JobKind;
+use crate::ledger::TransferKind;
+use crate::rail::{RailId, RailStatus};
+use crate::test_values::{Case, Ids, accepted, monday, say};
+use crate::time::Span;
+
+const IN_REVIEW_SCORE: u8 = 90;
+const HIT_SCORE: u8 = 97;
+
+fn act<T>(action: impl FnOnce(&mut Cx<'_>) -> T) -> T {
+    let mut ids = Ids::new();
+    action(&mut Cx { now: monday() + Span::mins(1), ids: &mut ids })
+}
+
+fn ended(payment: &Payment, effects: &Effects) -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
+    (payment.standing.state, effects.transfers.iter().map(|transfer| transfer.kind).collect(), effects.job)
+}
+
+fn rejected() -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
+    (PaymentState::Rejected, vec![TransferKind::VoidPending], Some(JobChange::Done))
+}
+
+#[test]
+fn a_payment_in_review_is_neither_sent_nor_refused_over_the_persons_head() {
+    let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
+    let waiting = Stale::Review(ReviewState::Waiting);
+    let begun = act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx));
+    assert_eq!(begun, Err(waiting.clone()));
+    for trigger in [Trigger::DeadlinePassed, Trigger::NoRoute] {
+        let refused = act(|cx| report::refuse(&mut payment, None, trigger, "late", cx));
+        assert_eq!(refused, Err(waiting.clone()), "{trigger:?}");
+    }
+}
+
+#[test]
+fn an_approved_payment_is_sent() {
+    let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
+    let effects = act(|cx| report::review(&mut payment, true, cx)).expect("waiting");
+    assert_eq!((payment.review, payment.standing.msg.as_deref()), (ReviewState::Approved, None));
+    assert_eq!(effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::PaymentUpdated]);
+    assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday() + Span::mins(1))));
+    assert_eq!(effects.transfers, []);
+    assert!(act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx)).is_ok());
+}
+
+#[test]
+fn a_payment_that_a_person_refused_ends_with_neutral_words() {
+    let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
+    let effects = act(|cx| report::review(&mut payment, false, cx)).expect("waiting");
+    assert_eq!(ended(&payment, &effects), rejected());
+    assert_eq!((payment.review, payment.standing.msg.as_deref()), (ReviewState::Refused, Some(NOT_EXECUTABLE)));
+}
+
+#[test]
+fn only_a_payment_in_review_can_be_reviewed() {
+    for (score, review) in [(0, ReviewState::NotNeeded), (HIT_SCORE, ReviewState::Refused)] {
+        let (mut payment, _, _) = accepted(score);
+        for approve in [true, false] {
+            let before = payment.clone();
+            assert_eq!(act(|cx| report::review(&mut payment, approve, cx)), Err(Stale::Review(review)));
+            assert_eq!(payment, before);
+        }
+    }
+    let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
+    assert!(act(|cx| report::review(&mut payment, false, cx)).is_ok());
+    assert!(act(|cx| report::review(&mut payment, true, cx)).is_err(), "a decision is final");
+}
+
+#[test]
+fn a_hit_never_has_an_attempt_and_ends_with_neutral_words() {
+    let (mut payment, _, _) = accepted(HIT_SCORE);
+    let begun = act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx));
+    assert_eq!(begun, Err(Stale::Review(ReviewState::Refused)));
+    assert_eq!(payment.attempt, None);
+    let effects = act(|cx| report::refuse(&mut payment, None, Trigger::ComplianceRefused, NOT_EXECUTABLE, cx));
+    assert_eq!(ended(&payment, &effects.expect("queued")), rejected());
+    assert_eq!(payment.standing.msg.as_deref(), Some(NOT_EXECUTABLE));
+}
+
+#[test]
+fn our_own_refusals_give_the_money_back() {
+    for trigger in [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused] {
+        let (mut payment, _, _) = accepted(0);
+        let effects = act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx)).expect("queued");
+        assert_eq!(ended(&payment, &effects), rejected(), "{trigger:?}");
+        assert_eq!(payment.standing.msg.as_deref(), Some("no route"));
+        let again = act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx));
+        assert_eq!(again, Err(Stale::State(PaymentState::Rejected)));
+    }
+}
+
+#[test]
+fn nothing_is_refused_while_an_attempt_may_have_paid() {
+    for state in AttemptState::ALL {
+        let mut case = Case::sending();
+        case.attempt.state = state;
+        let refused = case.run(|payment, attempt, cx| {
+            report::refuse(payment, Some(attempt), Trigger::DeadlinePassed, "too late", cx)
+        });
+        match state {
+            AttemptState::Refused => assert!(refused.is_ok()),
+            _ => assert_eq!(refused, Err(Stale::AttemptUnderWay(case.attempt.id)), "{state:?}"),
+        }
+    }
+}
+
+#[test]
+fn people_resolve_what_is_unknown_and_nothing_else() {
+    for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Unknown) {
+        let mut case = Case::sending();
+        case.payment.standing.state = state;
+        let before = (case.payment.clone(), case.attempt.clone());
+        let resolved =
+            case.run(|payment, attempt, cx| report::resolve(payment, attempt, RailStatus::Settled, "case 7", cx));
+        assert_eq!(resolved, Err(Stale::State(state)));
+        assert_eq!((case.payment, case.attempt), before);
+    }
+}
+
+#[test]
+fn people_resolve_to_what_is_proven() {
+    for (status, end, transfers) in [
+        (RailStatus::Accepted, PaymentState::Processing, 0),
+        (RailStatus::Settled, PaymentState::Succeeded, 5),
+        (RailStatus::Rejected, PaymentState::Failed, 1),
+        (RailStatus::Cancelled, PaymentState::Reversed, 1),
+        (RailStatus::Returned, PaymentState::Reversed, 7),
+    ] {
+        let mut case = Case::after(&[RailStatus::Unknown]);
+        let effects = case
+            .run(|payment, attempt, cx| report::resolve(payment, attempt, status.clone(), "statement 7", cx))
+            .expect("unknown");
+        assert_eq!((case.payment.standing.state, effects.transfers.len()), (end, transfers), "{status:?}");
+        assert_eq!(case.payment.standing.msg.as_deref(), Some("statement 7"));
+        assert_eq!(case.attempt.source.as_deref(), Some("operator"));
+        assert_eq!(effects.job == Some(JobChange::Done), end.is_terminal(), "{status:?}");
+    }
+}
+
+#[test]
+fn a_resolved_payment_is_as_final_as_a_reported_one() {
+    let mut case = Case::after(&[RailStatus::Unknown]);
+    let resolved = case.run(|payment, attempt, cx| report::resolve(payment, attempt, RailStatus::Rejected, "case", cx));
+    assert!(resolved.is_ok());
+    let late = case.hear(&say(RailStatus::Settled));
+    assert!(late.discrepancy.is_some());
+    assert_eq!((late.transfers, case.payment.standing.state), (Vec::new(), PaymentState::Failed));
+}

@@ -1,0 +1,262 @@
+//! What rails report: progress, refusals and other rails, duplicates, contradictions, late returns.
+
+use super::super::report::{self, NOT_SENT, Stale};
+use super::super::{Effects, JobChange, PaymentState};
+use crate::attempt::{Attempt, AttemptState};
+use crate::currency::Currency;
+use crate::event::EventKind;
+use crate::ids::AttemptId;
+use crate::job::JobKind;
+use crate::money::Money;
+use crate::rail::{RailId, RailReport, RailStatus};
+use crate::states_doc::rail_statuses;
+use crate::test_values::{Case, PAYMENT, RETURN_WINDOW, monday, pkr, say};
+use crate::time::Span;
+
+fn kinds(effects: &Effects) -> Vec<EventKind> {
+    effects.events.iter().map(|event| event.kind).collect()
+}
+
+fn refused_with(reason: &str) -> RailReport {
+    let info = Some("beneficiary bank offline".to_owned());
+    RailReport { reason: Some(reason.to_owned()), info, ..say(RailStatus::Rejected) }
+}
+
+#[test]
+fn a_payment_goes_its_way() {
+    let mut case = Case::sending();
+    let accepted = case.hear(&say(RailStatus::Accepted));
+    assert_eq!(kinds(&accepted), [EventKind::PaymentProcessing]);
+    assert_eq!(accepted.job, Some(JobChange::Set(JobKind::Inquire, monday() + Span::secs(5))));
+    case.pass(Span::secs(3));
+    let reference = Some("FT123".to_owned());
+    let settled = case.hear(&RailReport { bank_reference: reference.clone(), ..say(RailStatus::Settled) });
+    assert_eq!(kinds(&settled), [EventKind::PaymentSucceeded]);
+    assert_eq!(settled.job, Some(JobChange::Done));
+    let standing = &case.payment.standing;
+    assert_eq!((standing.state, standing.state_at), (PaymentState::Succeeded, monday() + Span::secs(3)));
+    assert_eq!((&standing.bank_reference, &case.attempt.bank_reference), (&reference, &reference));
+    assert_eq!(case.payment.settled_at, Some(monday() + Span::secs(3)));
+    assert_eq!(settled.events[0].standing.as_ref(), Some(standing));
+}
+
+#[test]
+fn a_report_that_proves_more_tells_every_step() {
+    let settled = Case::sending().hear(&say(RailStatus::Settled));
+    assert_eq!(kinds(&settled), [EventKind::PaymentProcessing, EventKind::PaymentSucceeded]);
+    let versions: Vec<_> = settled.events.iter().map(|event| event.version).collect();
+    assert_eq!(versions, [2, 3]);
+    let states: Vec<_> = settled.events.iter().filter_map(|event| Some(event.standing.as_ref()?.state)).collect();
+    assert_eq!(states, [PaymentState::Processing, PaymentState::Succeeded]);
+}
+
+#[test]
+fn another_amount_is_a_discrepancy_and_nothing_else() {
+    for amount in [pkr(3_791_204), pkr(0), Money::new(3_791_205, Currency::Usd)] {
+        for status in rail_statuses() {
+            let mut case = Case::sending();
+            let before = (case.payment.clone(), case.attempt.clone());
+            let effects = case.hear(&RailReport { amount: Some(amount), ..say(status) });
+            let filed = effects.discrepancy.clone().expect("a discrepancy");
+            assert_eq!((filed.payment, filed.attempt), (PAYMENT, case.attempt.id));
+            assert!(filed.what.contains(&amount.to_string()) && filed.what.contains("37912.05 PKR"), "{}", filed.what);
+            assert_eq!(effects, Effects { discrepancy: Some(filed), ..Effects::default() });
+            assert_eq!((case.payment, case.attempt), before);
+        }
+    }
+    let right = RailReport { amount: Some(pkr(3_791_205)), ..say(RailStatus::Accepted) };
+    assert_eq!(Case::sending().hear(&right).discrepancy, None);
+}
+
+#[test]
+fn after_a_retryable_refusal_another_rail_is_tried_with_another_id() {
+    let mut case = Case::sending();
+    assert_eq!((case.attempt.id, case.attempt.number), (AttemptId(PAYMENT.0), 1));
+    let effects = case.hear(&refused_with("AB08"));
+    let job = Some(JobChange::Set(JobKind::Submit, monday()));
+    assert_eq!(effects, Effects { job, ..Effects::default() });
+    assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Refused));
+    assert_eq!(case.payment.standing.msg, None, "nobody is told while it goes on");
+    let first = case.attempt.clone();
+    let second = case
+        .run(|payment, _, cx| report::begin_attempt(payment, Some(&first), &RailId::new("pak-ibft"), cx))
+        .expect("may begin");
+    assert_eq!((second.number, second.state, second.rail), (2, AttemptState::Sending, RailId::new("pak-ibft")));
+    assert_ne!(second.id, first.id);
+    assert_eq!(case.payment.attempt, Some(second.id));
+}
+
+#[test]
+fn only_a_refused_attempt_makes_way_for_another() {
+    for state in AttemptState::ALL {
+        let mut case = Case::sending();
+        case.attempt.state = state;
+        let last = case.attempt.clone();
+        let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&last), &last.rail, cx));
+        match state {
+            AttemptState::Refused => assert!(begun.is_ok()),
+            _ => assert_eq!(begun, Err(Stale::AttemptUnderWay(last.id)), "{state:?}"),
+        }
+    }
+    for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Queued) {
+        let mut case = Case::sending();
+        case.payment.standing.state = state;
+        let begun: Result<Attempt, Stale> =
+            case.run(|payment, attempt, cx| report::begin_attempt(payment, None, &attempt.rail, cx));
+        assert_eq!(begun, Err(Stale::State(state)));
+    }
+}
+
+#[test]
+fn a_definite_refusal_rejects_with_the_rails_words() {
+    for (reason, info, msg) in [
+        (Some("AC04"), Some("account closed"), Some("AC04: account closed")),
+        (Some("AC04"), None, Some("AC04")),
+        (None, Some("account closed"), Some("account closed")),
+        (None, None, None),
+    ] {
+        let mut case = Case::sending();
+        let (reason, info) = (reason.map(str::to_owned), info.map(str::to_owned));
+        let effects = case.hear(&RailReport { reason, info, ..say(RailStatus::Rejected) });
+        assert_eq!(kinds(&effects), [EventKind::PaymentRejected]);
+        assert_eq!(case.payment.standing.msg.as_deref(), msg);
+        assert_eq!(effects.job, Some(JobChange::Done));
+    }
+}
+
+#[test]
+fn after_acceptance_no_reason_leads_to_another_rail() {
+    for said in [RailStatus::Accepted, RailStatus::Unknown] {
+        let mut case = Case::after(&[said]);
+        let effects = case.hear(&refused_with("AB08"));
+        assert_eq!(case.payment.standing.state, PaymentState::Failed);
+        assert_eq!(effects.job, Some(JobChange::Done));
+    }
+}
+
+#[test]
+fn a_message_that_never_left_may_go_over_another_rail() {
+    let mut case = Case::sending();
+    let effects = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday())));
+    assert_eq!((effects.events, effects.transfers), (Vec::new(), Vec::new()));
+    assert_eq!((case.attempt.state, case.attempt.reason.as_deref()), (AttemptState::Refused, Some(NOT_SENT)));
+}
+
+#[test]
+fn not_sent_is_believed_of_the_first_message_only() {
+    for state in AttemptState::ALL.into_iter().filter(|state| *state != AttemptState::Sending) {
+        let mut case = Case::sending();
+        case.attempt.state = state;
+        let before = (case.payment.clone(), case.attempt.clone());
+        let effects = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+        assert_eq!(effects, Effects::default(), "{state:?}");
+        assert_eq!((case.payment, case.attempt), before, "{state:?}");
+    }
+    let mut asked = Case::sending();
+    asked.ask_in_vain(0);
+    let repeated = asked.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    assert_eq!(repeated, Effects::default(), "the message may have left before it was repeated");
+    assert_eq!(asked.attempt.state, AttemptState::Indeterminate);
+}
+
+/// Sandbox 0007: the same report again.
+#[test]
+fn duplicates_change_nothing() {
+    use RailStatus::{Accepted, Cancelled, Received, Rejected, Returned, Settled};
+    for said in [
+        &[Received, Received][..],
+        &[Accepted, Accepted],
+        &[Accepted, Settled, Settled],
+        &[Accepted, Settled, Accepted],
+        &[Settled, Received],
+        &[Rejected, Rejected],
+        &[Accepted, Rejected, Rejected],
+        &[Accepted, Cancelled, Cancelled],
+        &[Settled, Returned, Returned],
+        &[Settled, Returned, Settled],
+    ] {
+        let (last, first) = said.split_last().expect("not empty");
+        let mut case = Case::after(first);
+        let before = (case.payment.clone(), case.attempt.clone());
+        assert_eq!(case.hear(&say(last.clone())), Effects::default(), "{said:?}");
+        assert_eq!((case.payment, case.attempt), before, "{said:?}");
+    }
+}
+
+/// Sandbox 0008: reports that cannot both be true; and codes that nobody knows.
+#[test]
+fn contradictions_go_to_a_person() {
+    use RailStatus::{Accepted, Cancelled, Rejected, Returned, Settled, Unknown};
+    let strange = || RailStatus::Unrecognised("ZZZZ".to_owned());
+    for said in [
+        [Settled, Rejected],
+        [Settled, Cancelled],
+        [Settled, Unknown],
+        [Rejected, Accepted],
+        [Rejected, Settled],
+        [Rejected, Returned],
+        [Cancelled, Settled],
+        [Cancelled, Returned],
+        [Returned, Rejected],
+        [Accepted, strange()],
+        [Settled, strange()],
+    ] {
+        let mut case = Case::after(&said[..1]);
+        let before = (case.payment.clone(), case.attempt.clone());
+        let effects = case.hear(&say(said[1].clone()));
+        let what = effects.discrepancy.clone().expect("a discrepancy").what;
+        assert!(what.starts_with("pain.002 B-17 reports"), "{what}");
+        assert_eq!(Effects { discrepancy: None, ..effects }, Effects::default(), "{said:?}");
+        assert_eq!((case.payment, case.attempt), before, "{said:?}");
+    }
+}
+
+#[test]
+fn a_return_after_the_window_is_for_a_person() {
+    for (late, reversed) in [(RETURN_WINDOW, true), (Span(RETURN_WINDOW.0 + 1), false)] {
+        let mut case = Case::after(&[RailStatus::Settled]);
+        case.pass(late);
+        let before = (case.payment.clone(), case.attempt.clone());
+        let effects = case.hear(&say(RailStatus::Returned));
+        assert_eq!(case.payment.standing.state == PaymentState::Reversed, reversed);
+        assert_eq!(effects.discrepancy.is_none(), reversed);
+        if !reversed {
+            assert_eq!(effects.transfers, []);
+            assert_eq!((case.payment, case.attempt), before);
+        }
+    }
+}
+
+#[test]
+fn a_reference_that_comes_late_is_told_once() {
+    let mut case = Case::after(&[RailStatus::Settled]);
+    let said = RailReport { bank_reference: Some("FT123".to_owned()), ..say(RailStatus::Settled) };
+    let effects = case.hear(&said);
+    assert_eq!(kinds(&effects), [EventKind::PaymentUpdated]);
+    assert_eq!(case.payment.standing.bank_reference.as_deref(), Some("FT123"));
+    assert_eq!((effects.transfers, effects.job), (Vec::new(), None));
+    assert_eq!(case.hear(&said), Effects::default());
+}
+
+#[test]
+fn a_refused_attempts_reference_never_becomes_the_payments() {
+    let mut case = Case::sending();
+    let refused = RailReport { bank_reference: Some("OLD".to_owned()), ..refused_with("AB08") };
+    case.hear(&refused);
+    let mut first = case.attempt.clone();
+    let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&first), &RailId::new("pak-ibft"), cx));
+    assert!(begun.is_ok());
+    let rail = case.rail.clone();
+    let again = case.run(|payment, _, cx| report::apply(payment, &mut first, &refused, Some(&rail), RETURN_WINDOW, cx));
+    assert_eq!(again, Effects::default());
+    assert_eq!(case.payment.standing.bank_reference, None);
+}
+
+#[test]
+fn a_success_does_not_repeat_the_words_of_the_trouble_before_it() {
+    let mut case = Case::sending();
+    case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out after 20 s", cx));
+    case.hear(&say(RailStatus::Settled));
+    assert_eq!(case.payment.standing.msg, None);
+}

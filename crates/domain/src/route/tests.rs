@@ -1,0 +1,182 @@
+//! Routing by one fact at a time, on rails that are otherwise alike.
+
+use jiff::civil::date;
+
+use super::*;
+use crate::test_values::{at, corridors, monday, order, pkr, rail};
+
+fn wanted(minor: i64) -> Wanted<'static> {
+    Wanted { country: Country::Pak, amount: pkr(minor), bank: None, order: None, default_local_code: false }
+}
+
+/// Monday to Friday, 04:00 to 12:00 UTC.
+fn office_hours() -> Hours {
+    Hours { open_minute: 240, close_minute: 720, days: [0, 1, 2, 3, 4].into(), holidays: [].into() }
+}
+
+fn ids(rails: &[&RailConfig]) -> Vec<String> {
+    rails.iter().map(|rail| rail.id.to_string()).collect()
+}
+
+#[test]
+fn limits_include_their_ends() {
+    let mut bounded = rail("pak-raast");
+    (bounded.min, bounded.max) = (pkr(100), pkr(20_000_000));
+    for (minor, fits) in [(99, false), (100, true), (20_000_000, true), (20_000_001, false)] {
+        let expected = (!fits).then_some(Unfit::Amount);
+        assert_eq!(bounded.unfit(&wanted(minor)), expected, "{minor}");
+    }
+}
+
+#[test]
+fn a_rail_that_is_switched_off_fits_nothing() {
+    let off = RailConfig { enabled: false, ..rail("pak-raast") };
+    assert_eq!(off.unfit(&wanted(100)), Some(Unfit::Disabled));
+}
+
+#[test]
+fn a_rail_reaches_the_banks_that_it_lists() {
+    let listed = RailConfig { banks: ["SCBL", "HABB"].map(str::to_owned).into(), ..rail("pak-raast") };
+    for (bank, expected) in [(Some("SCBL"), None), (Some("MEZN"), Some(Unfit::Bank)), (None, None)] {
+        assert_eq!(listed.unfit(&Wanted { bank, ..wanted(100) }), expected, "{bank:?}");
+        assert_eq!(rail("any").unfit(&Wanted { bank, ..wanted(100) }), None, "{bank:?}");
+    }
+}
+
+#[test]
+fn a_rail_insists_on_the_data_it_needs() {
+    let lacking = |need| {
+        let mut order = order();
+        match need {
+            Need::LocalCode => order.branch_local_code = None,
+            Need::SenderBirthdate => order.sender_birthdate = None,
+            Need::SenderDocExpiry => order.sender_identity_doc_exp = None,
+        }
+        order
+    };
+    let mut whole = order();
+    whole.branch_local_code = Some("SCBL".to_owned());
+    for need in [Need::LocalCode, Need::SenderBirthdate, Need::SenderDocExpiry] {
+        let rails = vec![RailConfig { needs: [need].into(), ..rail("pak-raast") }];
+        let config = corridors(rails);
+        let lacking = lacking(need);
+        let ask = |order, default| Wanted { order, default_local_code: default, ..wanted(100) };
+        assert_eq!(config.rails[0].unfit(&ask(None, false)), None, "a quote has no order yet");
+        assert_eq!(config.rails[0].unfit(&ask(Some(&whole), false)), None);
+        assert_eq!(config.rails[0].unfit(&ask(Some(&lacking), false)), Some(Unfit::Needs(need)));
+        assert_eq!(missing_need(&config, &ask(Some(&lacking), false)), Some(need));
+        let default_helps = config.rails[0].unfit(&ask(Some(&lacking), true)).is_none();
+        assert_eq!(default_helps, need == Need::LocalCode);
+    }
+}
+
+#[test]
+fn a_need_is_missing_only_where_no_rail_goes_without() {
+    let needy = RailConfig { needs: [Need::SenderBirthdate].into(), ..rail("needy") };
+    let small = RailConfig { max: pkr(99), ..rail("small") };
+    let mut order = order();
+    order.sender_birthdate = None;
+    let wanted = Wanted { order: Some(&order), ..wanted(100) };
+    for (rails, missing) in [
+        (vec![], None),
+        (vec![needy.clone()], Some(Need::SenderBirthdate)),
+        (vec![small.clone(), needy.clone()], Some(Need::SenderBirthdate)),
+        (vec![needy.clone(), rail("easy")], None),
+        (vec![small], None),
+    ] {
+        let config = corridors(rails);
+        assert_eq!(missing_need(&config, &wanted), missing, "{:?}", ids(&config.rails.iter().collect::<Vec<_>>()));
+    }
+}
+
+#[test]
+fn hours_include_their_beginning_and_not_their_end() {
+    let mut timed = rail("pak-rtgs");
+    assert!(timed.is_open(at("2026-11-22T03:00:00Z")), "no hours: always");
+    timed.hours = Some(Hours { holidays: [date(2026, 12, 25)].into(), ..office_hours() });
+    for (now, open) in [
+        ("2026-11-23T03:59:59.999Z", false),
+        ("2026-11-23T04:00:00Z", true),
+        ("2026-11-23T11:59:59.999Z", true),
+        ("2026-11-23T12:00:00Z", false),
+        ("2026-11-27T10:00:00Z", true),
+        ("2026-11-28T10:00:00Z", false),
+        ("2026-11-29T10:00:00Z", false),
+        ("2026-12-25T10:00:00Z", false),
+        ("2026-12-24T10:00:00Z", true),
+    ] {
+        assert_eq!(timed.is_open(at(now)), open, "{now}");
+    }
+    timed.hours = Some(Hours { open_minute: 0, close_minute: 1440, ..office_hours() });
+    assert!(timed.is_open(at("2026-11-23T23:59:59.999Z")));
+}
+
+/// `corridors.md`: BGD and EGY work Sunday to Thursday, NPL Sunday to Friday, others Monday to Friday.
+#[test]
+fn weekends_are_the_countrys_own() {
+    for (days, friday, saturday, sunday) in [
+        (&[6, 0, 1, 2, 3][..], false, false, true),
+        (&[6, 0, 1, 2, 3, 4], true, false, true),
+        (&[0, 1, 2, 3, 4], true, false, false),
+    ] {
+        let hours = Some(Hours { days: days.iter().copied().collect(), ..office_hours() });
+        let rail = RailConfig { hours, ..rail("any") };
+        let open =
+            ["2026-11-27T10:00:00Z", "2026-11-28T10:00:00Z", "2026-11-29T10:00:00Z"].map(|t| rail.is_open(at(t)));
+        assert_eq!(open, [friday, saturday, sunday], "{days:?}");
+    }
+}
+
+#[test]
+fn the_cheapest_comes_first_and_then_the_one_configured_first() {
+    let costs = |id, cost_minor| RailConfig { cost_minor, ..rail(id) };
+    let elsewhere = RailConfig { country: Country::Ind, ..costs("ind", 0) };
+    let off = RailConfig { enabled: false, ..costs("off", 0) };
+    let config = corridors(vec![costs("b", 5), costs("c", 3), elsewhere, costs("a", 5), off, costs("d", 3)]);
+    assert_eq!(ids(&candidates(&config, &wanted(100))), ["c", "d", "b", "a"]);
+}
+
+#[test]
+fn the_best_rail_that_is_open_well_and_has_not_refused_is_taken() {
+    let closed = RailConfig { cost_minor: 1, hours: Some(office_hours()), ..rail("closed") };
+    let config = corridors(vec![closed, rail("first"), rail("second")]);
+    let set = |ids: &[&str]| ids.iter().map(|id| RailId::new(id)).collect::<BTreeSet<_>>();
+    let night = at("2026-11-23T20:00:00Z");
+    let take = |id| Choice::Take(config.rail(&RailId::new(id)).expect(id));
+    for (refused, unhealthy, now, choice) in [
+        (&[][..], &[][..], monday(), take("closed")),
+        (&[], &[], night, take("first")),
+        (&["first"], &[], night, take("second")),
+        (&[], &["first"], night, take("second")),
+        (&["first"], &["second"], night, Choice::Later),
+        (&["first", "second"], &[], night, Choice::Later),
+        (&["first", "second"], &[], monday(), take("closed")),
+        (&["first", "second", "closed"], &[], monday(), Choice::Never),
+        (&["first", "second", "closed"], &["first"], monday(), Choice::Never),
+        (&[], &["first", "second", "closed"], monday(), Choice::Later),
+    ] {
+        let chosen = choose(&config, &wanted(100), &set(refused), &set(unhealthy), now);
+        assert_eq!(chosen, choice, "refused {refused:?}, unhealthy {unhealthy:?} at {now}");
+    }
+    assert_eq!(choose(&config, &wanted(0), &set(&[]), &set(&[]), monday()), Choice::Never, "no rail takes nothing");
+}
+
+#[test]
+fn a_countrys_limits_are_those_of_its_switched_on_rails() {
+    let bounded = |id, min, max, enabled| RailConfig { min: pkr(min), max: pkr(max), enabled, ..rail(id) };
+    let config = corridors(vec![
+        bounded("instant", 100, 500, true),
+        bounded("batch", 300, 9_000, true),
+        bounded("off", 1, 1_000_000, false),
+    ]);
+    assert_eq!(limits(&config, Country::Pak), Some((pkr(100), pkr(9_000))));
+    assert_eq!(limits(&config, Country::Ind), None);
+    assert_eq!(limits(&corridors(vec![bounded("off", 1, 2, false)]), Country::Pak), None);
+}
+
+#[test]
+fn a_batch_rail_without_a_working_day_is_not_waited_for_for_ever() {
+    let never = Hours { days: [].into(), ..office_hours() };
+    let rail = RailConfig { kind: RailKind::Batch, hours: Some(never), ..rail("never") };
+    assert_eq!(window_end(&rail, monday()), monday() + Span::days(MAX_REST_DAYS));
+}

@@ -1,0 +1,188 @@
+//! Renders the state machines to `docs/states.md`: every cell is asked of the code that decides, so the page cannot
+//! say anything else. Never part of a build.
+
+use std::fmt::Write as _;
+
+use crate::attempt::{AttemptState, Outcome};
+use crate::payment::{PaymentState, Step, Trigger};
+use crate::quote::{QuoteState, QuoteStep, QuoteTrigger};
+use crate::rail::RailStatus;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/states.md");
+/// Set to `1`, the test writes the file instead of comparing it.
+const UPDATE: &str = "UPDATE_DOCS";
+
+const HEAD: &str = "# States
+
+<!-- Generated from crates/domain by `UPDATE_DOCS=1 cargo test -p domain states_doc`. Do not edit. -->
+
+Each table holds every state and everything that can happen in it. A cell says which states are passed through, one
+event for each, all in one commit. `.` means that nothing changes because it is known already; **person** that nothing
+changes, a discrepancy is filed and an alert goes out.
+";
+
+const PAYMENT: &str = "
+## Payment
+
+`rejected`, `succeeded`, `failed` and `reversed` are ends; of these only `succeeded` is ever left, by a return in time.
+`pending` and `canceled` are read in filters and never entered. A payment begins as `queued`, when POST /v2/payment is
+answered with 200. Our own triggers (no route, compliance, deadline) only ever meet `queued`, and never while an attempt
+may have been sent; where a table says person there, nothing is filed, because the command itself is refused.
+
+";
+
+const ATTEMPT: &str = "
+## Attempt
+
+What a rail's report does to an attempt, and in brackets what its payment is told. An attempt begins as `sending`,
+saved before a byte leaves. Beside reports: a message that certainly never left makes it `refused` (`NOT_SENT`), a lost
+answer or an inquiry without a finding makes it `indeterminate`. Only after `refused`, with a reason that allows it, is
+another attempt made; the payment then stays `queued` and is told nothing. A report over another amount than the
+attempt's goes to a person, whatever it says. A payment that became `unknown` by the window is `processing` again when
+the rail repeats that it accepted.
+
+";
+
+const QUOTE: &str = "
+## Quote
+
+A refusal of the payment for any other reason leaves its quote as it is. `expires` itself is too late.
+
+";
+
+/// Every rail status. The match breaks the build when one is added, so that it cannot be left out here.
+pub fn rail_statuses() -> [RailStatus; 8] {
+    let all = [
+        RailStatus::Received,
+        RailStatus::Accepted,
+        RailStatus::Settled,
+        RailStatus::Rejected,
+        RailStatus::Cancelled,
+        RailStatus::Returned,
+        RailStatus::Unknown,
+        RailStatus::Unrecognised("XXXX".to_owned()),
+    ];
+    for status in &all {
+        match status {
+            RailStatus::Received
+            | RailStatus::Accepted
+            | RailStatus::Settled
+            | RailStatus::Rejected
+            | RailStatus::Cancelled
+            | RailStatus::Returned
+            | RailStatus::Unknown
+            | RailStatus::Unrecognised(_) => {}
+        }
+    }
+    all
+}
+
+const fn words(status: &RailStatus) -> &'static str {
+    match status {
+        RailStatus::Received => "received (RCVD)",
+        RailStatus::Accepted => "accepted (ACTC, ACCP, ACSP, PDNG)",
+        RailStatus::Settled => "paid (ACSC, ACCC, camt.054 debit)",
+        RailStatus::Rejected => "rejected (RJCT)",
+        RailStatus::Cancelled => "cancelled (CANC)",
+        RailStatus::Returned => "returned (pacs.004, camt.054 return)",
+        RailStatus::Unknown => "the rail does not know",
+        RailStatus::Unrecognised(_) => "a code that nobody knows",
+    }
+}
+
+fn payment_cell(state: PaymentState, trigger: Trigger) -> String {
+    match state.on(trigger) {
+        Step::Through(states) => states.iter().map(|state| state.name()).collect::<Vec<_>>().join(" → "),
+        Step::Stays => ".".to_owned(),
+        Step::Contradicts => "**person**".to_owned(),
+    }
+}
+
+fn attempt_cell(state: AttemptState, status: &RailStatus) -> String {
+    match state.on(status) {
+        Outcome::Moves(to, trigger) => format!("{} ({})", to.name(), trigger.name()),
+        Outcome::Known => ".".to_owned(),
+        Outcome::Contradicts => "**person**".to_owned(),
+    }
+}
+
+fn quote_cell(from: Option<QuoteState>, trigger: QuoteTrigger) -> String {
+    match QuoteState::on(from, trigger) {
+        QuoteStep::To(state) => state.name().to_owned(),
+        QuoteStep::Stays => ".".to_owned(),
+        QuoteStep::Refused(code) => format!("400 `{code}`"),
+    }
+}
+
+/// One table: a row for each of `rows`, a column for each of `columns`.
+fn table<R, C>(
+    corner: &str,
+    rows: &[(&str, R)],
+    columns: &[(&str, C)],
+    cell: impl Fn(&R, &C) -> String,
+) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    write!(out, "| {corner} |")?;
+    for (name, _) in columns {
+        write!(out, " {name} |")?;
+    }
+    writeln!(out, "\n|{}", "---|".repeat(columns.len() + 1))?;
+    for (name, row) in rows {
+        write!(out, "| {name} |")?;
+        for (_, column) in columns {
+            write!(out, " {} |", cell(row, column))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(out)
+}
+
+/// The whole page.
+fn render() -> Result<String, std::fmt::Error> {
+    let payment = table(
+        "trigger \\ state",
+        &Trigger::ALL.map(|trigger| (trigger.name(), trigger)),
+        &PaymentState::ALL.map(|state| (state.name(), state)),
+        |trigger, state| payment_cell(*state, *trigger),
+    )?;
+    let attempt = table(
+        "report \\ state",
+        &rail_statuses().map(|status| (words(&status), status)),
+        &AttemptState::ALL.map(|state| (state.name(), state)),
+        |status, state| attempt_cell(*state, status),
+    )?;
+    let froms = [None, Some(QuoteState::Active), Some(QuoteState::Used), Some(QuoteState::Expired)];
+    let quote = table(
+        "trigger \\ state",
+        &QuoteTrigger::ALL.map(|trigger| (trigger.name(), trigger)),
+        &froms.map(|from| (from.map_or("none yet", QuoteState::name), from)),
+        |trigger, from| quote_cell(*from, *trigger),
+    )?;
+    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}"))
+}
+
+#[test]
+fn docs_states_md_says_what_the_code_does() {
+    let rendered = render().expect("writing to a string");
+    if std::env::var(UPDATE).as_deref() == Ok("1") {
+        std::fs::write(FILE, &rendered).expect("docs/states.md is writable");
+    }
+    let kept = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(
+        kept == rendered,
+        "docs/states.md is out of date; regenerate it with `{UPDATE}=1 cargo test -p domain states_doc` and read the \
+         difference:\n{rendered}"
+    );
+}
+
+#[test]
+fn every_matrix_is_whole() {
+    let page = render().expect("writing to a string");
+    let rows = |heading: &str| {
+        let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
+        section.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("\n## Payment\n"), [PaymentState::ALL.len() + 2; Trigger::ALL.len() + 2]);
+    assert_eq!(rows("\n## Attempt\n"), [AttemptState::ALL.len() + 2; 8 + 2]);
+    assert_eq!(rows("\n## Quote\n"), [QuoteState::ALL.len() + 3; QuoteTrigger::ALL.len() + 2]);
+}
