@@ -5,11 +5,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
-use hmac::{Hmac, KeyInit, Mac};
-use serde_json::{Map, Value, json};
-use sha2::Sha256;
+use domain::time::Timestamp;
+use http_api::auth::SigningKey;
+use http_api::auth::mint::{Grant, Minter};
+use serde_json::{Map, Value};
 
 use super::credentials::Credentials;
+use crate::config::Secret;
 
 /// Life of the tokens that the client makes for its own requests, in seconds.
 pub const TOKEN_TTL_S: i64 = 120;
@@ -20,38 +22,19 @@ const REFUSED_MEMBERS: [&str; 6] = ["jku", "jwk", "x5u", "x5c", "crit", "b64"];
 
 /// A token for one request at `now` (UNIX seconds), valid `ttl_s`; with a body it attests it in the `hmac` claim.
 pub fn mint(credentials: &Credentials, now: i64, ttl_s: i64, body: Option<&[u8]>) -> String {
-    let header = json!({ "alg": "HS256", "typ": "JWT", "kid": credentials.access_key });
-    let mut claims = json!({
-        "sub": credentials.access_key,
-        "iat": now,
-        "exp": now.saturating_add(ttl_s),
-        "aud": credentials.base_url,
-        "iss": credentials.base_url,
-    });
-    if let Some(body) = body {
-        claims["hmac"] = Value::String(body_hmac(credentials.secret_key.expose(), body));
-    }
-    let signed = format!("{}.{}", encode(&header), encode(&claims));
-    let signature = sign(credentials.secret_key.expose(), signed.as_bytes());
-    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+    let secret = credentials.secret_key.expose().as_bytes();
+    let minter = Minter::new(&credentials.access_key, secret, &credentials.base_url);
+    let issued_at = Timestamp(now.saturating_mul(1_000_000));
+    minter.token(Grant { body, ..Grant::new(issued_at, ttl_s) })
 }
 
 /// The `hmac` claim of a body: HMAC-SHA256 in lower-case hex.
-pub fn body_hmac(secret: &str, body: &[u8]) -> String {
-    sign(secret, body).iter().map(|byte| format!("{byte:02x}")).collect()
+fn body_hmac(secret: &Secret, body: &[u8]) -> String {
+    keyed(secret).sign(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn encode(value: &Value) -> String {
-    URL_SAFE_NO_PAD.encode(value.to_string())
-}
-
-fn sign(secret: &str, message: &[u8]) -> Vec<u8> {
-    keyed(secret).chain_update(message).finalize().into_bytes().to_vec()
-}
-
-fn keyed(secret: &str) -> Hmac<Sha256> {
-    // HMAC takes a key of any length (RFC 2104), so this cannot fail.
-    Hmac::new_from_slice(secret.as_bytes()).unwrap_or_else(|_| unreachable!("HMAC keys have any length"))
+fn keyed(secret: &Secret) -> SigningKey {
+    SigningKey::new(secret.expose().as_bytes())
 }
 
 /// What a token is held against; what is not known is not checked.
@@ -62,7 +45,7 @@ pub struct Expected {
     /// The API URL.
     pub url: Option<String>,
     /// The SECRET KEY.
-    pub secret: Option<crate::config::Secret>,
+    pub secret: Option<Secret>,
     /// The raw body of the request.
     pub body: Option<Vec<u8>>,
     /// The longest life allowed, in seconds.
@@ -211,7 +194,7 @@ fn check_signature(token: &str, signature: &str, expected: &Expected, report: &m
         return report.say("signature", false, "is not base64url without padding");
     };
     let signed = token.rsplit_once('.').map_or("", |(signed, _)| signed);
-    let right = keyed(secret.expose()).chain_update(signed.as_bytes()).verify_slice(&bytes).is_ok();
+    let right = keyed(secret).verifies(signed.as_bytes(), &bytes);
     report.say("signature", right, if right { "made with this secret key" } else { "not made with this secret key" });
 }
 
@@ -226,12 +209,12 @@ fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Rep
         return report.skip("claims.hmac", format!("{text} (give the secret key and --body to check it)"));
     };
     let forms = [hex(text), STANDARD.decode(text).ok(), URL_SAFE.decode(text).ok(), URL_SAFE_NO_PAD.decode(text).ok()];
-    let verifies = |bytes: &Vec<u8>| keyed(secret.expose()).chain_update(body).verify_slice(bytes).is_ok();
+    let verifies = |bytes: &Vec<u8>| keyed(secret).verifies(body, bytes);
     let right = forms.iter().flatten().any(verifies);
     let detail = if right {
         "fits the body".to_owned()
     } else {
-        format!("does not fit the body of {} bytes, must be {}", body.len(), body_hmac(secret.expose(), body))
+        format!("does not fit the body of {} bytes, must be {}", body.len(), body_hmac(secret, body))
     };
     report.say("claims.hmac", right, detail);
 }

@@ -57,6 +57,11 @@ pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_B
     }
 }
 
+/// The older keys, which only open what they sealed.
+pub fn previous_keys(config: &Config) -> Vec<[u8; KEK_BYTES]> {
+    config.security.previous_key_encryption_keys.expose().split_whitespace().filter_map(decode).collect()
+}
+
 /// The key behind its base64 text.
 pub(super) fn decode(text: &str) -> Option<[u8; KEK_BYTES]> {
     STANDARD.decode(text).ok()?.try_into().ok()

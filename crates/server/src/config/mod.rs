@@ -9,6 +9,7 @@ mod outside;
 mod print;
 mod production;
 mod read;
+mod rooms;
 mod secret;
 mod sections;
 mod validate;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use domain::policy::Environment;
 
-pub use keys::{KEK_BYTES, KeyError, kek_path, key_encryption_key};
+pub use keys::{KEK_BYTES, KeyError, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources};
 pub use outside::RailSetup;
 pub use print::{masked_table, print};

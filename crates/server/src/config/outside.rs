@@ -117,22 +117,25 @@ mod tests {
             ("rails.pak-raast.debtor_account", "1"),
             ("rails.pak-raast.debtor_agent", "DEMOAEAD"),
             ("rails.pak-rtgs.enabled", "false"),
-            ("rates.sources", "[{ location = \"https://r.example\", fixed_base = \"USD\" }, { location = \"r.toml\" }]"),
+            (
+                "rates.sources",
+                "[{ location = \"https://r.example\", fixed_base = \"USD\" }, { location = \"r.toml\" }]",
+            ),
             ("screening.lists", "[{ locations = [\"https://l.example/sdn.csv\", \"/alt.csv\"] }]"),
         ];
         let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         let config = Config::load(&Sources { overrides, ..Sources::default() }).expect("valid");
         let setups = config.rail_setups();
         assert_eq!(setups.len(), config.rails.len() - 1);
-        let https: Vec<&HttpsConfig> =
-            setups.iter().filter_map(|setup| if let RailSetup::Https(https) = setup { Some(https) } else { None }).collect();
+        let https: Vec<&HttpsConfig> = setups
+            .iter()
+            .filter_map(|setup| if let RailSetup::Https(https) = setup { Some(https) } else { None })
+            .collect();
         assert_eq!((https.len(), https[0].rail.to_string().as_str()), (1, "pak-raast"));
         assert!(https[0].bearer.is_some() && https[0].ours.local_instrument.is_none());
         let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
-        let expected = [
-            AdapterSource::Http { url: "https://r.example".to_owned(), shape },
-            AdapterSource::File("r.toml".into()),
-        ];
+        let expected =
+            [AdapterSource::Http { url: "https://r.example".to_owned(), shape }, AdapterSource::File("r.toml".into())];
         assert_eq!(config.rate_sources(), expected);
         let locations = vec![Location::Http("https://l.example/sdn.csv".to_owned()), Location::File("/alt.csv".into())];
         assert_eq!(config.list_sources(), [ListSource { locations }]);
