@@ -162,6 +162,7 @@ fn response_in(event: &Event, id: &str) -> Option<Seen> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::scripted::Scripted;
 
     fn event(kind: &str, data: &str) -> Event {
         Event { seq: 1, kind: kind.to_owned(), data: data.to_owned(), line: String::new() }
@@ -194,5 +195,52 @@ mod tests {
             assert_eq!(seen.is_settled(), settled, "{status}");
             assert_eq!(verdict("p", &seen).map_or_else(|failure| failure.exit_code(), |()| 0), code, "{status}");
         }
+    }
+
+    fn response(status: &str, second: u32) -> String {
+        format!(
+            r#"{{"id":"p","timestamp":"2026-11-21T06:57:0{second}.000Z","status":"{status}","bank_reference":"B1"}}"#
+        )
+    }
+
+    async fn watched(answers: &[(&str, &[(u16, &str)])]) -> (Result<(), Failure>, Vec<String>) {
+        let server = Scripted::start(answers).await;
+        let client = Client::new(server.credentials()).expect("a client");
+        let stream = open_stream(&client).await;
+        let first: PaymentResponse = document::read(&response("queued", 1)).expect("a response");
+        let watch = Watch::new(&client, Country::Pak, "p", Output::Json, stream);
+        let outcome = watch.follow(&first, &WatchArgs { timeout: 10 }).await;
+        (outcome, server.asked().into_iter().map(|asked| asked.path).collect())
+    }
+
+    #[tokio::test]
+    async fn the_stream_tells_the_end() {
+        let line = |kind: &str, status: &str, second: u32| {
+            let response = response(status, second);
+            format!(
+                "{{\"seq\":{second},\"type\":\"payment.{kind}\",\"data\":{{\"id\":\"p\",\"response\":{response}}}}}\n"
+            )
+        };
+        let lines =
+            [line("queued", "queued", 1), line("processing", "processing", 2), line("failed", "failed", 3)].concat();
+        let (outcome, asked) = watched(&[("/v2/events", &[(200, &lines)])]).await;
+        assert_eq!(outcome.expect_err("failed").to_string(), "payment p is failed");
+        assert_eq!(asked, ["/v2/events"], "the record need not be asked for");
+    }
+
+    #[tokio::test]
+    async fn without_a_stream_the_record_is_asked_for() {
+        let record = |status: &str, second: u32| {
+            let quote = r#"{"id":"q","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
+                "rate":75.8241,"expires":"t","wallet_rate":278.75}"#;
+            format!(
+                r#"{{"id":"p","order":{{"country":"PAK"}},"response":{},"quote":{quote}}}"#,
+                response(status, second)
+            )
+        };
+        let (queued, succeeded) = (record("queued", 1), record("succeeded", 3));
+        let (outcome, asked) = watched(&[("/v2/payments/p", &[(200, &queued), (503, "{}"), (200, &succeeded)])]).await;
+        assert!(outcome.is_ok(), "{outcome:?}");
+        assert_eq!(asked, ["/v2/events", "/v2/payments/p", "/v2/payments/p", "/v2/payments/p"]);
     }
 }

@@ -8,6 +8,11 @@ mod files;
 mod records;
 mod token;
 
+#[cfg(test)]
+pub(crate) mod scripted;
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use jiff::Timestamp;

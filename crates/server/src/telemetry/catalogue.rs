@@ -44,7 +44,8 @@ const STATUSES: Values =
     Values::Known(&["queued", "processing", "succeeded", "failed", "rejected", "reversed", "unknown"]);
 const OPERATIONS: Values =
     Values::Known(&["create_quote", "get_quote", "create_payment", "get_payment", "list_payments", "stream_events"]);
-const JOBS: Values = Values::Known(&["submit", "inquire", "expire_quote", "review", "deadline"]);
+
+const JOBS: Values = Values::Known(&["submit", "inquire", "review"]);
 
 const fn metric(
     name: &'static str,
@@ -71,11 +72,9 @@ pub const METRICS: &[Metric] = &[
         "Time from the head of a request to its answer",
     ),
     metric("corridor_http_requests_in_flight", Kind::Gauge, &[], "Requests under way"),
-    metric("corridor_http_connections", Kind::Gauge, &[], "Connections open"),
     metric("corridor_auth_failures_total", Kind::Counter, &[], "Requests refused with 401"),
     metric("corridor_rate_limited_total", Kind::Counter, &[("operation", OPERATIONS)], "Requests refused with 429"),
     metric("corridor_event_streams", Kind::Gauge, &[], "Event streams open"),
-    metric("corridor_events_sent_total", Kind::Counter, &[], "Events written to streams"),
     // quotes and payments
     metric(
         "corridor_quotes_total",
@@ -103,49 +102,25 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Reports that contradict what is booked, put aside for a person",
     ),
-    metric(
-        "corridor_screenings_total",
-        Kind::Counter,
-        &[("verdict", Values::Known(&["clean", "review", "hit"]))],
-        "Screenings of names, by verdict",
-    ),
     metric("corridor_screening_list_age_seconds", Kind::Gauge, &[], "Age of the oldest loaded sanction list"),
     metric("corridor_rate_age_seconds", Kind::Gauge, &[], "Age of the oldest mid-market rate in use"),
     // engine
-    metric(
-        "corridor_batches_total",
-        Kind::Counter,
-        &[("outcome", Values::Known(&["committed", "retried", "unknown", "failed"]))],
-        "Batches of commands, by outcome of their commit",
-    ),
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
-    metric("corridor_batch_seconds", Kind::Seconds, &[], "Time to load, decide and commit one batch"),
+    metric("corridor_commits_in_doubt_total", Kind::Counter, &[], "Commits whose outcome had to be asked for"),
     metric("corridor_queue_commands", Kind::Gauge, &[], "Commands that wait for a batch"),
     metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands refused because the queue was full"),
-    metric(
-        "corridor_jobs_total",
-        Kind::Counter,
-        &[("kind", JOBS), ("outcome", Values::Known(&["done", "retried"]))],
-        "Jobs carried out, by outcome",
-    ),
-    metric("corridor_jobs_due", Kind::Gauge, &[], "Jobs that are due and not leased"),
-    metric("corridor_job_oldest_due_seconds", Kind::Gauge, &[], "How long the oldest due job has waited"),
+    metric("corridor_jobs", Kind::Gauge, &[("kind", JOBS)], "Jobs that are not done"),
+    metric("corridor_job_oldest_seconds", Kind::Gauge, &[("kind", JOBS)], "How long the oldest job has waited"),
     // rails
+    metric("corridor_rail_faults_total", Kind::Counter, &[("rail", Values::Rails)], "Calls to a rail that failed"),
     metric(
-        "corridor_rail_submissions_total",
+        "corridor_foreign_reports_total",
         Kind::Counter,
-        &[("rail", Values::Rails), ("outcome", Values::Known(&["accepted", "refused", "not_sent", "indeterminate"]))],
-        "Instructions handed to a rail, by what it answered",
-    ),
-    metric(
-        "corridor_rail_answer_seconds",
-        Kind::Seconds,
         &[("rail", Values::Rails)],
-        "Time a rail took to answer a message",
+        "Reports of a rail about attempts that are not its own",
     ),
-    metric("corridor_rail_reports_total", Kind::Counter, &[("rail", Values::Rails)], "Reports taken from a rail"),
     metric(
-        "corridor_rail_unreadable_total",
+        "corridor_unreadable_reports_total",
         Kind::Counter,
         &[("rail", Values::Rails)],
         "Messages of a rail that could not be understood",
@@ -156,12 +131,6 @@ pub const METRICS: &[Metric] = &[
         Kind::Gauge,
         &[],
         "Sum over all accounts of debits minus credits, in minor units; anything but 0 is an alarm",
-    ),
-    metric(
-        "corridor_store_connections",
-        Kind::Gauge,
-        &[("state", Values::Known(&["idle", "in_use"]))],
-        "Connections of this process to the store",
     ),
     // webhooks and chain
     metric(
@@ -228,5 +197,32 @@ mod tests {
             assert!(!["_ms", "_millis", "_minutes", "_kb"].iter().any(|unit| name.ends_with(unit)), "{name}");
             assert!(!metric.help.is_empty() && !metric.help.ends_with('.'), "{name}");
         }
+    }
+
+    /// The metrics that the sources of the other crates record, by the literal names of their macros.
+    fn recorded(dir: &std::path::Path, names: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(dir).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                recorded(&path, names);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                for call in ["counter!(", "gauge!(", "histogram!("].iter().flat_map(|call| text.split(call).skip(1)) {
+                    let literal = call.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+                    names.extend(literal.map(|(name, _)| name.to_owned()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_is_listed() {
+        let mut names = BTreeSet::new();
+        for room in ["adapters", "domain", "engine", "http", "server", "store"] {
+            recorded(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src"), &mut names);
+        }
+        let listed: BTreeSet<String> = METRICS.iter().map(|metric| metric.name.to_owned()).collect();
+        let missing: Vec<&String> = names.difference(&listed).collect();
+        assert!(missing.is_empty(), "recorded, but not in telemetry::catalogue: {missing:?}");
     }
 }

@@ -86,10 +86,10 @@ mod tests {
         }
         for line in [
             "corridor_payments_total{country=\"PAK\",status=\"succeeded\"} 0",
-            "corridor_rail_submissions_total{rail=\"pak-raast\",outcome=\"indeterminate\"} 0",
+            "corridor_rail_faults_total{rail=\"pak-raast\"} 0",
             "corridor_ledger_imbalance 0",
             "corridor_payment_settle_seconds_count{country=\"VNM\"} 0",
-            "corridor_batch_seconds_bucket{le=\"+Inf\"} 0",
+            "corridor_batch_commands_bucket{le=\"+Inf\"} 0",
         ] {
             assert!(text.lines().any(|found| found == line), "missing {line:?} in\n{text}");
         }
@@ -103,10 +103,10 @@ mod tests {
         register(&recorder, &[]);
         metrics::with_local_recorder(&recorder, || {
             metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued").increment(3);
-            metrics::histogram!("corridor_batch_seconds").record(0.002);
+            metrics::histogram!("corridor_batch_commands").record(3.0);
         });
         let text = exposition.render();
         assert!(text.contains("corridor_payments_total{country=\"PAK\",status=\"queued\"} 3"), "{text}");
-        assert!(text.contains("corridor_batch_seconds_bucket{le=\"0.0025\"} 1"), "{text}");
+        assert!(text.contains("corridor_batch_commands_bucket{le=\"4\"} 1"), "{text}");
     }
 }

@@ -1,0 +1,84 @@
+//! For tests: a server on this machine that answers each path from a script and remembers what it was asked.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
+
+use super::Credentials;
+use crate::config::Secret;
+
+/// One request that arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub path: String,
+    pub query: String,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Asked {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    answers: HashMap<String, VecDeque<(u16, String)>>,
+    asked: Vec<Asked>,
+}
+
+/// A running server. An unscripted path answers 400 `unscripted`; the last answer of a path is repeated.
+#[derive(Clone)]
+pub(crate) struct Scripted {
+    script: Arc<Mutex<Script>>,
+    pub base_url: String,
+}
+
+impl Scripted {
+    /// Starts it with answers by path.
+    pub async fn start(answers: &[(&str, &[(u16, &str)])]) -> Scripted {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let base_url = format!("http://{}", listener.local_addr().expect("bound"));
+        let answers = answers.iter().map(|(path, answers)| {
+            ((*path).to_owned(), answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect())
+        });
+        let script = Arc::new(Mutex::new(Script { answers: answers.collect(), asked: Vec::new() }));
+        let app = Router::new().fallback(answer).with_state(script.clone());
+        let server = axum_server::from_tcp(listener.into_std().expect("a listener")).expect("a server");
+        tokio::spawn(server.serve(app.into_make_service()));
+        Scripted { script, base_url }
+    }
+
+    pub fn credentials(&self) -> Credentials {
+        Credentials {
+            base_url: self.base_url.clone(),
+            access_key: "demo-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sVb0".to_owned(),
+            secret_key: Secret::new("c2VjcmV0"),
+        }
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
+    }
+}
+
+async fn answer(State(script): State<Arc<Mutex<Script>>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let mut script = script.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = uri.path().to_owned();
+    let query = uri.query().unwrap_or_default().to_owned();
+    script.asked.push(Asked { path: path.clone(), query, headers, body: body.to_vec() });
+    let (status, body) = match script.answers.get_mut(&path) {
+        Some(answers) if answers.len() > 1 => answers.pop_front().expect("more than one"),
+        Some(answers) => answers.front().cloned().expect("scripted"),
+        None => (400, r#"{"detail":{"code":"unscripted","message":"no such path"}}"#.to_owned()),
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+    response
+}
