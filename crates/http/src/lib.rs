@@ -6,9 +6,11 @@
 
 pub mod auth;
 pub mod decode;
+mod docs;
 pub mod json;
 pub mod key_ring;
 pub mod limits;
+pub mod openapi;
 pub mod payments_v2;
 pub mod problem;
 pub mod request_id;

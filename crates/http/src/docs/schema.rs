@@ -1,0 +1,104 @@
+//! A JSON schema in words: what a field may hold, as one cell of a table.
+
+use super::document::{Document, items, last_name, member, members, reference, text};
+use super::html::{code, escape, inline};
+use crate::json::Value;
+
+/// The schemas that are pages of their own: objects. Others are told where they are used.
+pub(super) fn is_object(schema: &Value<'_>) -> bool {
+    member(schema, "properties").is_some() || member(schema, "oneOf").is_some()
+}
+
+/// The own fields of an object as rows: name, need, form, description. Those of an object inside follow it.
+pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    add_fields(document, schema, "", &mut rows);
+    rows
+}
+
+fn add_fields(document: &Document<'_>, schema: &Value<'_>, within: &str, rows: &mut Vec<Vec<String>>) {
+    let required: Vec<&str> = items(schema, "required").iter().filter_map(Value::as_str).collect();
+    for (name, field) in member(schema, "properties").map(members).unwrap_or_default() {
+        let need = if required.contains(&name) { "yes" } else { "" };
+        let path = format!("{within}{name}");
+        rows.push(vec![code(&path), need.to_owned(), form(document, field), inline(described(document, field))]);
+        add_fields(document, field, &format!("{path}."), rows);
+    }
+}
+
+/// The description of a schema, or of what it refers to where it has none of its own.
+pub(super) fn described<'d>(document: &'d Document<'_>, schema: &'d Value<'_>) -> &'d str {
+    match text(schema, "description") {
+        // What an object is stands at the object.
+        "" if !is_object(document.resolve(schema)) => text(document.resolve(schema), "description"),
+        own => own,
+    }
+}
+
+/// What a value may be, as markup.
+pub(super) fn form(document: &Document<'_>, schema: &Value<'_>) -> String {
+    if let Some(pointer) = reference(schema) {
+        let target = document.resolve(schema);
+        let name = last_name(pointer);
+        return if is_object(target) { link(name) } else { form(document, target) };
+    }
+    let choices = [items(schema, "oneOf"), items(schema, "anyOf")].concat();
+    if !choices.is_empty() {
+        return choices.iter().map(|choice| form(document, choice)).collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(base) = items(schema, "allOf").first() {
+        return form(document, base);
+    }
+    let mut words = vec![kind(schema)];
+    if let Some(item) = member(schema, "items") {
+        words.push(format!("of {}", form(document, item)));
+    }
+    words.extend(bounds(schema));
+    words.retain(|word| !word.is_empty());
+    words.join(", ").replacen("array, of", "array of", 1)
+}
+
+fn kind(schema: &Value<'_>) -> String {
+    if let Some(only) = member(schema, "const").and_then(Value::as_str) {
+        return code(only);
+    }
+    let values = items(schema, "enum");
+    if !values.is_empty() {
+        return values.iter().filter_map(Value::as_str).map(code).collect::<Vec<_>>().join(" ");
+    }
+    match member(schema, "type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Some(kind) => kind.as_str().map(escape).unwrap_or_default(),
+        None => String::new(),
+    }
+}
+
+fn bounds(schema: &Value<'_>) -> Vec<String> {
+    const WORDS: [(&str, &str); 9] = [
+        ("format", ""),
+        ("minimum", "from "),
+        ("exclusiveMinimum", "above "),
+        ("maximum", "to "),
+        ("exclusiveMaximum", "below "),
+        ("maxLength", "at most characters: "),
+        ("maxItems", "at most items: "),
+        ("pattern", ""),
+        ("default", "default "),
+    ];
+    let say = |(name, words): &(&str, &str)| {
+        let value = match member(schema, name)? {
+            Value::String(text) if *name == "pattern" => code(text),
+            Value::String(text) => escape(text),
+            Value::Number(number) => escape(number),
+            Value::Bool(flag) => flag.to_string(),
+            _ => return None,
+        };
+        Some(format!("{words}{value}"))
+    };
+    WORDS.iter().filter_map(say).collect()
+}
+
+/// A link to the section of a schema.
+pub(super) fn link(name: &str) -> String {
+    format!("<a href=\"#{0}\">{0}</a>", escape(name))
+}

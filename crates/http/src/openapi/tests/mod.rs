@@ -1,0 +1,181 @@
+//! Holds the document against the code: routes, decoders, refusals, renderings, and the page made from it.
+
+mod answers;
+mod codes;
+mod requests;
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use http::Request;
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use super::*;
+
+fn document() -> Value {
+    serde_json::from_str(PAYMENT).expect("the document is JSON")
+}
+
+/// What `#/a/b` names.
+fn at<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
+    document.pointer(pointer.strip_prefix('#')?)
+}
+
+fn references<'d>(value: &'d Value, found: &mut BTreeSet<&'d str>) {
+    match value {
+        Value::Object(members) => {
+            found.extend(members.get("$ref").and_then(Value::as_str));
+            let mapping = members.get("mapping").and_then(Value::as_object);
+            found.extend(mapping.into_iter().flat_map(|mapping| mapping.values().filter_map(Value::as_str)));
+            members.values().for_each(|member| references(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_reference_resolves_and_every_component_is_referred_to() {
+    let document = document();
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    for pointer in &found {
+        assert!(at(&document, pointer).is_some(), "{pointer}");
+    }
+    // No operation answers these two: they are told for paths and methods that are none.
+    let told = ["#/components/responses/NotFound", "#/components/responses/MethodNotAllowed"];
+    for (kind, components) in document["components"].as_object().expect("an object") {
+        for name in components.as_object().expect("an object").keys() {
+            let pointer = format!("#/components/{kind}/{name}");
+            let used =
+                kind == "securitySchemes" || told.contains(&pointer.as_str()) || found.contains(pointer.as_str());
+            assert!(used, "{pointer} is not used");
+        }
+    }
+}
+
+/// `(path, method)` of every `.route("path", method(…))` in the source of the routes.
+fn routes() -> BTreeSet<(String, String)> {
+    let source = include_str!("../../payments_v2/routes.rs");
+    let mut found = BTreeSet::new();
+    for piece in source.split(".route(\"").skip(1) {
+        let (path, rest) = piece.split_once("\", ").expect("a path and its methods");
+        let methods = rest.lines().next().unwrap_or_default();
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if methods.contains(&format!("{method}(")) {
+                found.insert((path.to_owned(), method.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_operations_are_the_routes() {
+    let document = document();
+    let paths = document["paths"].as_object().expect("an object");
+    let methods = |item: &Value| item.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    let described: BTreeSet<(String, String)> = paths
+        .iter()
+        .flat_map(|(path, item)| methods(item).into_iter().map(move |method| (path.clone(), method)))
+        .collect();
+    assert_eq!(described.len(), 6);
+    assert_eq!(described, routes());
+}
+
+#[test]
+fn links_and_path_parameters_name_what_there_is() {
+    let document = document();
+    let paths = document["paths"].as_object().expect("an object");
+    let operations = paths
+        .iter()
+        .flat_map(|(path, item)| item.as_object().expect("an object").values().map(move |operation| (path, operation)));
+    let mut ids = BTreeSet::new();
+    for (path, operation) in operations {
+        let id = operation["operationId"].as_str().expect("an id");
+        assert!(ids.insert(id), "{id} stands there twice");
+        let parameters = operation["parameters"].as_array().expect("an array");
+        let in_path = parameters.iter().filter(|parameter| parameter["in"] == "path").count();
+        assert_eq!(in_path, path.matches('{').count(), "{path}");
+        assert!(operation["responses"]["200"]["headers"]["X-Request-Id"].is_object(), "{id}");
+    }
+    for (name, link) in document["components"]["links"].as_object().expect("an object") {
+        assert!(ids.contains(link["operationId"].as_str().expect("an id")), "{name}");
+    }
+}
+
+#[test]
+fn the_payment_events_are_the_webhooks() {
+    let document = document();
+    let hooks: BTreeSet<&str> =
+        document["webhooks"].as_object().expect("an object").keys().map(String::as_str).collect();
+    let events = domain::event::EventKind::ALL;
+    assert_eq!(hooks, events.iter().filter(|kind| !kind.is_of_quote()).map(|kind| kind.name()).collect());
+    let named: Vec<&str> = document["components"]["schemas"]["EventType"]["enum"]
+        .as_array()
+        .expect("an array")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert_eq!(named, events.map(|kind| kind.name()));
+}
+
+async fn got(path: &str) -> (http::response::Parts, String) {
+    let request = Request::get(path).body(Body::empty()).expect("a request");
+    let (parts, body) = router().oneshot(request).await.expect("an answer").into_parts();
+    let body = axum::body::to_bytes(body, 1024 * 1024).await.expect("a body");
+    (parts, String::from_utf8(body.to_vec()).expect("UTF-8"))
+}
+
+#[tokio::test]
+async fn the_document_and_its_page_are_served() {
+    let (parts, body) = got("/openapi/payment.json").await;
+    assert_eq!(
+        (parts.status.as_u16(), &parts.headers["content-type"]),
+        (200, &"application/json".parse().expect("a value"))
+    );
+    assert_eq!(body, PAYMENT);
+    let (parts, page) = got("/docs").await;
+    assert_eq!(parts.headers["content-type"], "text/html; charset=utf-8");
+    assert_eq!(parts.headers["content-security-policy"], CONTENT_SECURITY_POLICY);
+    assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", docs::STYLE_PATH)));
+    let (parts, style) = got(docs::STYLE_PATH).await;
+    assert_eq!(
+        (parts.headers["content-type"].to_str().expect("text"), style.as_str()),
+        ("text/css; charset=utf-8", docs::STYLE)
+    );
+}
+
+#[test]
+fn the_page_tells_every_operation_schema_and_error_and_loads_nothing() {
+    let (document, page) = (document(), docs::page(PAYMENT).expect("JSON"));
+    for (path, item) in document["paths"].as_object().expect("an object") {
+        for operation in item.as_object().expect("an object").values() {
+            let id = operation["operationId"].as_str().expect("an id");
+            assert!(page.contains(&format!("<section id=\"{id}\">")) && page.contains(path), "{id}");
+        }
+    }
+    for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(page.contains(&format!(" id=\"{target}\"")), "#{target} leads nowhere");
+    }
+    for code in ["quote_expired", "insufficient_balance", "external_id_conflict", "IFSC"] {
+        assert!(page.contains(code), "{code}");
+    }
+    for forbidden in ["<script", "<img", "<iframe", " style=", " onclick", "href=\"http", "src="] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    let opened = |tag: &str| page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+    for tag in ["section", "table", "tr", "td", "p", "code", "pre", "details", "a", "ul", "li", "main", "body"] {
+        assert_eq!(opened(tag), page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+}
+
+#[test]
+fn what_a_document_says_never_becomes_markup() {
+    let hostile = r#"{"info":{"title":"<script>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
+    let page = docs::page(hostile).expect("JSON");
+    for forbidden in ["<script", "<i>", "<u>", "/<b>", "\" onclick"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}

@@ -1,0 +1,178 @@
+//! What the document allows in a request against what the decoders take.
+
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::ids::QuoteId;
+use domain::order::{Draft, FIELDS, example};
+use serde_json::json;
+
+use super::*;
+use crate::decode::Rejection;
+use crate::payments_v2::decode;
+
+fn example_of(document: &Value, name: &str) -> Value {
+    document["components"]["examples"][name]["value"].clone()
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    serde_json::to_vec(value).expect("writes")
+}
+
+/// Field and rule of every fault.
+fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Vec<(&'static str, &'static str)> {
+    match result {
+        Err(Rejection::Faults { faults, .. }) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        Err(other) => panic!("{other}"),
+        Ok(_) => Vec::new(),
+    }
+}
+
+/// Field and rule of every fault of shape in an order.
+fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
+    match decode::payment_order(body) {
+        Ok((_, faults)) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        refused => faults(refused),
+    }
+}
+
+/// The order of a country in the document, and the same of `domain::order::example`.
+fn orders(document: &Value) -> Vec<(Value, Draft)> {
+    let draft = |country: Country, written: &Value| {
+        let amount: Decimal = written["amount"].to_string().parse().expect("a number");
+        let quote = QuoteId::parse(written["quote"].as_str().expect("text")).expect("an id");
+        let external_id = written["external_id"].as_str().map(str::to_owned);
+        Draft { external_id, ..example::draft(country, quote, Currency::Aed, amount) }
+    };
+    let order = |country: Country| {
+        let written = example_of(document, &format!("order{}", country.alpha3()));
+        let draft = draft(country, &written);
+        (written, draft)
+    };
+    Country::ALL.map(order).to_vec()
+}
+
+#[test]
+fn the_examples_decode_into_the_example_orders() {
+    let document = document();
+    for (written, draft) in orders(&document) {
+        assert_eq!(decode::payment_order(&bytes(&written)), Ok((draft, Vec::new())));
+    }
+    let request = decode::quote_request(&bytes(&example_of(&document, "quoteRequest"))).expect("valid");
+    assert_eq!(
+        (request.country, request.currency, request.amount),
+        (Country::Pak, Currency::Aed, Decimal::from_int(500))
+    );
+}
+
+#[test]
+fn the_fields_of_an_order_and_the_required_ones_are_the_decoders() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    for name in ["PaymentOrderFields", "AcceptedOrder"] {
+        let fields: BTreeSet<&str> =
+            schemas[name]["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(fields, BTreeSet::from(FIELDS), "{name}");
+    }
+    for (schema, missing) in
+        [("PaymentOrderFields", order_faults(b"{}")), ("QuoteRequest", faults(decode::quote_request(b"{}")))]
+    {
+        let required: Vec<&str> =
+            schemas[schema]["required"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        assert_eq!(required, missing.iter().map(|(field, _)| *field).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_lengths_are_the_decoders() {
+    let document = document();
+    let schema = &document["components"]["schemas"]["PaymentOrderFields"]["properties"];
+    let (order, _) = orders(&document).remove(4);
+    let mut checked = 0;
+    for (field, schema) in schema.as_object().expect("an object") {
+        let Some(max) = schema["maxLength"].as_u64() else { continue };
+        for (length, expected) in [(max, false), (max + 1, true)] {
+            let mut order = order.clone();
+            order[field] = "x".repeat(usize::try_from(length).expect("fits")).into();
+            let told = order_faults(&bytes(&order));
+            assert_eq!(told.contains(&(known(field), "string_too_long")), expected, "{field} {length}");
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 18);
+}
+
+fn known(field: &str) -> &'static str {
+    FIELDS.into_iter().find(|known| *known == field).unwrap_or_else(|| panic!("no field {field}"))
+}
+
+#[test]
+fn the_names_are_the_decoders() {
+    let document = document();
+    let names = |schema: &str| document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone();
+    let (order, _) = orders(&document).remove(4);
+    for (field, schema) in [
+        ("country", "Country"),
+        ("currency", "SourceCurrency"),
+        ("beneficiary_account_type", "BankAccountType"),
+        ("sender_identity_doc_type", "IdentityDocumentType"),
+    ] {
+        for (name, expected) in
+            names(schema).into_iter().map(|name| (name, vec![])).chain([(json!("no such name"), vec![(field, "enum")])])
+        {
+            let mut order = order.clone();
+            order[field] = name.clone();
+            assert_eq!(order_faults(&bytes(&order)), expected, "{field} {name}");
+        }
+    }
+    for state in names("PaymentState") {
+        let query = format!("country=PAK&status={}", state.as_str().expect("text"));
+        assert_eq!(faults(decode::list_query(Some(&query))), [], "{state}");
+    }
+    assert_eq!(names("PaymentState").len(), domain::payment::PaymentState::ALL.len());
+    assert_eq!(names("SourceCurrency").len(), Currency::SOURCES.len());
+}
+
+#[test]
+fn the_bounds_of_the_queries_are_the_decoders() {
+    let document = document();
+    let headers = http::HeaderMap::new();
+    let list = |query: &str| faults(decode::list_query(Some(&format!("country=PAK&{query}"))));
+    let events = |query: &str| faults(decode::events_query(Some(&format!("mode=poll&{query}")), &headers));
+    let mut checked = 0;
+    for (path, read) in
+        [("/v2/payments", &list as &dyn Fn(&str) -> Vec<(&'static str, &'static str)>), ("/v2/events", &events)]
+    {
+        for parameter in document["paths"][path]["get"]["parameters"].as_array().expect("a list") {
+            let (name, schema) = (parameter["name"].as_str().unwrap_or_default(), &parameter["schema"]);
+            for (bound, beyond) in [("minimum", -1), ("maximum", 1)] {
+                let Some(value) = schema[bound].as_i64().filter(|_| parameter["in"] == "query") else { continue };
+                assert_eq!(read(&format!("{name}={value}")), [], "{name}");
+                assert_eq!(read(&format!("{name}={}", value + beyond)).len(), 1, "{name}");
+                checked += 1;
+            }
+            for value in schema["enum"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .filter(|_| name != "search_type")
+            {
+                assert_eq!(read(&format!("{name}={value}")).iter().filter(|(_, rule)| *rule == "enum").count(), 0);
+            }
+        }
+    }
+    assert_eq!(checked, 8);
+    for kind in ["id", "external_id", "linked_txn"] {
+        assert_eq!(list(&format!("search_type={kind}&search_term=x")), []);
+    }
+    let defaults = decode::list_query(Some("country=PAK")).expect("valid");
+    let told = |name: &str| {
+        let parameters = document["paths"]["/v2/payments"]["get"]["parameters"].as_array().expect("a list");
+        parameters.iter().find(|parameter| parameter["name"] == name).expect("there")["schema"]["default"].clone()
+    };
+    assert_eq!(
+        (told("limit"), told("offset"), told("sorting_order")),
+        (json!(defaults.limit), json!(defaults.offset), json!("desc"))
+    );
+}
