@@ -8,7 +8,6 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use domain::ids::{BatchId, TenantId};
-use domain::payment::IdSource;
 use domain::time::Span;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;

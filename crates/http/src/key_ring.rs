@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
+use domain::ports::Clock;
+use domain::time::Timestamp;
 use engine::payments::{KeyRow, Store, StoreError};
 use secrecy::ExposeSecret as _;
 
@@ -15,29 +17,36 @@ use crate::auth::{Found, KeyRing, KeyRingError, Network, SigningKey, VerifiedKey
 pub const BELIEVED_FOR: Duration = Duration::from_secs(2);
 
 /// The store's access keys.
-pub struct StoreKeys(pub Store);
+pub struct StoreKeys {
+    /// Where they are kept.
+    pub store: Store,
+    /// Tells which secrets of a rotated key are still valid.
+    pub clock: Arc<dyn Clock>,
+}
 
 impl KeyRing for StoreKeys {
     fn find<'a>(&'a self, access_key: &'a str) -> Found<'a> {
         Box::pin(async move {
             let unreadable = |error: &dyn std::fmt::Display| KeyRingError(error.to_string());
-            let row = self.0.key(access_key).await.map_err(|error| unreadable(&error))?;
+            let row = self.store.key(access_key).await.map_err(|error| unreadable(&error))?;
             let Some(row) = row.filter(|row| row.revoked_at.is_none()) else { return Ok(None) };
-            let tenant = self.0.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
+            let tenant = self.store.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
             let require_hmac = tenant.is_some_and(|tenant| tenant.policy.require_hmac);
-            verified(row, require_hmac).map(|key| Some(Arc::new(key)))
+            verified(row, require_hmac, self.clock.now()).map(|key| Some(Arc::new(key)))
         })
     }
 }
 
-fn verified(row: KeyRow, require_hmac: bool) -> Result<VerifiedKey, KeyRingError> {
-    let mut secrets = row.secrets.iter().map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
+fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedKey, KeyRingError> {
+    let mut secrets = row.valid_secrets(now).map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
     let secret = secrets.next().ok_or_else(|| KeyRingError("a key without a secret".to_owned()))?;
+    let other_secret = secrets.next();
+    drop(secrets);
     let networks: Result<Vec<Network>, _> = row.allowed_ips.iter().map(|text| text.parse()).collect();
     Ok(VerifiedKey {
         tenant: row.tenant,
         secret,
-        other_secret: secrets.next(),
+        other_secret,
         suspended: row.suspended,
         allowed_networks: networks.map_err(|error| KeyRingError(error.to_string()))?,
         require_hmac,

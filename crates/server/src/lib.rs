@@ -4,4 +4,6 @@
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod sandbox;
+pub mod service;
 pub mod telemetry;

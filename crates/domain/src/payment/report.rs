@@ -324,10 +324,11 @@ pub fn resolve(
         attempt: attempt.id,
         status,
         reason: None,
-        info: Some(evidence.to_owned()),
+        // How they know is for the attempt's record, not for the client's `msg`.
+        info: None,
         bank_reference: None,
         amount: None,
-        source: "operator".to_owned(),
+        source: format!("operator: {evidence}"),
     };
     Ok(apply(payment, attempt, &report, None, Span(i64::MAX), cx))
 }

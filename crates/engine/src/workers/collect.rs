@@ -46,7 +46,7 @@ pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop
 
 impl Workers {
     /// Fetches and applies one page; whether the rail could be reached and the page was stored.
-    async fn collect_once(&self, rail: &dyn Rail) -> bool {
+    pub(super) async fn collect_once(&self, rail: &dyn Rail) -> bool {
         let cursor = match self.store.rail_cursor(rail.id()).await {
             Ok(cursor) => cursor,
             Err(error) => {

@@ -61,11 +61,13 @@ impl Workers {
 
     async fn answered(&self, job: &Job, attempt: &Attempt, answer: InquiryAnswer) {
         let unproven = matches!(attempt.state, AttemptState::Sending | AttemptState::Indeterminate);
-        if answer == InquiryAnswer::NotFound && unproven {
+        let again = answer == InquiryAnswer::NotFound && unproven;
+        let action = PaymentAction::Inquired { attempt: attempt.id, fence: job.fence, answer };
+        // Told first: the attempt is `indeterminate` from here on, so that a repetition which certainly does not leave
+        // says nothing about the first message; and whoever lost the job's fence repeats nothing.
+        if self.tell(job.tenant, attempt.payment, action).await.is_some() && again {
             self.send_again(job, attempt).await;
         }
-        let action = PaymentAction::Inquired { attempt: attempt.id, fence: job.fence, answer };
-        self.tell(job.tenant, attempt.payment, action).await;
     }
 
     /// "Not found" is no proof that nothing was sent: the identical message goes again, to the same rail, and only if

@@ -6,6 +6,7 @@ use domain::attempt::Attempt;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::Job;
 use domain::payment::accept::NOT_EXECUTABLE;
+use domain::payment::report::NOT_SENT;
 use domain::payment::{PaymentState, ReviewState, Trigger};
 use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice};
@@ -103,7 +104,12 @@ impl Workers {
     ) -> Plan {
         let corridors = &self.world.corridors;
         let wanted = wanted(&record.order, record.payment.amount, corridors);
-        let refused: BTreeSet<RailId> = attempts.iter().map(|attempt| attempt.rail.clone()).collect();
+        // A rail that could not be reached has refused nothing: its health decides when it is tried again.
+        let refused: BTreeSet<RailId> = attempts
+            .iter()
+            .filter(|attempt| attempt.reason.as_deref() != Some(NOT_SENT))
+            .map(|attempt| attempt.rail.clone())
+            .collect();
         let now = self.clock().now();
         match route::choose(corridors, &wanted, &refused, &self.health.unhealthy(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone()),

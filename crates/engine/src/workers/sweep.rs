@@ -43,7 +43,7 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
 }
 
 impl Workers {
-    async fn expire_some(&self) -> Result<usize, store::StoreError> {
+    pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
         let lease = Span(EXPIRE_EVERY.0 * 10);
         if self.store.lease_role("expire quotes", &self.owner, lease).await?.is_none() {
             return Ok(0);

@@ -153,7 +153,7 @@ async fn wait(news: &mut watch::Receiver<u64>, stopping: &mut watch::Receiver<bo
             tokio::time::sleep(pause).await;
         }
         () = tokio::time::sleep(look) => {}
-        _ = stopping.wait_for(|stop| *stop) => {}
+        _ = stopping.changed() => {}
         () = tokio::time::sleep_until(until) => {}
     }
 }

@@ -86,7 +86,8 @@ impl Answer {
 impl Api {
     /// The operations over the payment service.
     pub fn new(payments: Payments, settings: Settings) -> Arc<Api> {
-        let keys = KeyCache::new(StoreKeys(payments.store().clone()), BELIEVED_FOR);
+        let keys = StoreKeys { store: payments.store().clone(), clock: payments.world().clock.clone() };
+        let keys = KeyCache::new(keys, BELIEVED_FOR);
         Arc::new(Api {
             verifier: Verifier::new(Arc::new(keys), settings.rules.clone()),
             tenants: Tenants::new(payments.store().clone()),

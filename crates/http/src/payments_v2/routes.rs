@@ -8,7 +8,6 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use domain::country::Country;
-use domain::ids::PaymentId;
 use engine::payments::{ListFilter, Record, Search};
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Request, header};
@@ -101,8 +100,7 @@ fn filter(query: ListQuery) -> Option<ListFilter> {
     }
     let search = match query.search {
         None => None,
-        // A term that is no id is the id of nothing.
-        Some((SearchType::Id, term)) => Some(Search::Id(PaymentId::parse(&term)?)),
+        Some((SearchType::Id, term)) => Some(Search::Id(term)),
         Some((SearchType::ExternalId, term)) => Some(Search::ExternalId(term)),
         Some((SearchType::LinkedTxn, term)) => Some(Search::LinkedTxn(term)),
     };
@@ -113,8 +111,8 @@ fn filter(query: ListQuery) -> Option<ListFilter> {
         end: query.end_ts,
         search,
         newest_first: query.sorting_order == SortingOrder::Desc,
-        limit: query.limit,
-        offset: query.offset,
+        limit: query.limit as usize,
+        offset: usize::try_from(query.offset).ok()?,
     })
 }
 

@@ -37,6 +37,29 @@ impl Failure {
         }
     }
 
+    /// A refusal, with its causes.
+    pub fn refused(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Refused(format!("{:#}", error.into()))
+    }
+
+    /// A wrong use, with its causes.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Usage(format!("{:#}", error.into()))
+    }
+
+    /// A failure of the service, with its causes.
+    pub fn unavailable(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Unavailable(format!("{:#}", error.into()))
+    }
+
+    /// A failure of the store: what it refuses is a refusal, everything else its own.
+    pub fn of_store(error: store::StoreError) -> Failure {
+        match error {
+            store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => Failure::refused(error),
+            other => Failure::unavailable(other),
+        }
+    }
+
     /// Tells the person on stderr and answers the exit code.
     pub fn report(&self) -> ExitCode {
         if !matches!(self, Failure::OutputClosed) {

@@ -11,12 +11,18 @@ mod events;
 mod export;
 mod failure;
 mod health;
+mod ledger;
 mod order;
 mod output;
 mod pay;
 mod payments;
 mod quote;
+mod review;
+mod sandbox;
+mod serve;
 mod shell;
+mod store_commands;
+mod tenants;
 mod token;
 mod watch;
 
@@ -56,6 +62,8 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     // ---- local
+    /// Start everything on this machine, nothing real
+    Sandbox(sandbox::SandboxArgs),
     /// Print the running sandbox's addresses and keys as shell variables
     Env(env::EnvArgs),
     /// Check this installation: configuration, keys, disk, service, clocks
@@ -76,7 +84,24 @@ enum Command {
     /// Make and examine tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Make and list tenants, fund them
+    #[command(subcommand)]
+    Tenants(tenants::TenantsCommand),
+    /// Make, list, rotate and revoke access keys
+    #[command(subcommand)]
+    Keys(tenants::KeysCommand),
+    // ---- operations
+    /// Look through the books
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
+    /// Decide about payments that wait for a person
+    #[command(subcommand)]
+    Review(review::ReviewCommand),
     // ---- server
+    /// Run the service
+    Serve(serve::ServeArgs),
+    /// Bring the database to this version's schema
+    Migrate(serve::MigrateArgs),
     /// Ask a running service whether it is ready
     Healthcheck(health::HealthArgs),
     /// Check, print and explain the configuration
@@ -117,6 +142,13 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     let context = Context { output: cli.output, data_dir: cli.data_dir };
     match cli.command {
+        Command::Sandbox(args) => sandbox::run(&args, &context),
+        Command::Tenants(command) => tenants::tenants(&command, &context),
+        Command::Keys(command) => tenants::keys(&command, &context),
+        Command::Ledger(command) => ledger::run(&command, &context),
+        Command::Review(command) => review::run(&command, &context),
+        Command::Serve(args) => serve::serve(&args, &context),
+        Command::Migrate(args) => serve::migrate(&args, &context),
         Command::Env(args) => env::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Quote(args) => quote::run(&args, &context),
@@ -129,6 +161,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }
+}
+
+/// Runs a command that waits for others.
+fn run_async<F: Future<Output = Result<(), Failure>>>(command: F) -> Result<(), Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 
 /// Reads `NAME=VALUE`.

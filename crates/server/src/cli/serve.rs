@@ -67,7 +67,7 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
         let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
         let report = store.migrate().await.map_err(Failure::unavailable)?;
         match context.output {
-            Output::Table => output::line(&format!("schema version {} ({} applied now)", report.version, report.applied)),
+            Output::Table => output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len())),
             Output::Json => {
                 output::json(&serde_json::json!({ "version": report.version, "applied": report.applied }))
             }

@@ -163,7 +163,7 @@ impl Past {
             workers.run_due().await?;
             self.advance(pause);
         }
-        self.advance(Span::days(1) - Span::secs(6));
+        self.advance(Span::secs(86_400 - 6));
         Ok(())
     }
 

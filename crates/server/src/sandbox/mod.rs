@@ -134,7 +134,7 @@ async fn demo_key(store: &Store, tenant: &Tenant, service: KeyService, meta: &st
         && let Some(row) = store.key(&access_key).await?
         && let Some(secret) = row.secrets.first()
     {
-        return Ok(IssuedKey { access_key, secret_key: secret.expose_secret().to_owned() });
+        return Ok(IssuedKey { access_key, secret_key: secret.secret.expose_secret().to_owned() });
     }
     let issued = tenancy::create_key(store, tenant, Environment::Mock, service, WHO).await?;
     store.set_meta(meta, &issued.access_key).await?;

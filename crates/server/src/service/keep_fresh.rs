@@ -16,6 +16,7 @@ use crate::config::Config;
 pub(super) struct Fresh {
     pub rates: FreshRates,
     pub lists: Arc<ListBook>,
+    pub rates_http: reqwest::Client,
     pub http: reqwest::Client,
     pub clock: BusinessClock,
 }
@@ -23,8 +24,8 @@ pub(super) struct Fresh {
 pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>) -> Vec<(String, JoinHandle<()>)> {
     let rates_every = Duration::from_secs(config.rates.refresh_s.into());
     let lists_every = Duration::from_secs(config.screening.refresh_s.into());
-    let Fresh { rates, lists, http, clock } = fresh;
-    let (rates_http, rates_clock) = (http.clone(), clock.clone());
+    let Fresh { rates, lists, rates_http, http, clock } = fresh;
+    let rates_clock = clock.clone();
     let rates_task = every(rates_every, stop.clone(), move || {
         let (rates, http, clock) = (rates.clone(), rates_http.clone(), rates_clock.clone());
         async move { refresh_rates(&rates, &http, &clock).await }
@@ -38,16 +39,17 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
 
 async fn every<F: Future<Output = ()>>(period: Duration, mut stop: watch::Receiver<bool>, mut act: impl FnMut() -> F) {
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(period) => act().await,
-            _ = stop.wait_for(|stop| *stop) => return,
+        let stopped = tokio::time::timeout(period, stop.wait_for(|stop| *stop)).await.is_ok();
+        if stopped {
+            return;
         }
+        act().await;
     }
 }
 
 async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &BusinessClock) {
     match rates {
-        FreshRates::Walk(walk) => walk.tick(clock.now()),
+        FreshRates::Embedded(rates) => rates.tick(clock.now()),
         FreshRates::Live(live) => {
             let done = live.refresh(http, clock.now()).await;
             for error in &done.failed {
@@ -57,7 +59,6 @@ async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &Busin
                 tracing::warn!(?held, "a rate moved too far at once and is held back");
             }
         }
-        FreshRates::Fixed => {}
     }
 }
 

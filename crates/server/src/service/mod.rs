@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use domain::ids::BatchId;
-use domain::ports::Clock as _;
 use domain::time::Span;
 use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::workers::Workers;
 use http_api::server::Drained;
-use store::Store;
+use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub mod books;
 pub mod clock;
 mod keep_fresh;
 pub mod ops;
@@ -88,8 +88,11 @@ pub(crate) async fn open_store_at(
 ) -> anyhow::Result<Store> {
     let key = crate::config::key_encryption_key(config, data_dir)?;
     let mut options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(key)));
-    options.writers = config.store.pool_size as usize;
-    options.readers = config.store.pool_size as usize;
+    options.previous_keys =
+        crate::config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
+    options.writers = config.store.writers as usize;
+    options.readers = config.store.readers as usize;
+    options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
     let url = match config.store_location(data_dir) {
         StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
         StoreLocation::Postgres(url) => url,
@@ -111,7 +114,8 @@ impl Service {
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let mut tasks = vec![("batcher".to_owned(), tokio::spawn(batcher.run()))];
-        let refreshing = keep_fresh::Fresh { rates, lists, http, clock: clock.clone() };
+        let rates_http = world::rates_client(config)?;
+        let refreshing = keep_fresh::Fresh { rates, lists, rates_http, http, clock: clock.clone() };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         if role != Role::Api {
             let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
@@ -132,7 +136,7 @@ impl Service {
             clock: clock.clone(),
             stopping: stopping.clone(),
         });
-        let settings = routes::server_settings(config);
+        let settings = config.server_settings();
         let serving = tokio::spawn(async move {
             let mut stopping = stopping;
             let stopped = async move {
@@ -179,15 +183,12 @@ async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Ins
 
 /// A business clock that was moved ahead stays ahead.
 async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<()> {
-    if let Some(text) = store.meta(CLOCK_AHEAD).await? {
-        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_AHEAD} in the store is no number"))?;
+    if let Some(text) = store.meta(CLOCK_OFFSET).await? {
+        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is no number"))?;
         clock.advance(Span(ahead));
     }
     Ok(())
 }
-
-/// Where the store keeps how far the business clock is ahead, in microseconds.
-pub const CLOCK_AHEAD: &str = "clock.ahead_us";
 
 /// A name for this process in leases.
 fn node_name(store: &Store) -> String {

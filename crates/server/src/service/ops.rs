@@ -6,7 +6,8 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use domain::ports::Clock as _;
+use domain::job::JobKind;
+use domain::time::Span;
 use engine::payments::Payments;
 use http_api::write;
 use reqwest::StatusCode;
@@ -61,9 +62,18 @@ async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
 
 /// Gauges that are read when they are asked for.
 async fn gauges(payments: &Payments, now: domain::time::Timestamp) -> Result<(), store::StoreError> {
-    for (kind, count) in payments.store().job_counts(now).await? {
-        metrics::gauge!("corridor_jobs", "kind" => kind.name()).set(count.total);
-        metrics::gauge!("corridor_job_oldest_seconds", "kind" => kind.name()).set(count.oldest_s);
-    }
+    let counts = payments.store().job_counts().await?;
+    let runnable = |kind: &JobKind| *kind != JobKind::Review;
+    let due = counts.iter().filter(|count| runnable(&count.kind) && count.oldest <= now);
+    let oldest = due.map(|count| now - count.oldest).max().unwrap_or(Span(0));
+    set("corridor_job_oldest_due_seconds", oldest.0 / 1_000_000);
+    let waiting = |kind| counts.iter().find(|count| count.kind == kind).map_or(0, |count| count.count);
+    set("corridor_jobs_due", waiting(JobKind::Submit) + waiting(JobKind::Inquire));
+    set("corridor_review_queue_items", waiting(JobKind::Review));
     Ok(())
+}
+
+/// Sets a gauge to a whole number. The recorder keeps gauges as floating point; these never leave the exact range.
+fn set(name: &'static str, value: i64) {
+    metrics::gauge!(name).set(u32::try_from(value.max(0)).unwrap_or(u32::MAX));
 }

@@ -18,10 +18,10 @@ use http_api::problem::Problem;
 use http_api::request_id::RequestId;
 use http_api::write;
 use reqwest::StatusCode;
+use store::CLOCK_OFFSET;
 use serde::Deserialize;
 use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
 
-use super::CLOCK_AHEAD;
 use super::clock::BusinessClock;
 use super::routes::Parts;
 
@@ -181,7 +181,7 @@ async fn advance_clock(
     }
     let ahead = Span(api.clock.ahead().0.saturating_add(Span::secs(query.seconds).0));
     // Stored first: a clock that was seen ahead must never be behind after a restart.
-    if let Err(error) = api.payments.store().set_meta(CLOCK_AHEAD, &ahead.0.to_string()).await {
+    if let Err(error) = api.payments.store().set_meta(CLOCK_OFFSET, &ahead.0.to_string()).await {
         return failed(&error).respond(&id);
     }
     api.clock.advance(Span::secs(query.seconds));

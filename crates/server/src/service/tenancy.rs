@@ -9,8 +9,11 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::{Environment, TenantPolicy};
+use domain::ports::Clock as _;
 use secrecy::SecretString;
-use store::{NewKey, Store, Tenant};
+use store::{KeyRow, KeySecret, Store, Tenant};
+
+use super::clock::WallClock;
 
 /// Random bytes of an access key (`decisions.md`: at least 24).
 const ACCESS_KEY_RANDOM_BYTES: usize = 24;
@@ -90,11 +93,17 @@ pub async fn create_key(
         access_key: format!("{}-{usage}-{}", tenant.tag, random::<ACCESS_KEY_RANDOM_BYTES>()?),
         secret_key: random::<SECRET_KEY_BYTES>()?,
     };
-    let key = NewKey {
+    let created_at = WallClock.now();
+    let secret = SecretString::from(issued.secret_key.clone());
+    let key = KeyRow {
         access_key: issued.access_key.clone(),
         tenant: tenant.id,
-        usage,
-        secret: SecretString::from(issued.secret_key.clone()),
+        use_name: usage,
+        secrets: vec![KeySecret { secret, created_at, valid_until: None }],
+        created_at,
+        revoked_at: None,
+        suspended: false,
+        allowed_ips: Vec::new(),
     };
     store.insert_key(&key, who).await.context("the key was not stored")?;
     Ok(issued)

@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide};
-use adapters::rates::{JsonShape, LiveRates, RateSource as Sheet, RateTable, SandboxRates};
-use adapters::screening::{ListBook, ListSource, Location};
+use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
+use adapters::rates::{LiveRates, SandboxRates};
+use adapters::screening::ListBook;
 use anyhow::Context as _;
-use domain::currency::Currency;
-use domain::ports::{Clock, Mid, NameScreen, Rail, RateBook};
+use domain::bank::BankDirectory;
+use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
-use domain::time::Span;
-use engine::world::{Tuning, World};
-use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as BankDirectory, SimulatedBank};
+use domain::time::{Span, Timestamp};
+use engine::world::World;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
 use super::clock::{BusinessClock, WallClock};
-use crate::config::{Config, RailEntry, RateSource, Transport};
+use crate::config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
-/// A new rate that is further from the last than this is held back, in basis points.
-const RATE_JUMP_BPS: u32 = 1_000;
+/// Longest fetch of rates or a list.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often the simulated bank looks into an exchange directory.
 const DIRECTORY_POLL: Span = Span::millis(100);
 
@@ -44,75 +45,75 @@ pub struct Surroundings {
 /// The rate book, by its source.
 #[derive(Clone)]
 pub enum FreshRates {
-    /// Moves by itself.
-    Walk(Arc<SandboxRates>),
+    /// Moves, or stands, by itself.
+    Embedded(Arc<SandboxRates>),
     /// Is fetched.
     Live(Arc<LiveRates>),
-    /// Stands in the configuration: whoever writes it there answers for its age.
-    Fixed,
-}
-
-/// Rates as the configuration states them, always of now.
-struct FixedRates {
-    table: RateTable,
-    clock: BusinessClock,
-}
-
-impl RateBook for FixedRates {
-    fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
-        self.table.mid(base, quote).map(|mid| Mid { as_of: self.clock.now(), ..mid })
-    }
 }
 
 /// Builds everything that `config` names; data of simulated parties is kept below `data_dir`.
 pub async fn build(config: &Config, data_dir: &Path, behaviour: Behaviour) -> anyhow::Result<Surroundings> {
     let clock = BusinessClock::default();
-    let http = reqwest::Client::builder()
-        .timeout(Duration::from_millis(config.rates.timeout_ms))
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .context("HTTP client")?;
+    let http = client(HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors()?);
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
-    let mut rails: BTreeMap<RailId, Arc<dyn Rail>> = BTreeMap::new();
-    for entry in config.rails.iter().filter(|entry| entry.enabled) {
-        let rail = connect(entry, config, data_dir, bank.as_ref()).with_context(|| format!("rail {}", entry.id))?;
-        rails.insert(RailId::new(&entry.id), Arc::new(rail));
-    }
-    let (rates, book) = rate_book(config, &http, &clock).await?;
+    let rails = connect_all(config, data_dir, bank.as_ref())?;
+    let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
     let world = Arc::new(World {
         corridors,
-        directory: Arc::new(directory(&config.banks.directory)?),
+        directory: Arc::new(directory(config)?),
         rates: book,
         screen,
         rails,
         clock: Arc::new(clock.clone()),
         wall_clock: Arc::new(WallClock),
-        tuning: tuning(config),
+        tuning: config.tuning(),
     });
     Ok(Surroundings { world, clock, bank, rates, lists, http })
 }
 
-fn tuning(config: &Config) -> Tuning {
-    let engine = &config.engine;
-    Tuning {
-        batch_max: engine.batch_max,
-        queue_max: engine.queue_max,
-        batches_in_flight: engine.batches_in_flight,
-        lease_max: engine.job_batch_max,
-        lease: Span::secs(engine.lease_s.into()),
-        poll: Span::millis(i64::try_from(engine.poll_interval_ms).unwrap_or(i64::MAX)),
-        ..Tuning::default()
-    }
+/// A world that can decide commands and call nobody, for commands that open the store.
+pub fn for_commands(config: &Config) -> anyhow::Result<World> {
+    let clock = BusinessClock::default();
+    Ok(World {
+        corridors: Arc::new(config.to_corridors()?),
+        directory: Arc::new(directory(config)?),
+        rates: Arc::new(SandboxRates::new(0, true, clock.now())),
+        screen: Arc::new(ListBook::sample()?),
+        rails: BTreeMap::new(),
+        clock: Arc::new(clock),
+        wall_clock: Arc::new(WallClock),
+        tuning: config.tuning(),
+    })
 }
 
-fn directory(path: &Path) -> anyhow::Result<domain::bank::BankDirectory> {
-    if path.as_os_str().is_empty() {
-        return adapters::bank_directory::sample().context("bank directory sample");
+/// The client that rates are fetched with: it carries the source's token.
+pub fn rates_client(config: &Config) -> anyhow::Result<reqwest::Client> {
+    let mut headers = HeaderMap::new();
+    if !config.rates.token.is_empty() {
+        let mut value: HeaderValue =
+            format!("Bearer {}", config.rates.token.expose()).parse().context("rates.token is no header value")?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
     }
-    adapters::bank_directory::load(path).with_context(|| format!("banks.directory {}", path.display()))
+    client(headers)
+}
+
+fn client(headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
+    let client = reqwest::Client::builder()
+        .timeout(FETCH_TIMEOUT)
+        .default_headers(headers)
+        .redirect(reqwest::redirect::Policy::none());
+    client.build().context("HTTP client")
+}
+
+fn directory(config: &Config) -> anyhow::Result<BankDirectory> {
+    match config.bank_directory() {
+        None => adapters::bank_directory::sample().context("bank directory sample"),
+        Some(path) => adapters::bank_directory::load(&path).with_context(|| format!("banks.directory {}", path.display())),
+    }
 }
 
 /// Where a simulated rail exchanges files, if it does.
@@ -138,7 +139,7 @@ async fn simulated_bank(
         .iter()
         .filter_map(|entry| {
             let path = exchange_directory(entry, data_dir)?;
-            Some(BankDirectory { rail: entry.id.clone(), path, poll: DIRECTORY_POLL })
+            Some(ExchangeDirectory { rail: entry.id.clone(), path, poll: DIRECTORY_POLL })
         })
         .collect();
     let bank = SimulatedBank::start(BankConfig {
@@ -152,93 +153,85 @@ async fn simulated_bank(
     Ok(Some(bank.await.context("simulated bank")?))
 }
 
-fn connect(
-    entry: &RailEntry,
+/// The connected rails of the configuration; simulated ones lead to the bank of this process.
+fn connect_all(
     config: &Config,
     data_dir: &Path,
     bank: Option<&SimulatedBank>,
-) -> anyhow::Result<IsoRail> {
-    let rail = RailId::new(&entry.id);
-    let or = |given: &str, fallback: &str| if given.is_empty() { fallback.to_owned() } else { given.to_owned() };
+) -> anyhow::Result<BTreeMap<RailId, Arc<dyn Rail>>> {
+    let mut rails: BTreeMap<RailId, Arc<dyn Rail>> = BTreeMap::new();
+    for setup in config.rail_setups() {
+        let (id, rail) = match setup {
+            RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(setup)),
+            RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(setup)),
+            RailSetup::Simulated(id) => {
+                let entry = config.rails.iter().find(|entry| entry.id == *id.0).context("a rail without its entry")?;
+                let bank = bank.context("no simulated bank runs")?;
+                (id.clone(), connect_simulated(id, entry, data_dir, bank)?)
+            }
+        };
+        rails.insert(id, Arc::new(rail?));
+    }
+    Ok(rails)
+}
+
+/// A rail to the simulated bank: over a directory where one is configured, else over HTTP.
+fn connect_simulated(
+    rail: RailId,
+    entry: &RailEntry,
+    data_dir: &Path,
+    bank: &SimulatedBank,
+) -> anyhow::Result<Result<IsoRail, SetupError>> {
     let ours = OurSide {
-        initiating_party: or(&entry.debtor_name, "Corridor"),
-        debtor_account: or(&entry.debtor_account, "CORRIDOR-SANDBOX"),
-        debtor_agent: or(&entry.debtor_agent, "SANDBOX"),
-        local_instrument: (!entry.local_instrument.is_empty()).then(|| entry.local_instrument.clone()),
+        initiating_party: "Corridor".to_owned(),
+        debtor_account: "CORRIDOR-SANDBOX".to_owned(),
+        debtor_agent: "SANDBOX".to_owned(),
+        local_instrument: None,
     };
     let report_wait = Duration::from_secs(entry.report_wait_s);
-    let dir = match entry.transport {
-        Transport::Directory => Some(entry.directory.clone()),
-        Transport::Simulated => exchange_directory(entry, data_dir),
-        Transport::Https => None,
-    };
-    if let Some(dir) = dir {
-        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_wait })?);
+    if let Some(dir) = exchange_directory(entry, data_dir) {
+        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_wait }));
     }
-    let url = match (entry.transport, bank) {
-        (Transport::Simulated, Some(bank)) => bank.url(&entry.id).context("the simulated bank does not listen")?,
-        (Transport::Simulated, None) => anyhow::bail!("no simulated bank in environment {}", config.environment.name()),
-        _ => entry.url.clone(),
-    };
-    let bearer = (!entry.token.is_empty()).then(|| entry.token.expose().to_owned().into());
+    let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
     Ok(IsoRail::https(HttpsConfig {
         rail,
         url,
-        bearer,
+        bearer: None,
         ours,
         connect_timeout: Duration::from_millis(entry.connect_timeout_ms),
         request_timeout: Duration::from_millis(entry.request_timeout_ms),
         report_wait,
-    })?)
+    }))
 }
 
 async fn rate_book(
     config: &Config,
     http: &reqwest::Client,
-    clock: &BusinessClock,
+    now: Timestamp,
 ) -> anyhow::Result<(FreshRates, Arc<dyn RateBook>)> {
-    let now = clock.now();
-    match config.rates.source {
-        RateSource::Walk => {
-            let frozen = config.rates.walk_bps == 0;
-            let walk = Arc::new(SandboxRates::new(config.rates.walk_seed, frozen, now));
-            Ok((FreshRates::Walk(walk.clone()), walk))
-        }
-        RateSource::Http => {
-            let source = Sheet::Http { url: config.rates.url.clone(), shape: JsonShape::default() };
-            let live = Arc::new(LiveRates::new(vec![source], RATE_JUMP_BPS));
+    let frozen = match config.rates.source {
+        RateSource::Live => {
+            let live = Arc::new(LiveRates::new(config.rate_sources(), config.rates.max_move_bps));
             let first = live.refresh(http, now).await;
-            anyhow::ensure!(first.failed.is_empty(), "rates: {:?}", first.failed);
-            Ok((FreshRates::Live(live.clone()), live))
+            // One source of several may be down; with none there is nothing to quote from.
+            anyhow::ensure!(first.updated > 0, "rates.sources: none could be read: {:?}", first.failed);
+            return Ok((FreshRates::Live(live.clone()), live));
         }
-        RateSource::Static => {
-            let mut table = RateTable::default();
-            for (base, quote, rate) in config.mid_rates() {
-                table.set(base, quote, Mid { rate, as_of: now });
-            }
-            Ok((FreshRates::Fixed, Arc::new(FixedRates { table, clock: clock.clone() })))
-        }
-    }
+        RateSource::Frozen => true,
+        RateSource::Walk => false,
+    };
+    let embedded = Arc::new(SandboxRates::new(config.rates.walk_seed, frozen, now));
+    Ok((FreshRates::Embedded(embedded.clone()), embedded))
 }
 
 async fn sanction_lists(
     config: &Config,
     http: &reqwest::Client,
-    now: domain::time::Timestamp,
+    now: Timestamp,
 ) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
         anyhow::ensure!(config.screening.sample_list, "screening.lists: name at least one sanction list");
         return ListBook::sample().context("sample sanction list");
     }
-    let sources = config.screening.lists.iter().map(|entry| {
-        let locations = entry.location.split_whitespace().map(|place| {
-            if place.starts_with("http://") || place.starts_with("https://") {
-                Location::Http(place.to_owned())
-            } else {
-                Location::File(PathBuf::from(place))
-            }
-        });
-        ListSource { locations: locations.collect() }
-    });
-    ListBook::load(sources.collect(), http, now).await.context("screening.lists")
+    ListBook::load(config.list_sources(), http, now).await.context("screening.lists")
 }

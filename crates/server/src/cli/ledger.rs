@@ -1,0 +1,156 @@
+//! `corridor ledger …`: the books, straight from the store.
+
+use clap::Subcommand;
+use domain::ids::TenantId;
+use domain::ledger::{Account, AccountCode};
+use serde_json::json;
+use store::{Store, StoredTransfer};
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::open;
+use super::tenants::{StoreArgs, TenantArgs};
+use super::{Context, run_async};
+use crate::service::books;
+
+/// Transfers read at once.
+const PAGE: usize = 1_000;
+
+/// `ledger …`
+#[derive(Subcommand, Debug)]
+pub enum LedgerCommand {
+    /// Every account of a tenant with its balance; each currency sums to zero
+    #[command(after_help = "Example:\n  corridor ledger trial-balance --tenant demobank")]
+    TrialBalance(TenantArgs),
+    /// The transfers of one account, oldest first
+    Statement(StatementArgs),
+    /// Recompute every balance from the transfers and compare
+    #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
+    Verify(StoreArgs),
+}
+
+/// Options of `ledger statement`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  corridor ledger statement --tenant demobank --account prefund:USDT")]
+pub struct StatementArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The account: prefund:USDT, in_transit:USDT, nostro:pak-raast:PKR …
+    #[arg(long)]
+    account: String,
+}
+
+/// Runs `ledger …`.
+pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            LedgerCommand::TrialBalance(args) => trial_balance(args, context).await,
+            LedgerCommand::Statement(args) => statement(args, context).await,
+            LedgerCommand::Verify(args) => verify(args, context).await,
+        }
+    })
+}
+
+async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let mut accounts = opened.store.accounts(tenant.id).await.map_err(Failure::of_store)?;
+    accounts.sort_by_key(|account| (account.code.currency(), account.code.to_string()));
+    match context.output {
+        Output::Table => {
+            let row = |account: &Account| {
+                let plain = |minor| domain::money::Money::new(minor, account.code.currency()).to_string();
+                vec![
+                    account.code.to_string(),
+                    account.balance().to_string(),
+                    plain(account.debits_posted),
+                    plain(account.credits_posted),
+                    plain(account.debits_pending),
+                    plain(account.credits_pending),
+                ]
+            };
+            let head = ["account", "balance", "debits", "credits", "pending debits", "pending credits"];
+            output::rows(&head, accounts.iter().map(row).collect())
+        }
+        Output::Json => accounts.iter().try_for_each(|account| {
+            output::json(&json!({
+                "account": account.code.to_string(),
+                "currency": account.code.currency().code(),
+                "balance": account.balance().decimal().to_string(),
+                "available": account.available().decimal().to_string(),
+                "debits_posted_minor": account.debits_posted,
+                "credits_posted_minor": account.credits_posted,
+                "debits_pending_minor": account.debits_pending,
+                "credits_pending_minor": account.credits_pending,
+            }))
+        }),
+    }
+}
+
+async fn statement(args: &StatementArgs, context: &Context) -> Result<(), Failure> {
+    let code = AccountCode::parse(&args.account)
+        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is no account code", args.account)))?;
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let transfers = transfers_of(&opened.store, tenant.id, &code).await?;
+    let signed = |transfer: &StoredTransfer| if transfer.debit == code { "-" } else { "+" };
+    match context.output {
+        Output::Table => {
+            let row = |transfer: &StoredTransfer| {
+                let other = if transfer.debit == code { &transfer.credit } else { &transfer.debit };
+                vec![
+                    transfer.at.to_string(),
+                    transfer.kind.name().to_owned(),
+                    format!("{}{}", signed(transfer), transfer.amount),
+                    other.to_string(),
+                    transfer.reason.to_string(),
+                    transfer.subject.map(|id| id.to_string()).unwrap_or_default(),
+                ]
+            };
+            output::rows(&["at", "kind", "amount", "other side", "reason", "payment"], transfers.iter().map(row).collect())
+        }
+        Output::Json => transfers.iter().try_for_each(|transfer| {
+            output::json(&json!({
+                "at": transfer.at.to_string(),
+                "kind": transfer.kind.name(),
+                "debit": transfer.debit.to_string(),
+                "credit": transfer.credit.to_string(),
+                "amount": transfer.amount.decimal().to_string(),
+                "currency": transfer.amount.currency.code(),
+                "reason": transfer.reason,
+                "payment_id": transfer.subject.map(|id| id.to_string()),
+            }))
+        }),
+    }
+}
+
+async fn transfers_of(store: &Store, tenant: TenantId, code: &AccountCode) -> Result<Vec<StoredTransfer>, Failure> {
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.transfers(tenant, after, PAGE).await.map_err(Failure::of_store)?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = Some(last.id);
+        found.extend(page.into_iter().filter(|transfer| transfer.debit == *code || transfer.credit == *code));
+    }
+}
+
+async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(args, context).await?;
+    let report = books::verify(&opened.store).await.map_err(Failure::of_store)?;
+    match context.output {
+        Output::Table => {
+            output::line(&format!("{} tenants, {} accounts", report.tenants, report.accounts))?;
+            report.findings.iter().try_for_each(|finding| output::line(&format!("WRONG: {finding}")))?;
+        }
+        Output::Json => output::json(&json!({
+            "tenants": report.tenants,
+            "accounts": report.accounts,
+            "findings": report.findings,
+        }))?,
+    }
+    if report.findings.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Refused(format!("the books do not agree in {} places", report.findings.len())))
+}

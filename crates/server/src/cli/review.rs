@@ -1,0 +1,196 @@
+//! `corridor review …`: payments that wait for a person. Opens the store itself; each decision is in the
+//! administration log, and what became of an `unknown` payment takes two people.
+
+use clap::{Args, Subcommand, ValueEnum};
+use domain::country::Country;
+use domain::ids::{PaymentId, TenantId};
+use domain::payment::{PaymentState, ReviewState};
+use domain::rail::RailStatus;
+use serde_json::json;
+use store::{ListFilter, Record, Store};
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::{Opened, open};
+use super::tenants::TenantArgs;
+use super::{Context, run_async};
+
+/// Most payments of one country that are looked through.
+const LIST_MAX: usize = 1_000;
+
+/// `review …`
+#[derive(Subcommand, Debug)]
+pub enum ReviewCommand {
+    /// Payments held by screening and payments whose outcome nobody knows
+    #[command(after_help = "Example:\n  corridor review list --tenant demobank")]
+    List(TenantArgs),
+    /// Let a payment that screening held go on
+    Approve(DecideArgs),
+    /// Refuse a payment that screening held
+    Reject(DecideArgs),
+    /// Say what became of an unknown payment
+    Resolve(ResolveArgs),
+}
+
+/// Options of `review approve` and `review reject`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor review approve --tenant demobank --why 'other birth date' 6f0c…")]
+pub struct DecideArgs {
+    /// The payment
+    payment: String,
+    /// Why
+    #[arg(long)]
+    why: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// What became of a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Became {
+    Processing,
+    Succeeded,
+    Failed,
+    Reversed,
+}
+
+/// Options of `review resolve`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor review resolve --tenant demobank --to succeeded --maker ayesha --checker omar \
+    --why 'bank statement of 2026-11-20, line 14' 6f0c…")]
+pub struct ResolveArgs {
+    /// The payment
+    payment: String,
+    /// What became of it
+    #[arg(long, value_enum)]
+    to: Became,
+    /// Who found out
+    #[arg(long)]
+    maker: String,
+    /// Who checked it: somebody else
+    #[arg(long)]
+    checker: String,
+    /// How they know
+    #[arg(long)]
+    why: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Runs `review …`.
+pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            ReviewCommand::List(args) => list(args, context).await,
+            ReviewCommand::Approve(args) => decide(args, true, context).await,
+            ReviewCommand::Reject(args) => decide(args, false, context).await,
+            ReviewCommand::Resolve(args) => resolve(args, context).await,
+        }
+    })
+}
+
+async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let waiting = waiting(&opened.store, tenant.id).await?;
+    let asks = |record: &Record| {
+        if record.payment.standing.state == PaymentState::Unknown { "what became of it?" } else { "may it be paid?" }
+    };
+    match context.output {
+        Output::Table => {
+            let row = |record: &Record| {
+                let payment = &record.payment;
+                vec![
+                    payment.id.to_string(),
+                    asks(record).to_owned(),
+                    payment.amount.to_string(),
+                    payment.accepted_at.to_string(),
+                    payment.screened.score.to_string(),
+                    payment.screened.evidence.clone().unwrap_or_default(),
+                ]
+            };
+            let head = ["payment", "question", "amount", "accepted", "score", "evidence"];
+            output::rows(&head, waiting.iter().map(row).collect())
+        }
+        Output::Json => waiting.iter().try_for_each(|record| {
+            let payment = &record.payment;
+            output::json(&json!({
+                "payment_id": payment.id.to_string(),
+                "question": asks(record),
+                "status": payment.standing.state.name(),
+                "amount": payment.amount.decimal().to_string(),
+                "currency": payment.amount.currency.code(),
+                "accepted_at": payment.accepted_at.to_string(),
+                "score": payment.screened.score,
+                "evidence": payment.screened.evidence,
+                "list_version": payment.screened.list_version,
+            }))
+        }),
+    }
+}
+
+/// Unknown payments, and queued ones that screening held.
+async fn waiting(store: &Store, tenant: TenantId) -> Result<Vec<Record>, Failure> {
+    let mut found = Vec::new();
+    for country in Country::ALL {
+        let filter = ListFilter {
+            country,
+            states: vec![PaymentState::Queued, PaymentState::Unknown],
+            start: None,
+            end: None,
+            search: None,
+            newest_first: false,
+            limit: LIST_MAX,
+            offset: 0,
+        };
+        found.extend(store.list_payments(tenant, &filter).await.map_err(Failure::of_store)?);
+    }
+    let asks = |record: &Record| {
+        record.payment.standing.state == PaymentState::Unknown || record.payment.review == ReviewState::Waiting
+    };
+    found.retain(asks);
+    Ok(found)
+}
+
+fn payment_id(text: &str) -> Result<PaymentId, Failure> {
+    PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no payment id")))
+}
+
+async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
+    let id = payment_id(&args.payment)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let payments = opened.payments()?;
+    payments.service.review(tenant.id, id, approve).await.map_err(Failure::refused)?;
+    let action = if approve { "review.approve" } else { "review.reject" };
+    noted(&opened, action, id, &args.why).await?;
+    payments.finish().await;
+    output::remark(if approve { "approved: it goes on" } else { "rejected" });
+    Ok(())
+}
+
+async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
+    if args.maker.trim().eq_ignore_ascii_case(args.checker.trim()) {
+        return Err(Failure::Refused("--checker: must be somebody else than --maker".to_owned()));
+    }
+    let id = payment_id(&args.payment)?;
+    let status = match args.to {
+        Became::Processing => RailStatus::Accepted,
+        Became::Succeeded => RailStatus::Settled,
+        Became::Failed => RailStatus::Rejected,
+        Became::Reversed => RailStatus::Cancelled,
+    };
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let payments = opened.payments()?;
+    let evidence = format!("{} (found by {}, checked by {})", args.why, args.maker, args.checker);
+    payments.service.resolve(tenant.id, id, status, evidence.clone()).await.map_err(Failure::refused)?;
+    noted(&opened, "payment.resolve", id, &evidence).await?;
+    payments.finish().await;
+    output::remark("resolved");
+    Ok(())
+}
+
+async fn noted(opened: &Opened, action: &str, id: PaymentId, detail: &str) -> Result<(), Failure> {
+    opened.note(action, &id.to_string(), detail).await
+}

@@ -1,0 +1,76 @@
+//! What the commands share that open the store themselves: tenants, keys, ledger, review.
+
+use std::sync::Arc;
+
+use engine::batcher::Engine;
+use engine::payments::Payments;
+use store::{Store, Tenant};
+use tokio::task::JoinHandle;
+
+use super::Context;
+use super::failure::Failure;
+use super::tenants::StoreArgs;
+use crate::config::Config;
+use crate::service::{self, world};
+
+/// An open store and who opened it.
+pub struct Opened {
+    /// The configuration.
+    pub config: Config,
+    /// The store.
+    pub store: Store,
+    /// Who acts, for the administration log: the machine's user.
+    pub who: String,
+}
+
+/// A payment service without rails or workers, for one command.
+pub struct ForCommand {
+    /// The service.
+    pub service: Payments,
+    batcher: JoinHandle<()>,
+}
+
+impl ForCommand {
+    /// Waits until everything that was asked for is done.
+    pub async fn finish(self) {
+        drop(self.service);
+        if let Err(error) = self.batcher.await {
+            tracing::error!(%error, "the batcher ended badly");
+        }
+    }
+}
+
+/// Opens the store that the configuration names; it must be migrated.
+pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
+    let config = args.config.load()?;
+    let data_dir = context.data_dir()?;
+    std::fs::create_dir_all(data_dir.path())?;
+    let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+    store.ready().await.map_err(Failure::of_store)?;
+    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
+    Ok(Opened { config, store, who: format!("cli:{user}") })
+}
+
+impl Opened {
+    /// The tenant with this tag.
+    pub async fn tenant(&self, tag: &str) -> Result<Tenant, Failure> {
+        let tenants = self.store.tenants().await.map_err(Failure::of_store)?;
+        tenants
+            .into_iter()
+            .find(|tenant| tenant.tag == tag)
+            .ok_or_else(|| Failure::Refused(format!("there is no tenant {tag:?}; see `corridor tenants list`")))
+    }
+
+    /// A payment service that can decide commands.
+    pub fn payments(&self) -> Result<ForCommand, Failure> {
+        let world = Arc::new(world::for_commands(&self.config).map_err(Failure::refused)?);
+        let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
+        let service = Payments::new(self.store.clone(), engine, world, self.config.environment);
+        Ok(ForCommand { service, batcher: tokio::spawn(batcher.run()) })
+    }
+
+    /// Writes an action into the administration log.
+    pub async fn note(&self, action: &str, subject: &str, detail: &str) -> Result<(), Failure> {
+        self.store.log_admin(&self.who, action, subject, detail).await.map_err(Failure::of_store)
+    }
+}

@@ -1,0 +1,76 @@
+//! Do the books agree? Every balance recomputed from the transfers, every currency summed, every payment looked after.
+
+use std::collections::BTreeMap;
+
+use domain::currency::Currency;
+use domain::ledger::Account;
+use domain::money::Money;
+use store::{BookFault, Store, StoreError};
+
+/// Most payments without a job that are named.
+const NAMED_MAX: usize = 100;
+
+/// What was looked at and what is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Tenants looked at.
+    pub tenants: usize,
+    /// Accounts looked at.
+    pub accounts: usize,
+    /// What does not agree, one sentence each.
+    pub findings: Vec<String>,
+}
+
+/// Verifies the books of every tenant.
+///
+/// # Errors
+/// The store cannot be read.
+pub async fn verify(store: &Store) -> Result<Report, StoreError> {
+    let mut report = Report::default();
+    for tenant in store.tenants().await? {
+        let accounts = store.accounts(tenant.id).await?;
+        report.tenants += 1;
+        report.accounts += accounts.len();
+        report.findings.extend(imbalances(&accounts).into_iter().map(|what| format!("{}: {what}", tenant.tag)));
+        // Sums are read one after the other: while payments go on, a difference must stand a second look.
+        let first = store.verify_books(tenant.id).await?;
+        if !first.is_empty() {
+            let second = store.verify_books(tenant.id).await?;
+            let standing = second.iter().filter(|fault| first.contains(fault));
+            report.findings.extend(standing.map(|fault| format!("{}: {}", tenant.tag, told(fault))));
+        }
+    }
+    for (_, payment) in store.payments_without_job(NAMED_MAX).await? {
+        report.findings.push(format!("payment {payment} is not at its end and has no job"));
+    }
+    Ok(report)
+}
+
+/// The currencies whose balances do not sum to zero.
+fn imbalances(accounts: &[Account]) -> Vec<String> {
+    let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
+    for account in accounts {
+        let sum = sums.entry(account.code.currency()).or_default();
+        *sum = sum.saturating_add(account.balance().minor);
+    }
+    let off = sums.into_iter().filter(|(_, sum)| *sum != 0);
+    off.map(|(currency, sum)| format!("balances sum to {} instead of zero", Money::new(sum, currency))).collect()
+}
+
+fn told(fault: &BookFault) -> String {
+    match fault {
+        BookFault::Sums { stored, recomputed } => format!(
+            "{}: debits {} pending {}, credits {} pending {} stored; {} pending {}, {} pending {} by its transfers",
+            stored.code,
+            stored.debits_posted,
+            stored.debits_pending,
+            stored.credits_posted,
+            stored.credits_pending,
+            recomputed.debits_posted,
+            recomputed.debits_pending,
+            recomputed.credits_posted,
+            recomputed.credits_pending,
+        ),
+        BookFault::LooseEnds(count) => format!("{count} transfers end a reservation that is not there"),
+    }
+}
