@@ -4,5 +4,35 @@
 //! (pipelined, set-based). Nothing here decides anything about money: it keeps what `domain` decided, behind
 //! constraints that hold even if a decision was wrong.
 
+mod admin;
+mod driver;
+mod error;
+mod keyed_id;
+mod load;
+mod migrate;
 pub mod need;
+pub mod options;
+mod reads;
+mod registry;
+mod rows;
+mod save;
+mod sealed;
+mod sql;
+mod store;
 pub mod working_set;
+
+pub use admin::access_keys::{KeyRow, KeySecret, SECRETS_MAX};
+pub use admin::log::AdminEntry;
+pub use admin::meta::CLOCK_OFFSET;
+pub use admin::tenants::Tenant;
+pub use error::{ExecuteError, StoreError};
+pub use migrate::MigrationReport;
+pub use options::Options;
+pub use reads::events::{EventRecord, EventSubject};
+pub use reads::jobs::JobCount;
+pub use reads::ledger::BookFault;
+pub use reads::list::{ListFilter, Search};
+pub use reads::payments::Record;
+pub use reads::upkeep::Pruned;
+pub use rows::ledger::StoredTransfer;
+pub use store::{Committed, Store, TRIES_MAX};

@@ -1,0 +1,262 @@
+//! Access keys and their secrets. Secrets are sealed, shown to nobody but the room that checks signatures, and two of
+//! them may be valid while a client changes over.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use domain::ids::TenantId;
+use domain::time::{Span, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::sealed::{Place, Vault};
+use crate::sql::{Fields, Stmt};
+use crate::store::Store;
+
+/// Secrets of a key that may be valid at the same time.
+pub const SECRETS_MAX: usize = 2;
+
+static INSERT: Stmt = Stmt::written(
+    "access_key.insert",
+    "INSERT INTO access_key (access_key, tenant, use_name, secrets, created_at, revoked_at, suspended, allowed_ips) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+);
+static ONE: Stmt = Stmt::written("access_key.one", "SELECT {{access_key a}} FROM access_key a WHERE a.access_key = $1");
+static OF_TENANT: Stmt = Stmt::written(
+    "access_key.of_tenant",
+    "SELECT {{access_key a}} FROM access_key a WHERE a.tenant = $1 ORDER BY a.created_at, a.access_key",
+);
+static SET_SECRETS: Stmt = Stmt::written(
+    "access_key.set_secrets",
+    "UPDATE access_key SET secrets = $3 WHERE access_key = $1 AND secrets = $2 AND revoked_at IS NULL",
+);
+static REVOKE: Stmt = Stmt::written(
+    "access_key.revoke",
+    "UPDATE access_key SET revoked_at = {{now}} WHERE access_key = $2 AND revoked_at IS NULL",
+);
+static SUSPEND: Stmt =
+    Stmt::written("access_key.suspend", "UPDATE access_key SET suspended = $2 WHERE access_key = $1");
+static ALLOW: Stmt = Stmt::written("access_key.allow", "UPDATE access_key SET allowed_ips = $2 WHERE access_key = $1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &OF_TENANT, &SET_SECRETS, &REVOKE, &SUSPEND, &ALLOW];
+
+/// A secret of an access key.
+#[derive(Clone)]
+pub struct KeySecret {
+    /// The secret as issued: the HS256 key is this text's own bytes.
+    pub secret: SecretString,
+    /// From when.
+    pub created_at: Timestamp,
+    /// Until when; `None` = until it is replaced.
+    pub valid_until: Option<Timestamp>,
+}
+
+/// An access key.
+#[derive(Clone)]
+pub struct KeyRow {
+    /// The key itself.
+    pub access_key: String,
+    /// Whose.
+    pub tenant: TenantId,
+    /// Its use (`live_pay`, `test_wallet` …).
+    pub use_name: String,
+    /// Its secrets, the newest first; expired ones too.
+    pub secrets: Vec<KeySecret>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Since when it is void for ever.
+    pub revoked_at: Option<Timestamp>,
+    /// Whether it is switched off for the time being.
+    pub suspended: bool,
+    /// Addresses and networks that may use it; empty = all.
+    pub allowed_ips: Vec<String>,
+}
+
+impl KeyRow {
+    /// The secrets that are valid at `now`, the newest first.
+    pub fn valid_secrets(&self, now: Timestamp) -> impl Iterator<Item = &SecretString> {
+        let valid = self.secrets.iter().filter(move |secret| secret.valid_until.is_none_or(|until| now < until));
+        valid.map(|secret| &secret.secret)
+    }
+}
+
+impl fmt::Debug for KeyRow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("KeyRow")
+            .field("access_key", &self.access_key)
+            .field("tenant", &self.tenant)
+            .field("use_name", &self.use_name)
+            .field("revoked_at", &self.revoked_at)
+            .field("suspended", &self.suspended)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A secret as it is stored, inside the seal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretRow<'a> {
+    #[serde(borrow)]
+    secret: Cow<'a, str>,
+    created_at: i64,
+    valid_until: Option<i64>,
+}
+
+fn place(tenant: TenantId, access_key: &str) -> Place<'_> {
+    Place { tenant, column: "access_key.secrets", row: access_key.as_bytes() }
+}
+
+fn seal(vault: &Vault, key: &KeyRow) -> Result<Vec<u8>, StoreError> {
+    let rows: Vec<SecretRow<'_>> = key
+        .secrets
+        .iter()
+        .map(|secret| SecretRow {
+            secret: secret.secret.expose_secret().into(),
+            created_at: secret.created_at.0,
+            valid_until: secret.valid_until.map(|until| until.0),
+        })
+        .collect();
+    let plain = serde_json::to_vec(&rows)
+        .map(Zeroizing::new)
+        .map_err(|error| StoreError::Corrupt(format!("access_key.secrets: {error}")))?;
+    Ok(vault.seal(place(key.tenant, &key.access_key), &plain))
+}
+
+fn open(vault: &Vault, tenant: TenantId, access_key: &str, sealed: &[u8]) -> Result<Vec<KeySecret>, StoreError> {
+    let plain = vault.open(place(tenant, access_key), sealed)?;
+    // Only the kind of error is told: its text could quote the secret.
+    let rows: Vec<SecretRow<'_>> = serde_json::from_slice(&plain)
+        .map_err(|error| StoreError::Corrupt(format!("access_key.secrets: {:?} error", error.classify())))?;
+    let secret = |row: SecretRow<'_>| KeySecret {
+        secret: SecretString::from(&*row.secret),
+        created_at: Timestamp(row.created_at),
+        valid_until: row.valid_until.map(Timestamp),
+    };
+    Ok(rows.into_iter().map(secret).collect())
+}
+
+/// The key and its secrets as they are sealed.
+fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), StoreError> {
+    let access_key = fields.text()?.to_owned();
+    let tenant = TenantId(fields.uuid()?);
+    let use_name = fields.text()?.to_owned();
+    let sealed = fields.bytes()?.to_vec();
+    let key = KeyRow {
+        secrets: open(vault, tenant, &access_key, &sealed)?,
+        access_key,
+        tenant,
+        use_name,
+        created_at: Timestamp(fields.int()?),
+        revoked_at: fields.opt_int()?.map(Timestamp),
+        suspended: fields.flag()?,
+        allowed_ips: split(fields.text()?),
+    };
+    Ok((key, sealed))
+}
+
+/// Addresses stand in one column, divided by spaces.
+fn split(text: &str) -> Vec<String> {
+    text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+impl Store {
+    /// Adds an access key.
+    ///
+    /// # Errors
+    /// `Conflict` where it is taken.
+    pub async fn insert_key(&self, key: &KeyRow, who: &str) -> Result<(), StoreError> {
+        let note = self.note(who, "key.create", &key.access_key, &key.use_name).await?;
+        let params = vec![
+            (&*key.access_key).into(),
+            key.tenant.0.into(),
+            (&*key.use_name).into(),
+            seal(self.vault(), key)?.into(),
+            key.created_at.0.into(),
+            key.revoked_at.map(|at| at.0).into(),
+            i64::from(key.suspended).into(),
+            key.allowed_ips.join(" ").into(),
+        ];
+        self.write(vec![Step::one(&INSERT, params), note]).await.map(drop)
+    }
+
+    /// An access key with its secrets opened.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the secrets do not open.
+    pub async fn key(&self, access_key: &str) -> Result<Option<KeyRow>, StoreError> {
+        Ok(self.sealed_key(access_key).await?.map(|(key, _)| key))
+    }
+
+    async fn sealed_key(&self, access_key: &str) -> Result<Option<(KeyRow, Vec<u8>)>, StoreError> {
+        let rows = self.query(&ONE, vec![access_key.into()]).await?;
+        rows.first().map(|row| read(self.vault(), &mut row.fields())).transpose()
+    }
+
+    /// A tenant's access keys, the oldest first.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or secrets do not open.
+    pub async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyRow>, StoreError> {
+        let rows = self.query(&OF_TENANT, vec![tenant.0.into()]).await?;
+        rows.iter().map(|row| read(self.vault(), &mut row.fields()).map(|(key, _)| key)).collect()
+    }
+
+    /// Gives a key a new secret; the one before it stays valid for `overlap`, older ones go.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such key; `Conflict` where it is revoked or was changed meanwhile.
+    pub async fn rotate_key(
+        &self,
+        access_key: &str,
+        secret: SecretString,
+        overlap: Span,
+        who: &str,
+    ) -> Result<(), StoreError> {
+        let found = self.sealed_key(access_key).await?;
+        let (mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
+        let now = self.options().clock.now();
+        key.secrets.truncate(SECRETS_MAX - 1);
+        for old in &mut key.secrets {
+            let end = now + overlap;
+            old.valid_until = Some(old.valid_until.map_or(end, |until| until.min(end)));
+        }
+        key.secrets.insert(0, KeySecret { secret, created_at: now, valid_until: None });
+        let note = self.note(who, "key.rotate", access_key, &format!("overlap {} s", overlap.0 / 1_000_000)).await?;
+        let params = vec![access_key.into(), sealed.into(), seal(self.vault(), &key)?.into()];
+        self.write(vec![Step::one(&SET_SECRETS, params), note]).await.map(drop)
+    }
+
+    /// Makes a key void for ever.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no such key or it is void already.
+    pub async fn revoke_key(&self, access_key: &str, who: &str) -> Result<(), StoreError> {
+        let note = self.note(who, "key.revoke", access_key, "").await?;
+        let params = vec![self.now_param(), access_key.into()];
+        self.write(vec![Step::one(&REVOKE, params), note]).await.map(drop)
+    }
+
+    /// Switches a key off or on again.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no such key.
+    pub async fn suspend_key(&self, access_key: &str, suspended: bool, who: &str) -> Result<(), StoreError> {
+        let action = if suspended { "key.suspend" } else { "key.resume" };
+        let note = self.note(who, action, access_key, "").await?;
+        let params = vec![access_key.into(), i64::from(suspended).into()];
+        self.write(vec![Step::one(&SUSPEND, params), note]).await.map(drop)
+    }
+
+    /// Says from which addresses and networks a key may be used; none = from everywhere.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no such key.
+    pub async fn set_key_ips(&self, access_key: &str, allowed_ips: &[String], who: &str) -> Result<(), StoreError> {
+        let text = allowed_ips.join(" ");
+        let note = self.note(who, "key.allow", access_key, &text).await?;
+        self.write(vec![Step::one(&ALLOW, vec![access_key.into(), text.into()]), note]).await.map(drop)
+    }
+}

@@ -1,0 +1,9 @@
+//! Administration: small transactions of their own, each of which also leaves an entry in the administration log.
+//! Nothing here touches money or a payment's state.
+
+pub(crate) mod access_keys;
+pub(crate) mod keys;
+pub(crate) mod log;
+pub(crate) mod meta;
+pub(crate) mod roles;
+pub(crate) mod tenants;

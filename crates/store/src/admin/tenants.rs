@@ -1,0 +1,148 @@
+//! Tenants: who they are and what they have agreed on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use domain::policy::TenantPolicy;
+use serde::{Deserialize, Serialize};
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::sql::{Fields, Row, Stmt};
+use crate::store::Store;
+
+static INSERT: Stmt = Stmt::written(
+    "tenant.insert",
+    "INSERT INTO tenant (id, tag, name, policy, created_at) VALUES ($2, $3, $4, $5, {{now}})",
+);
+static INSERT_HEAD: Stmt =
+    Stmt::written("tenant.insert_head", "INSERT INTO tenant_head (tenant, payment_seq) VALUES ($1, 0)");
+static SET_POLICY: Stmt = Stmt::written("tenant.set_policy", "UPDATE tenant SET policy = $2 WHERE id = $1");
+static ALL: Stmt = Stmt::written("tenant.all", "SELECT {{tenant t}} FROM tenant t ORDER BY t.tag");
+static ONE: Stmt = Stmt::written("tenant.one", "SELECT {{tenant t}} FROM tenant t WHERE t.id = $1");
+static BY_TAG: Stmt = Stmt::written("tenant.by_tag", "SELECT {{tenant t}} FROM tenant t WHERE t.tag = $1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &INSERT_HEAD, &SET_POLICY, &ALL, &ONE, &BY_TAG];
+
+/// A bank or remittance company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// Its id.
+    pub id: TenantId,
+    /// Company tag: the first part of its access keys. Unique.
+    pub tag: String,
+    /// Its name.
+    pub name: String,
+    /// What it has agreed with the operator.
+    pub policy: TenantPolicy,
+}
+
+/// The policy as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyRow {
+    settlement_coin: String,
+    premium_bps: u32,
+    margin_bps: u32,
+    margin_bps_by_country: BTreeMap<String, u32>,
+    countries: BTreeSet<String>,
+    require_hmac: bool,
+}
+
+impl PolicyRow {
+    fn of(policy: &TenantPolicy) -> PolicyRow {
+        let by_country = policy.margin_bps_by_country.iter();
+        PolicyRow {
+            settlement_coin: policy.settlement_coin.currency().code().to_owned(),
+            premium_bps: policy.premium_bps,
+            margin_bps: policy.margin_bps,
+            margin_bps_by_country: by_country.map(|(country, bps)| (country.alpha3().to_owned(), *bps)).collect(),
+            countries: policy.countries.iter().map(|country| country.alpha3().to_owned()).collect(),
+            require_hmac: policy.require_hmac,
+        }
+    }
+
+    fn policy(self) -> Result<TenantPolicy, StoreError> {
+        let country = |code: &str| {
+            Country::parse(code).ok_or_else(|| StoreError::Corrupt(format!("tenant.policy: unknown country {code:?}")))
+        };
+        let coin = StableCoin::parse(&self.settlement_coin);
+        let by_country = self.margin_bps_by_country.iter().map(|(code, bps)| Ok((country(code)?, *bps)));
+        Ok(TenantPolicy {
+            settlement_coin: coin.ok_or_else(|| StoreError::Corrupt("tenant.policy: unknown coin".to_owned()))?,
+            premium_bps: self.premium_bps,
+            margin_bps: self.margin_bps,
+            margin_bps_by_country: by_country.collect::<Result<_, StoreError>>()?,
+            countries: self.countries.iter().map(|code| country(code)).collect::<Result<_, StoreError>>()?,
+            require_hmac: self.require_hmac,
+        })
+    }
+}
+
+fn policy_text(policy: &TenantPolicy) -> Result<String, StoreError> {
+    serde_json::to_string(&PolicyRow::of(policy))
+        .map_err(|error| StoreError::Corrupt(format!("tenant.policy: {error}")))
+}
+
+fn read(fields: &mut Fields<'_>) -> Result<Tenant, StoreError> {
+    let (id, tag, name) = (TenantId(fields.uuid()?), fields.text()?.to_owned(), fields.text()?.to_owned());
+    let row: PolicyRow = serde_json::from_str(fields.text()?)
+        .map_err(|error| StoreError::Corrupt(format!("tenant.policy of {tag}: {error}")))?;
+    Ok(Tenant { id, tag, name, policy: row.policy()? })
+}
+
+fn first(rows: &[Row]) -> Result<Option<Tenant>, StoreError> {
+    rows.first().map(|row| read(&mut row.fields())).transpose()
+}
+
+impl Store {
+    /// Adds a tenant.
+    ///
+    /// # Errors
+    /// `Conflict` where its id or tag is taken.
+    pub async fn create_tenant(&self, tenant: &Tenant, who: &str) -> Result<(), StoreError> {
+        let policy = policy_text(&tenant.policy)?;
+        let note = self.note(who, "tenant.create", &tenant.tag, &policy).await?;
+        let params =
+            vec![self.now_param(), tenant.id.0.into(), (&*tenant.tag).into(), (&*tenant.name).into(), policy.into()];
+        let steps = vec![Step::one(&INSERT, params), Step::one(&INSERT_HEAD, vec![tenant.id.0.into()]), note];
+        self.write(steps).await.map(drop)
+    }
+
+    /// Every tenant, by tag.
+    ///
+    /// # Errors
+    /// The database cannot be reached or holds an unknown value.
+    pub async fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        self.query(&ALL, Vec::new()).await?.iter().map(|row| read(&mut row.fields())).collect()
+    }
+
+    /// One tenant.
+    ///
+    /// # Errors
+    /// The database cannot be reached or holds an unknown value.
+    pub async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>, StoreError> {
+        first(&self.query(&ONE, vec![id.0.into()]).await?)
+    }
+
+    /// One tenant by its tag.
+    ///
+    /// # Errors
+    /// The database cannot be reached or holds an unknown value.
+    pub async fn tenant_by_tag(&self, tag: &str) -> Result<Option<Tenant>, StoreError> {
+        first(&self.query(&BY_TAG, vec![tag.into()]).await?)
+    }
+
+    /// Replaces a tenant's policy.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no such tenant.
+    pub async fn set_tenant_policy(&self, id: TenantId, policy: &TenantPolicy, who: &str) -> Result<(), StoreError> {
+        let text = policy_text(policy)?;
+        let note = self.note(who, "tenant.set_policy", &id.to_string(), &text).await?;
+        let steps = vec![Step::one(&SET_POLICY, vec![id.0.into(), text.into()]), note];
+        self.write(steps).await.map(drop)
+    }
+}

@@ -1,0 +1,173 @@
+//! The two drivers behind one face. What differs between the engines lives here and nowhere else: connections, threads,
+//! transactions, error codes. Nothing here knows what a row means.
+
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+
+use domain::ids::BatchId;
+use domain::time::Timestamp;
+
+use crate::error::{DbError, ExecuteError};
+use crate::load::Load;
+use crate::options::{FaultAction, FaultPoint, Options};
+use crate::rows::Keys;
+use crate::sql::{Columns, Dialect, Row, Stmt, Value};
+use crate::working_set::WorkingSet;
+
+/// What a driver is asked to do with one statement of a small transaction.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) stmt: &'static Stmt,
+    pub(crate) params: Vec<Value>,
+    /// Rolls everything back unless so many rows were affected.
+    pub(crate) rows: Option<u64>,
+}
+
+impl Step {
+    /// A statement whose row count says nothing.
+    pub(crate) fn any(stmt: &'static Stmt, params: Vec<Value>) -> Step {
+        Step { stmt, params, rows: None }
+    }
+
+    /// A statement that must affect one row.
+    pub(crate) fn one(stmt: &'static Stmt, params: Vec<Value>) -> Step {
+        Step { stmt, params, rows: Some(1) }
+    }
+}
+
+/// What a statement gave.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) rows: Vec<Row>,
+    /// Rows affected, for statements that write.
+    pub(crate) affected: u64,
+}
+
+/// How a batch ended.
+#[derive(Debug)]
+pub(crate) enum Attempted {
+    /// Committed (or nothing to commit) as of this instant.
+    Done(Timestamp),
+    /// Rolled back; fresh rows may decide otherwise.
+    Again(String),
+}
+
+/// The decision between load and save.
+pub(crate) type Decide<'a> = &'a mut (dyn FnMut(&mut WorkingSet) + Send);
+
+/// One of the two engines.
+pub(crate) enum Driver {
+    Sqlite(sqlite::Sqlite),
+    Postgres(postgres::Postgres),
+}
+
+impl Driver {
+    pub(crate) const fn dialect(&self) -> Dialect {
+        match self {
+            Driver::Sqlite(_) => Dialect::Sqlite,
+            Driver::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Reads, on a connection that never writes.
+    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.query(stmt, params).await,
+            Driver::Postgres(postgres) => postgres.query(stmt, params).await,
+        }
+    }
+
+    /// Reads by many keys.
+    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.query_keys(stmt, keys).await,
+            Driver::Postgres(postgres) => postgres.query_keys(stmt, keys).await,
+        }
+    }
+
+    /// Has the database prepare a statement without running it.
+    pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.prepare(stmt).await,
+            Driver::Postgres(postgres) => postgres.prepare(stmt).await,
+        }
+    }
+
+    /// Writes a few statements in one transaction of its own.
+    pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.write(steps).await,
+            Driver::Postgres(postgres) => postgres.write(steps).await,
+        }
+    }
+
+    /// Loads, decides, saves, commits: one try.
+    pub(crate) async fn attempt(
+        &self,
+        batch: BatchId,
+        loads: Vec<Load>,
+        keys: &std::sync::Arc<Keys>,
+        decide: Decide<'_>,
+    ) -> Result<Attempted, ExecuteError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.attempt(batch, loads, keys, decide).await,
+            Driver::Postgres(postgres) => postgres.attempt(batch, loads, keys, decide).await,
+        }
+    }
+
+    /// The value of parameter `$1` where a statement says `{{now}}`.
+    pub(crate) fn now_param(&self) -> Value {
+        match self {
+            Driver::Sqlite(sqlite) => Value::Int(sqlite.now().0),
+            Driver::Postgres(postgres) => Value::Int(postgres.clock_offset()),
+        }
+    }
+
+    /// Sets by how many microseconds this service's time is ahead of the database's (PostgreSQL; on SQLite the
+    /// options' clock already is this service's time).
+    pub(crate) fn set_clock_offset(&self, micros: i64) {
+        if let Driver::Postgres(postgres) = self {
+            postgres.set_clock_offset(micros);
+        }
+    }
+}
+
+/// Turns a driver's error inside a batch into what the batch's caller is told; a conflict into another try.
+pub(crate) fn batch_failed(batch: BatchId, error: DbError) -> Result<Attempted, ExecuteError> {
+    match error {
+        DbError::Conflict(why) => Ok(Attempted::Again(why)),
+        DbError::InDoubt(_) => Err(ExecuteError::CommitUnknown(batch)),
+        DbError::Unavailable(why) => Err(ExecuteError::Unavailable(why)),
+        DbError::Refused(why) | DbError::Corrupt(why) => Err(ExecuteError::Corrupt(why)),
+    }
+}
+
+/// Asks the fault hooks what happens to a batch.
+pub(crate) struct FaultHooks(Option<std::sync::Arc<dyn crate::options::Faults>>);
+
+impl FaultHooks {
+    pub(crate) fn of(options: &Options) -> FaultHooks {
+        FaultHooks(options.faults.clone())
+    }
+
+    /// Before the commit: `Err` = roll back and answer that.
+    pub(crate) fn before_commit(&self, batch: BatchId) -> Result<(), ExecuteError> {
+        match self.ask(FaultPoint::BeforeCommit, batch) {
+            FaultAction::FailBefore => Err(ExecuteError::Unavailable("fault before the commit".to_owned())),
+            FaultAction::LoseCommit => Err(ExecuteError::CommitUnknown(batch)),
+            FaultAction::Proceed | FaultAction::LoseAck => Ok(()),
+        }
+    }
+
+    /// After the commit: `Err` = the acknowledgement is lost.
+    pub(crate) fn after_commit(&self, batch: BatchId) -> Result<(), ExecuteError> {
+        match self.ask(FaultPoint::AfterCommit, batch) {
+            FaultAction::LoseAck => Err(ExecuteError::CommitUnknown(batch)),
+            FaultAction::Proceed | FaultAction::FailBefore | FaultAction::LoseCommit => Ok(()),
+        }
+    }
+
+    fn ask(&self, point: FaultPoint, batch: BatchId) -> FaultAction {
+        self.0.as_ref().map_or(FaultAction::Proceed, |faults| faults.at(point, batch))
+    }
+}

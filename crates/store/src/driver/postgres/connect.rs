@@ -1,0 +1,128 @@
+//! Connecting: the address, TLS, and the settings that every session needs.
+
+use std::time::Duration;
+
+use domain::time::Span;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::failure;
+use super::tls;
+use crate::error::{DbError, StoreError};
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long sent data may stay unacknowledged before the connection counts as dead.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+/// How long a transaction may idle between its two flights before the server ends it, in milliseconds.
+const IDLE_IN_TRANSACTION_MAX_MS: i64 = 30_000;
+/// Name of our sessions in the server's views.
+const APPLICATION: &str = "corridor";
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Writer,
+    Reader,
+}
+
+pub(super) struct Connector {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+    statement_timeout: Span,
+}
+
+impl Connector {
+    pub(super) fn new(url: &str, statement_timeout: Span) -> Result<Connector, StoreError> {
+        let address = tls::split(url)?;
+        // The address may hold a password: only the parser's own words are passed on.
+        let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
+            StoreError::Config(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
+        })?;
+        config.connect_timeout(CONNECT_TIMEOUT).application_name(APPLICATION);
+        config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
+        let tls = if address.wants_tls { Some(tls::connector(address.root_file.as_deref())?) } else { None };
+        Ok(Connector { config, tls, statement_timeout })
+    }
+
+    pub(super) async fn connect(&self, role: Role) -> Result<Client, DbError> {
+        let connecting = async {
+            match &self.tls {
+                Some(tls) => self.config.connect(tls.clone()).await.map(|(client, connection)| {
+                    drive(connection);
+                    client
+                }),
+                None => self.config.connect(NoTls).await.map(|(client, connection)| {
+                    drive(connection);
+                    client
+                }),
+            }
+        };
+        let client = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
+            .await
+            .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
+            .map_err(|error| DbError::Unavailable(reason(&error)))?;
+        self.set_up(&client, role).await?;
+        Ok(client)
+    }
+
+    async fn set_up(&self, client: &Client, role: Role) -> Result<(), DbError> {
+        let timeout_ms = self.statement_timeout.0 / 1_000;
+        let mut settings = vec![
+            format!("SET statement_timeout = {timeout_ms}"),
+            format!("SET lock_timeout = {timeout_ms}"),
+            format!("SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MAX_MS}"),
+            "SET TIME ZONE 'UTC'".to_owned(),
+            // Every statement is a look-up by key: a plan made while a table was small must not read it whole later.
+            "SET enable_seqscan = off".to_owned(),
+        ];
+        match role {
+            Role::Reader => settings.push("SET default_transaction_read_only = on".to_owned()),
+            Role::Writer => settings.extend(
+                [
+                    "SET synchronous_commit = on",
+                    "SET default_transaction_isolation = 'read committed'",
+                    "SET plan_cache_mode = force_generic_plan",
+                    "SET enable_hashjoin = off",
+                    "SET enable_mergejoin = off",
+                    "SET jit = off",
+                ]
+                .map(str::to_owned),
+            ),
+        }
+        for setting in settings {
+            match client.batch_execute(&setting).await {
+                Ok(()) => {}
+                // Another engine that speaks the protocol may not know a planner's switch, and does not need it.
+                Err(error) if is_unknown(&error) => tracing::debug!(setting, "the database does not know a setting"),
+                Err(error) => return Err(failure::meaning(&error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn drive<S, T>(connection: tokio_postgres::Connection<S, T>)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    tokio::spawn(async move {
+        // Whoever uses the connection learns it from the answer that does not come.
+        if let Err(error) = connection.await {
+            tracing::debug!(error = reason(&error), "a connection to PostgreSQL ended");
+        }
+    });
+}
+
+fn is_unknown(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| [SqlState::UNDEFINED_OBJECT, SqlState::FEATURE_NOT_SUPPORTED].contains(code))
+}
+
+fn reason(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,56 @@
+//! What an error of PostgreSQL means for the store.
+
+use tokio_postgres::Error;
+use tokio_postgres::error::{DbError as Reported, SqlState};
+
+use crate::error::DbError;
+
+/// What a failed statement means; if a transaction was open, it is rolled back.
+pub(crate) fn meaning(error: &Error) -> DbError {
+    let Some(reported) = error.as_db_error() else {
+        return match error.is_closed() || is_io(error) {
+            true => DbError::Unavailable(error.to_string()),
+            false => DbError::Corrupt(error.to_string()),
+        };
+    };
+    let why = words(reported);
+    match class(reported) {
+        // Serialization and deadlock; constraints and guards; a value that the database does not take. The last is one
+        // command's fault, so it must not be told from a conflict: tried alone, only that command fails.
+        "40" | "23" | "22" => DbError::Conflict(why),
+        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE => DbError::Conflict(why),
+        "08" | "25" | "53" | "57" | "58" | "XX" => DbError::Unavailable(why),
+        _ => DbError::Refused(why),
+    }
+}
+
+/// What a failed COMMIT means, all statements before it having succeeded.
+pub(super) fn of_commit(error: &Error) -> DbError {
+    match error.as_db_error() {
+        Some(reported) if matches!(class(reported), "40" | "23") => DbError::Conflict(words(reported)),
+        _ => DbError::InDoubt(error.to_string()),
+    }
+}
+
+/// Whether the server itself refused the statement, so that its transaction cannot be committed any more.
+pub(super) fn is_definite(error: &Error) -> bool {
+    error.as_db_error().is_some()
+}
+
+/// Whether it only says that an earlier statement failed.
+pub(super) fn is_consequence(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)
+}
+
+fn class(reported: &Reported) -> &str {
+    reported.code().code().get(..2).unwrap_or_default()
+}
+
+/// The server's words without its detail, which may quote personal data.
+fn words(reported: &Reported) -> String {
+    format!("{} ({})", reported.message(), reported.code().code())
+}
+
+fn is_io(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
+}

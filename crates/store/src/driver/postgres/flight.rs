@@ -1,0 +1,96 @@
+//! A flight: statements that are sent together, in order, without waiting for each other's results.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use futures_util::TryStreamExt;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Statement};
+
+use super::failure;
+use crate::driver::Answer;
+use crate::error::DbError;
+use crate::sql::{Columns, Row, Value};
+
+/// A statement's parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Params<'a> {
+    None,
+    Values(&'a [Value]),
+    Columns(&'a Columns<'a>),
+}
+
+impl<'a> Params<'a> {
+    fn refs(self) -> Vec<&'a (dyn ToSql + Sync)> {
+        match self {
+            Params::None => Vec::new(),
+            Params::Values(values) => values.iter().map(|value| value as &(dyn ToSql + Sync)).collect(),
+            Params::Columns(columns) => columns.columns().iter().map(|column| column as &(dyn ToSql + Sync)).collect(),
+        }
+    }
+}
+
+/// Each statement's own result.
+pub(super) type Results = Vec<Result<Answer, Error>>;
+
+type Flying<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
+
+async fn run(client: &Client, statement: &Statement, params: Vec<&(dyn ToSql + Sync)>) -> Result<Answer, Error> {
+    let mut stream = pin!(client.query_raw(statement, params).await?);
+    let mut rows = Vec::new();
+    while let Some(row) = stream.try_next().await? {
+        rows.push(Row::Postgres(row));
+    }
+    let affected = stream.rows_affected().unwrap_or(rows.len() as u64);
+    Ok(Answer { rows, affected })
+}
+
+/// Sends all statements and collects their results.
+///
+/// A statement is sent when its future is first polled, so they are polled in order. One that fails right there was not
+/// sent at all (its parameters could not be encoded): then nothing behind it is sent either, COMMIT least of all.
+pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)]) -> Results {
+    let mut flying: Vec<Flying<'_>> =
+        statements.iter().map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>).collect();
+    let mut results: Vec<Option<Result<Answer, Error>>> = flying.iter().map(|_| None).collect();
+    let mut sent_all = false;
+    poll_fn(|cx| {
+        let mut waiting = false;
+        for (future, result) in flying.iter_mut().zip(&mut results).filter(|(_, result)| result.is_none()) {
+            match future.as_mut().poll(cx) {
+                Poll::Pending => waiting = true,
+                Poll::Ready(Err(error)) if !sent_all => {
+                    *result = Some(Err(error));
+                    return Poll::Ready(());
+                }
+                Poll::Ready(done) => *result = Some(done),
+            }
+        }
+        sent_all = true;
+        if waiting { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    results.into_iter().flatten().collect()
+}
+
+/// All answers, or what the first failure means.
+pub(super) fn all(results: Results) -> Result<Vec<Answer>, DbError> {
+    results.into_iter().map(|result| result.map_err(|error| failure::meaning(&error))).collect()
+}
+
+/// The answers of a flight that ends in COMMIT (COMMIT's own left out): whether it landed, did not, or nobody knows.
+pub(super) fn committed(mut results: Results) -> Result<Vec<Answer>, DbError> {
+    let cause = results.iter().filter_map(|result| result.as_ref().err()).find(|error| !failure::is_consequence(error));
+    if let Some(error) = cause {
+        let is_commit =
+            results.last().is_some_and(|last| last.as_ref().err().is_some_and(|it| std::ptr::eq(it, error)));
+        return Err(match failure::is_definite(error) {
+            true if is_commit => failure::of_commit(error),
+            true => failure::meaning(error),
+            false => DbError::InDoubt(error.to_string()),
+        });
+    }
+    results.pop();
+    all(results)
+}

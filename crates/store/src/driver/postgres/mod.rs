@@ -1,0 +1,238 @@
+//! PostgreSQL (and what speaks its protocol): a batch is two flights of pipelined statements on one connection.
+//!
+//! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight: every write, the
+//! batch's own row, COMMIT. Each statement's own result is checked: after a failed one a COMMIT is a rollback without
+//! an error. The second flight runs in a task of its own, so a caller that is cancelled cannot cut it in half.
+
+mod connect;
+mod failure;
+mod flight;
+mod params;
+mod pool;
+mod tls;
+
+pub(crate) use failure::meaning;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use domain::ids::BatchId;
+use domain::time::{Span, Timestamp};
+
+use self::flight::Params;
+use self::pool::{Lease, Pool};
+use super::{Answer, Attempted, Decide, FaultHooks, Step, batch_failed};
+use crate::error::{DbError, ExecuteError, StoreError};
+use crate::load::{self, Load};
+use crate::options::Options;
+use crate::rows::Keys;
+use crate::save;
+use crate::sql::{Columns, Row, Stmt, Value};
+use crate::working_set::WorkingSet;
+
+pub(crate) static BEGIN: Stmt = Stmt::written("begin", "BEGIN");
+pub(crate) static COMMIT: Stmt = Stmt::written("commit", "COMMIT");
+/// The database's clock, read after the heads are locked, so that a tenant's batches never go back in time.
+pub(crate) static CLOCK: Stmt =
+    Stmt::written("clock", "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)");
+
+/// What the connections wait beyond the server's own statement time-out before they give a statement up as lost.
+const LOST_AFTER: Duration = Duration::from_secs(5);
+
+/// A PostgreSQL database.
+pub(crate) struct Postgres {
+    writers: Arc<Pool>,
+    readers: Arc<Pool>,
+    /// Microseconds by which this service's time is ahead of the database's.
+    offset: AtomicI64,
+    faults: FaultHooks,
+}
+
+impl Postgres {
+    /// Prepares connections to `url`; connects when first used.
+    pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
+        let connector = Arc::new(connect::Connector::new(url, options.statement_timeout)?);
+        let timeout = duration(options.statement_timeout) + LOST_AFTER;
+        let pool = |role, size| Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout));
+        Ok(Postgres {
+            writers: pool(connect::Role::Writer, options.writers),
+            readers: pool(connect::Role::Reader, options.readers),
+            offset: AtomicI64::new(0),
+            faults: FaultHooks::of(options),
+        })
+    }
+
+    pub(crate) fn clock_offset(&self) -> i64 {
+        self.offset.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_clock_offset(&self, micros: i64) {
+        self.offset.store(micros, Ordering::Relaxed);
+    }
+
+    /// A connection for the migrations.
+    pub(crate) async fn writer(&self) -> Result<Lease, DbError> {
+        self.writers.lease().await
+    }
+
+    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
+        self.read(stmt, Params::Values(&params)).await
+    }
+
+    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+        self.read(stmt, Params::Columns(&keys)).await
+    }
+
+    pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {
+        self.writers.lease().await?.prepare(stmt).await
+    }
+
+    /// Reads; once more on a new connection where the first had died while it lay idle.
+    async fn read(&self, stmt: &'static Stmt, params: Params<'_>) -> Result<Vec<Row>, DbError> {
+        let mut lease = self.readers.lease().await?;
+        match lease.one(stmt, params).await {
+            Err(DbError::Unavailable(_)) if lease.is_lost() => {
+                drop(lease);
+                let mut fresh = self.readers.lease_fresh().await?;
+                fresh.one(stmt, params).await.map(|answer| answer.rows)
+            }
+            result => result.map(|answer| answer.rows),
+        }
+    }
+
+    pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+        let mut lease = self.writers.lease().await?;
+        let work = async move {
+            match steps.as_slice() {
+                [Step { stmt, params, rows: None }] => {
+                    lease.one(stmt, Params::Values(params)).await.map(|answer| vec![answer])
+                }
+                steps => transact(&mut lease, steps).await,
+            }
+        };
+        uncut(work).await
+    }
+
+    pub(crate) async fn attempt(
+        &self,
+        batch: BatchId,
+        loads: Vec<Load>,
+        keys: &Arc<Keys>,
+        decide: Decide<'_>,
+    ) -> Result<Attempted, ExecuteError> {
+        let (mut lease, mut ws) = match self.begin(&loads, keys).await {
+            Ok(begun) => begun,
+            Err(error) => return batch_failed(batch, error),
+        };
+        decide(&mut ws);
+        let now = ws.now;
+        if ws.is_unchanged() {
+            return end(&mut lease, batch, Ok(Attempted::Done(now))).await;
+        }
+        if let Err(told) = self.faults.before_commit(batch) {
+            return end(&mut lease, batch, Err(told)).await;
+        }
+        let keys = Arc::clone(keys);
+        let saved = uncut(async move { save(&mut lease, &ws, batch, &keys).await }).await;
+        match saved {
+            Ok(()) => self.faults.after_commit(batch).map(|()| Attempted::Done(now)),
+            Err(error) => batch_failed(batch, error),
+        }
+    }
+
+    /// The first flight.
+    async fn begin(&self, loads: &[Load], keys: &Keys) -> Result<(Lease, WorkingSet), DbError> {
+        let mut lease = self.writers.lease().await?;
+        let mut statements = Vec::with_capacity(loads.len() + 2);
+        statements.push((&BEGIN, Params::None));
+        let (heads, others) = loads.split_at(loads.len().min(1));
+        statements.extend(heads.iter().map(|load| (load.stmt, Params::Columns(&load.keys))));
+        statements.push((&CLOCK, Params::None));
+        statements.extend(others.iter().map(|load| (load.stmt, Params::Columns(&load.keys))));
+        let answers = match lease.flight(&statements).await.and_then(flight::all) {
+            Ok(answers) => answers,
+            Err(DbError::Unavailable(why)) if lease.is_lost() => {
+                // It died while it lay idle; nothing was begun. The others may have died with it.
+                self.writers.forget_idle();
+                return Err(DbError::Conflict(why));
+            }
+            Err(error) => return Err(error),
+        };
+        let mut rows: Vec<Vec<Row>> = answers.into_iter().skip(1).map(|answer| answer.rows).collect();
+        let clock = rows.remove(heads.len());
+        let clock = clock.first().ok_or_else(|| DbError::Corrupt("the database has no clock".to_owned()))?;
+        let now = Timestamp(clock.fields().int()?) + Span(self.clock_offset());
+        let ws = load::working_set(now, loads, &rows, keys)?;
+        Ok((lease, ws))
+    }
+}
+
+/// Ends a transaction that has nothing to commit. A connection that cannot even do that is thrown away, which ends the
+/// transaction too.
+async fn end(
+    lease: &mut Lease,
+    batch: BatchId,
+    result: Result<Attempted, ExecuteError>,
+) -> Result<Attempted, ExecuteError> {
+    if let Err(error) = lease.roll_back().await {
+        tracing::debug!(%error, %batch, "a connection was thrown away with its transaction");
+    }
+    result
+}
+
+/// The second flight.
+async fn save(lease: &mut Lease, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
+    let writes = match save::writes(ws, batch, keys) {
+        Ok(writes) => writes,
+        Err(error) => {
+            lease.roll_back().await?;
+            return Err(error.into());
+        }
+    };
+    let mut statements: Vec<_> = writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))).collect();
+    statements.push((&COMMIT, Params::None));
+    let committed = flight::committed(lease.flight(&statements).await?);
+    if matches!(committed, Ok(_) | Err(DbError::Conflict(_))) {
+        // Either way COMMIT has ended the transaction.
+        lease.is_clean();
+    }
+    let answers = committed?;
+    for (write, answer) in writes.iter().zip(&answers) {
+        if write.exact && answer.affected != write.rows.len() as u64 {
+            // Rows of these tables are never deleted, and a stale value fails the guard: somebody else was at the data.
+            let why = format!("{} found {} of {} rows", write.stmt.name, answer.affected, write.rows.len());
+            return Err(DbError::Corrupt(format!("committed, but {why}")));
+        }
+    }
+    Ok(())
+}
+
+async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbError> {
+    let mut statements = vec![(&BEGIN, Params::None)];
+    statements.extend(steps.iter().map(|step| (step.stmt, Params::Values(&step.params))));
+    let mut answers = flight::all(lease.flight(&statements).await?)?;
+    answers.remove(0);
+    let mut pairs = steps.iter().zip(&answers);
+    if let Some((step, answer)) = pairs.find(|(step, answer)| step.rows.is_some_and(|rows| rows != answer.affected)) {
+        let why = format!("{} affected {} rows", step.stmt.name, answer.affected);
+        lease.roll_back().await?;
+        return Err(DbError::Conflict(why));
+    }
+    flight::committed(lease.flight(&[(&COMMIT, Params::None)]).await?)?;
+    lease.is_clean();
+    Ok(answers)
+}
+
+/// Runs `work` to its end even if the caller is cancelled.
+async fn uncut<T: Send + 'static>(
+    work: impl Future<Output = Result<T, DbError>> + Send + 'static,
+) -> Result<T, DbError> {
+    tokio::spawn(work)
+        .await
+        .unwrap_or_else(|error| Err(DbError::InDoubt(format!("a transaction was cut short: {error}"))))
+}
+
+fn duration(span: Span) -> Duration {
+    Duration::from_micros(span.0.max(0).unsigned_abs())
+}

@@ -1,0 +1,186 @@
+//! A few connections, kept open with their prepared statements. A connection goes back only if its last exchange ended
+//! cleanly; any other is thrown away, which ends whatever transaction it had.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::{Client, Statement};
+
+use super::connect::{Connector, Role};
+use super::failure;
+use super::flight::{self, Params, Results};
+use crate::driver::Answer;
+use crate::error::DbError;
+use crate::sql::{Dialect, Stmt};
+
+/// A connection and the statements that it has prepared.
+pub(super) struct Connection {
+    pub(super) client: Client,
+    statements: HashMap<&'static str, Statement>,
+}
+
+pub(super) struct Pool {
+    connector: Arc<Connector>,
+    role: Role,
+    idle: Mutex<Vec<Connection>>,
+    permits: Arc<Semaphore>,
+    timeout: Duration,
+}
+
+impl Pool {
+    pub(super) fn new(connector: Arc<Connector>, role: Role, size: usize, timeout: Duration) -> Pool {
+        let permits = Arc::new(Semaphore::new(size.max(1)));
+        Pool { connector, role, idle: Mutex::default(), permits, timeout }
+    }
+
+    /// A connection, idle or new.
+    pub(super) async fn lease(self: &Arc<Pool>) -> Result<Lease, DbError> {
+        self.take(true).await
+    }
+
+    /// A new connection.
+    pub(super) async fn lease_fresh(self: &Arc<Pool>) -> Result<Lease, DbError> {
+        self.forget_idle();
+        self.take(false).await
+    }
+
+    async fn take(self: &Arc<Pool>, may_be_idle: bool) -> Result<Lease, DbError> {
+        let waited = tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned()).await;
+        let permit = match waited {
+            Ok(Ok(permit)) => permit,
+            _ => return Err(DbError::Unavailable("every connection is busy".to_owned())),
+        };
+        let idle = if may_be_idle { self.pop_open() } else { None };
+        let connection = match idle {
+            Some(connection) => connection,
+            None => Connection { client: self.connector.connect(self.role).await?, statements: HashMap::new() },
+        };
+        Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, _permit: permit })
+    }
+
+    fn pop_open(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(connection) = idle.pop() {
+            if !connection.client.is_closed() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    /// Throws idle connections away.
+    pub(super) fn forget_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// A connection of one's own for a while.
+pub(crate) struct Lease {
+    connection: Option<Connection>,
+    pool: Arc<Pool>,
+    /// Whether no transaction is open and every answer was read.
+    clean: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Lease {
+    fn connection(&mut self) -> Result<&mut Connection, DbError> {
+        self.connection.as_mut().ok_or_else(|| DbError::Unavailable("the connection is gone".to_owned()))
+    }
+
+    pub(crate) fn client(&mut self) -> Result<&Client, DbError> {
+        self.connection().map(|connection| &connection.client)
+    }
+
+    /// Says that no transaction is open.
+    pub(crate) fn is_clean(&mut self) {
+        self.clean = true;
+    }
+
+    /// Says that a transaction may be open from here on.
+    pub(crate) fn is_dirty(&mut self) {
+        self.clean = false;
+    }
+
+    /// Whether the server has gone away.
+    pub(super) fn is_lost(&self) -> bool {
+        self.connection.as_ref().is_none_or(|connection| connection.client.is_closed())
+    }
+
+    /// Has the server prepare a statement without running it.
+    pub(super) async fn prepare(&mut self, stmt: &'static Stmt) -> Result<(), DbError> {
+        let timeout = self.pool.timeout;
+        self.connection()?.prepared(stmt, timeout).await.map(drop)
+    }
+
+    /// Sends statements together. Afterwards a transaction may be open: see [`Lease::is_clean`].
+    pub(super) async fn flight(&mut self, statements: &[(&'static Stmt, Params<'_>)]) -> Result<Results, DbError> {
+        self.clean = false;
+        let timeout = self.pool.timeout;
+        let connection = self.connection()?;
+        let mut prepared = Vec::with_capacity(statements.len());
+        for (stmt, params) in statements {
+            prepared.push((connection.prepared(stmt, timeout).await?, *params));
+        }
+        let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
+        match flying {
+            Ok(results) => Ok(results),
+            // What was sent may still be carried out; a transaction that was to be committed is in doubt.
+            Err(_) => {
+                self.connection = None;
+                match statements.last() {
+                    Some((last, _)) if last.name == super::COMMIT.name => {
+                        Err(DbError::InDoubt("no answer in time".to_owned()))
+                    }
+                    _ => Err(DbError::Unavailable("no answer in time".to_owned())),
+                }
+            }
+        }
+    }
+
+    /// Runs one statement that is a transaction of its own.
+    pub(super) async fn one(&mut self, stmt: &'static Stmt, params: Params<'_>) -> Result<Answer, DbError> {
+        let mut results = self.flight(&[(stmt, params)]).await?;
+        let result = results.pop().unwrap_or_else(|| Ok(Answer::default()));
+        // An error that the server itself reported has ended the statement, not the connection.
+        self.clean = result.as_ref().err().is_none_or(failure::is_definite);
+        result.map_err(|error| failure::meaning(&error))
+    }
+
+    /// Ends an open transaction.
+    pub(crate) async fn roll_back(&mut self) -> Result<(), DbError> {
+        let timeout = self.pool.timeout;
+        let rolled_back = tokio::time::timeout(timeout, self.connection()?.client.batch_execute("ROLLBACK")).await;
+        match rolled_back {
+            Ok(Ok(())) => {
+                self.clean = true;
+                Ok(())
+            }
+            Ok(Err(error)) => Err(failure::meaning(&error)),
+            Err(_) => Err(DbError::Unavailable("no answer in time".to_owned())),
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take().filter(|it| self.clean && !it.client.is_closed()) {
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}
+
+impl Connection {
+    async fn prepared(&mut self, stmt: &'static Stmt, timeout: Duration) -> Result<Statement, DbError> {
+        if let Some(statement) = self.statements.get(stmt.name) {
+            return Ok(statement.clone());
+        }
+        let prepared = tokio::time::timeout(timeout, self.client.prepare(stmt.sql(Dialect::Postgres))).await;
+        let prepared = prepared.map_err(|_| DbError::Unavailable("no answer in time".to_owned()))?;
+        let statement = prepared.map_err(|error| failure::meaning(&error))?;
+        self.statements.insert(stmt.name, statement.clone());
+        Ok(statement)
+    }
+}

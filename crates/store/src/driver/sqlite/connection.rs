@@ -1,0 +1,196 @@
+//! One SQLite connection: how it is opened, how statements run on it, what its errors mean.
+
+use domain::time::Span;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, Transaction, TransactionBehavior};
+
+use crate::driver::Answer;
+use crate::error::{DbError, StoreError};
+use crate::sql::{Cell, Columns, Dialect, Row, Stmt, Value};
+
+/// Statements kept prepared per connection: more than this program has.
+const STATEMENTS_MAX: usize = 256;
+/// Pages of the log that make a checkpoint worth while.
+const CHECKPOINT_PAGES: u32 = 10_000;
+/// Size of the page cache in KiB, the negative form that SQLite wants.
+const CACHE_KIB: i32 = -65_536;
+
+/// Opens the one connection of an in-memory database.
+pub(super) fn open_memory() -> Result<Connection, StoreError> {
+    let connection = Connection::open_in_memory().map_err(unusable)?;
+    set_up(&connection, "PRAGMA foreign_keys = ON;")?;
+    Ok(connection)
+}
+
+/// Opens a file for writing, making it if need be.
+pub(super) fn open_writer(path: &str, timeout: Span) -> Result<Connection, StoreError> {
+    let connection = Connection::open(path).map_err(unusable)?;
+    connection.busy_timeout(duration(timeout)).map_err(unusable)?;
+    set_up(
+        &connection,
+        &format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; \
+             PRAGMA cache_size = {CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;"
+        ),
+    )?;
+    Ok(connection)
+}
+
+/// Opens a file for reading only.
+pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
+    connection.busy_timeout(duration(timeout)).map_err(failure)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;").map_err(failure)?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection, pragmas: &str) -> Result<(), StoreError> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.execute_batch(pragmas).map_err(unusable)
+}
+
+fn duration(span: Span) -> std::time::Duration {
+    std::time::Duration::from_micros(span.0.max(0).unsigned_abs())
+}
+
+fn unusable(error: rusqlite::Error) -> StoreError {
+    StoreError::Unavailable(format!("opening the SQLite database: {error}"))
+}
+
+/// Begins a transaction that has the write lock from the start. Dropped without [`commit`], it rolls back.
+pub(crate) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, DbError> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure)
+}
+
+/// Commits. An error of the disk at this moment leaves open whether the commit will be there after a restart.
+pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), DbError> {
+    transaction.commit().map_err(|error| match failure(error) {
+        DbError::Unavailable(why) if !why.starts_with(FULL) => DbError::InDoubt(why),
+        other => other,
+    })
+}
+
+const FULL: &str = "the disk is full";
+
+/// Runs a script of several statements.
+pub(crate) fn script(connection: &Connection, text: &str) -> Result<(), DbError> {
+    connection.execute_batch(text).map_err(failure)
+}
+
+/// Prepares a statement without running it.
+pub(super) fn prepare(connection: &Connection, stmt: &Stmt) -> Result<(), DbError> {
+    connection.prepare(stmt.sql(Dialect::Sqlite)).map(drop).map_err(failure)
+}
+
+/// Runs one statement with its parameters.
+pub(crate) fn run(connection: &Connection, stmt: &Stmt, params: &[Value]) -> Result<Answer, DbError> {
+    let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
+    for (at, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(at + 1, cell(value)).map_err(failure)?;
+    }
+    if statement.column_count() == 0 {
+        let affected = statement.raw_execute().map_err(failure)?;
+        return Ok(Answer { rows: Vec::new(), affected: affected as u64 });
+    }
+    let mut rows = Vec::new();
+    collect(&mut statement, &mut rows)?;
+    let affected = rows.len() as u64;
+    Ok(Answer { rows, affected })
+}
+
+/// Runs a query once per row of keys.
+pub(super) fn query_each(connection: &Connection, stmt: &Stmt, keys: &Columns<'_>) -> Result<Vec<Row>, DbError> {
+    let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
+    let mut rows = Vec::with_capacity(keys.len());
+    for row in 0..keys.len() {
+        bind_row(&mut statement, keys, row)?;
+        collect(&mut statement, &mut rows)?;
+    }
+    Ok(rows)
+}
+
+/// Runs a writing statement once per row; how many rows were affected.
+pub(super) fn execute_each(connection: &Connection, stmt: &Stmt, rows: &Columns<'_>) -> Result<usize, DbError> {
+    let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
+    let mut affected = 0;
+    for row in 0..rows.len() {
+        bind_row(&mut statement, rows, row)?;
+        affected += statement.raw_execute().map_err(failure)?;
+    }
+    Ok(affected)
+}
+
+fn bind_row(statement: &mut Statement<'_>, rows: &Columns<'_>, row: usize) -> Result<(), DbError> {
+    for column in 0..rows.columns().len() {
+        statement.raw_bind_parameter(column + 1, rows.cell(column, row)).map_err(failure)?;
+    }
+    Ok(())
+}
+
+fn collect(statement: &mut Statement<'_>, rows: &mut Vec<Row>) -> Result<(), DbError> {
+    let columns = statement.column_count();
+    let mut found = statement.raw_query();
+    while let Some(row) = found.next().map_err(failure)? {
+        let values: Result<Vec<Value>, DbError> =
+            (0..columns).map(|at| row.get_ref(at).map_err(failure).and_then(value)).collect();
+        rows.push(Row::Sqlite(values?));
+    }
+    Ok(())
+}
+
+fn value(value: ValueRef<'_>) -> Result<Value, DbError> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Int(value),
+        ValueRef::Text(bytes) => {
+            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("a text is not UTF-8".to_owned()))?;
+            Value::Text(text.to_owned())
+        }
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Real(_) => return Err(DbError::Corrupt("a column holds a floating-point number".to_owned())),
+    })
+}
+
+fn cell(value: &Value) -> Cell<'_> {
+    match value {
+        Value::Null => Cell::Null,
+        Value::Int(value) => Cell::Int(*value),
+        Value::Text(value) => Cell::Text(value),
+        Value::Uuid(value) => Cell::Uuid(value),
+        Value::Bytes(value) => Cell::Bytes(value),
+    }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Cell::Null => ValueRef::Null,
+            Cell::Int(value) => ValueRef::Integer(*value),
+            Cell::Text(value) => ValueRef::Text(value.as_bytes()),
+            Cell::Uuid(value) => ValueRef::Blob(value.as_bytes()),
+            Cell::Bytes(value) => ValueRef::Blob(value),
+        }))
+    }
+}
+
+/// What an error of SQLite means for the store.
+pub(super) fn failure(error: rusqlite::Error) -> DbError {
+    let why = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => DbError::Conflict(why),
+        Some(ErrorCode::DiskFull) => DbError::Unavailable(format!("{FULL}: {why}")),
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::OutOfMemory
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => DbError::Unavailable(why),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DbError::Corrupt(why),
+        _ => DbError::Refused(why),
+    }
+}

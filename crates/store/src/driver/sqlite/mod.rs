@@ -1,0 +1,219 @@
+//! SQLite: one writer, several readers, WAL, `synchronous=FULL`.
+//!
+//! A database file has a writer thread that owns the one writing connection, and reader connections that are used on
+//! the runtime's blocking threads. An in-memory database has one connection, used in place: every future is ready at
+//! once and no thread is made, which is what the simulator needs.
+
+mod connection;
+mod readers;
+mod writer;
+
+pub(crate) use connection::{begin, commit, run, script};
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::ids::BatchId;
+use domain::ports::Clock;
+use domain::time::Timestamp;
+use rusqlite::{Connection, Transaction};
+use tokio::sync::oneshot;
+
+use super::{Answer, Attempted, Decide, FaultHooks, Step, batch_failed};
+use crate::error::{DbError, ExecuteError, StoreError};
+use crate::load::{self, Load};
+use crate::options::Options;
+use crate::rows::Keys;
+use crate::save;
+use crate::sql::{Columns, Row, Stmt, Value};
+use crate::working_set::WorkingSet;
+
+/// The address of an in-memory database.
+const MEMORY: &str = ":memory:";
+
+enum Mode {
+    /// One connection for everything.
+    InPlace(Mutex<Connection>),
+    /// A file with its writer and its readers.
+    File { writer: writer::Writer, readers: readers::Readers },
+}
+
+/// An open SQLite database.
+pub(crate) struct Sqlite {
+    mode: Mode,
+    clock: Arc<dyn Clock>,
+    faults: FaultHooks,
+}
+
+impl Sqlite {
+    /// Opens `path`, a file or `:memory:`.
+    pub(crate) fn open(path: &str, options: &Options) -> Result<Sqlite, StoreError> {
+        let mode = if path == MEMORY {
+            Mode::InPlace(Mutex::new(connection::open_memory()?))
+        } else {
+            let writer = writer::Writer::start(connection::open_writer(path, options.statement_timeout)?)?;
+            Mode::File { writer, readers: readers::Readers::new(path, options) }
+        };
+        Ok(Sqlite { mode, clock: Arc::clone(&options.clock), faults: FaultHooks::of(options) })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Runs `work` on the writing connection.
+    pub(crate) async fn on_writer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        match &self.mode {
+            Mode::InPlace(connection) => work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)),
+            Mode::File { writer, .. } => writer.run(work).await,
+        }
+    }
+
+    async fn on_reader<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        match &self.mode {
+            Mode::InPlace(connection) => work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)),
+            Mode::File { readers, .. } => readers.run(work).await,
+        }
+    }
+
+    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
+        self.on_reader(move |connection| connection::run(connection, stmt, &params).map(|answer| answer.rows)).await
+    }
+
+    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+        self.on_reader(move |connection| connection::query_each(connection, stmt, &keys)).await
+    }
+
+    pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {
+        self.on_writer(move |connection| connection::prepare(connection, stmt)).await
+    }
+
+    pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+        self.on_writer(move |connection| run_steps(connection, &steps)).await
+    }
+
+    pub(crate) async fn attempt(
+        &self,
+        batch: BatchId,
+        loads: Vec<Load>,
+        keys: &Arc<Keys>,
+        decide: Decide<'_>,
+    ) -> Result<Attempted, ExecuteError> {
+        let result = match &self.mode {
+            Mode::InPlace(connection) => {
+                let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                self.attempt_in_place(&mut connection, batch, &loads, keys, decide)
+            }
+            Mode::File { writer, .. } => self.attempt_on_thread(writer, batch, loads, keys, decide).await,
+        };
+        match result {
+            Ok(at) => self.faults.after_commit(batch).map(|()| Attempted::Done(at)),
+            Err(Failed::Told(error)) => Err(error),
+            Err(Failed::Db(error)) => batch_failed(batch, error),
+        }
+    }
+
+    fn attempt_in_place(
+        &self,
+        connection: &mut Connection,
+        batch: BatchId,
+        loads: &[Load],
+        keys: &Keys,
+        decide: Decide<'_>,
+    ) -> Result<Timestamp, Failed> {
+        let transaction = connection::begin(connection)?;
+        let mut ws = load_all(&transaction, self.clock.now(), loads, keys)?;
+        decide(&mut ws);
+        if ws.is_unchanged() {
+            return Ok(ws.now);
+        }
+        self.faults.before_commit(batch).map_err(Failed::Told)?;
+        save_all(transaction, &ws, batch, keys)?;
+        Ok(ws.now)
+    }
+
+    /// The writer's thread holds the transaction while the caller decides. If the caller goes away meanwhile, its end
+    /// of the channel closes and the thread rolls back.
+    async fn attempt_on_thread(
+        &self,
+        writer: &writer::Writer,
+        batch: BatchId,
+        loads: Vec<Load>,
+        keys: &Arc<Keys>,
+        decide: Decide<'_>,
+    ) -> Result<Timestamp, Failed> {
+        let (loaded, from_writer) = oneshot::channel::<WorkingSet>();
+        let (decided, from_caller) = oneshot::channel::<WorkingSet>();
+        let (clock, keys) = (Arc::clone(&self.clock), Arc::clone(keys));
+        let saved = writer
+            .submit(move |connection| {
+                let transaction = connection::begin(connection)?;
+                let ws = load_all(&transaction, clock.now(), &loads, &keys)?;
+                let gone = || DbError::Unavailable("the caller went away".to_owned());
+                loaded.send(ws).map_err(|_| gone())?;
+                let ws = from_caller.blocking_recv().map_err(|_| gone())?;
+                save_all(transaction, &ws, batch, &keys)
+            })
+            .await?;
+        if let Ok(mut ws) = from_writer.await {
+            decide(&mut ws);
+            let now = ws.now;
+            if ws.is_unchanged() {
+                return Ok(now);
+            }
+            self.faults.before_commit(batch).map_err(Failed::Told)?;
+            // If the thread is gone, its answer below says so.
+            _ = decided.send(ws);
+            return Ok(saved.end().await.map(|()| now)?);
+        }
+        saved.end().await?;
+        Err(Failed::Db(DbError::Unavailable("the writer gave no rows".to_owned())))
+    }
+}
+
+/// Why a try ended early.
+enum Failed {
+    Db(DbError),
+    Told(ExecuteError),
+}
+
+impl From<DbError> for Failed {
+    fn from(error: DbError) -> Failed {
+        Failed::Db(error)
+    }
+}
+
+fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys) -> Result<WorkingSet, DbError> {
+    let answers: Result<Vec<Vec<Row>>, DbError> =
+        loads.iter().map(|load| connection::query_each(connection, load.stmt, &load.keys)).collect();
+    Ok(load::working_set(now, loads, &answers?, keys)?)
+}
+
+fn save_all(transaction: Transaction<'_>, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
+    for write in save::writes(ws, batch, keys)? {
+        let affected = connection::execute_each(&transaction, write.stmt, &write.rows)?;
+        if write.exact && affected != write.rows.len() {
+            return Err(DbError::Conflict(format!("{} affected {affected} rows", write.stmt.name)));
+        }
+    }
+    connection::commit(transaction)
+}
+
+fn run_steps(connection: &mut Connection, steps: &[Step]) -> Result<Vec<Answer>, DbError> {
+    let transaction = connection::begin(connection)?;
+    let mut answers = Vec::with_capacity(steps.len());
+    for step in steps {
+        let answer = connection::run(&transaction, step.stmt, &step.params)?;
+        if step.rows.is_some_and(|rows| rows != answer.affected) {
+            return Err(DbError::Conflict(format!("{} affected {} rows", step.stmt.name, answer.affected)));
+        }
+        answers.push(answer);
+    }
+    connection::commit(transaction)?;
+    Ok(answers)
+}

@@ -1,0 +1,65 @@
+//! The thread that owns a database file's one writing connection.
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::{DbError, StoreError};
+
+/// Transactions that wait for the writer before their callers wait for room.
+const WAITING_MAX: usize = 64;
+
+type Work = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The way to the writer's thread. The thread ends when this is dropped and its work is done.
+pub(super) struct Writer {
+    work: mpsc::Sender<Work>,
+}
+
+/// Work under way.
+pub(super) struct Pending<T>(oneshot::Receiver<Result<T, DbError>>);
+
+impl<T> Pending<T> {
+    /// The work's result.
+    pub(super) async fn end(self) -> Result<T, DbError> {
+        // The sender is dropped unused only where the work panicked: it may have been committing.
+        self.0.await.unwrap_or_else(|_| Err(DbError::InDoubt("the writer's work was cut short".to_owned())))
+    }
+}
+
+impl Writer {
+    pub(super) fn start(mut connection: Connection) -> Result<Writer, StoreError> {
+        let (work, mut waiting) = mpsc::channel::<Work>(WAITING_MAX);
+        let run = move || {
+            while let Some(work) = waiting.blocking_recv() {
+                // A panic in one piece of work has rolled its transaction back; the next one finds a clean connection.
+                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&mut connection)));
+                if done.is_err() {
+                    tracing::error!("a transaction panicked and was rolled back");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
+        thread.spawn(run).map_err(|error| StoreError::Unavailable(format!("starting the writer's thread: {error}")))?;
+        Ok(Writer { work })
+    }
+
+    /// Hands work over and returns when there was room for it, not when it is done.
+    pub(super) async fn submit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<Pending<T>, DbError> {
+        let (done, pending) = oneshot::channel();
+        // A caller that has gone away needs no answer.
+        let work: Work = Box::new(move |connection| _ = done.send(work(connection)));
+        self.work.send(work).await.map_err(|_| DbError::Unavailable("the writer's thread has ended".to_owned()))?;
+        Ok(Pending(pending))
+    }
+
+    /// Hands work over and waits for its result.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        self.submit(work).await?.end().await
+    }
+}

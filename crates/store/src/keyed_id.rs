@@ -1,0 +1,176 @@
+//! Public ids that look random and keys that grow in order: one secret permutation between the two.
+//!
+//! An id outside is a version-4-shaped UUID. Inside, the same id is a version-7-shaped UUID whose first 48 bits are
+//! milliseconds, so that rows made together lie together and indexes grow at their right edge. A four-round Feistel
+//! network over the 122 free bits (round function AES-128, after Luby and Rackoff) maps one to the other. It hides when
+//! and in which order things were made; it authenticates nothing: somebody else's UUID maps to a key that is not there.
+
+use std::sync::Arc;
+
+use aes_gcm_siv::aes::Aes128;
+use aes_gcm_siv::aes::cipher::{BlockCipherEncrypt, KeyInit};
+use domain::payment::IdSource;
+use domain::ports::Clock;
+use uuid::Uuid;
+
+use crate::options::Entropy;
+
+const ROUNDS: u8 = 4;
+const HALF_BITS: u32 = 61;
+const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
+/// Bits behind the milliseconds.
+const TAIL_BITS: u32 = 74;
+const TAIL_MASK: u128 = (1 << TAIL_BITS) - 1;
+/// The version nibbles 4 and 7 differ by this; a UUID of another shape keeps its own shape and so is never found.
+const SHAPE_SWAP: u128 = 0x3 << 76;
+
+/// The permutation.
+#[derive(Clone)]
+pub(crate) struct IdCodec {
+    cipher: Aes128,
+}
+
+impl IdCodec {
+    /// The permutation of a secret key.
+    pub(crate) fn new(key: &[u8; 16]) -> IdCodec {
+        IdCodec { cipher: Aes128::new(&(*key).into()) }
+    }
+
+    /// The key under which the thing with this public id is stored.
+    pub(crate) fn stored(&self, public: Uuid) -> Uuid {
+        let bits = public.as_u128();
+        let (mut left, mut right) = halves(free_bits(bits));
+        for round in (0..ROUNDS).rev() {
+            (left, right) = (right ^ self.round(round, left), left);
+        }
+        Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
+    }
+
+    /// The public id of the thing that is stored under this key.
+    pub(crate) fn public(&self, stored: Uuid) -> Uuid {
+        let bits = stored.as_u128();
+        let (mut left, mut right) = halves(free_bits(bits));
+        for round in 0..ROUNDS {
+            (left, right) = (right, left ^ self.round(round, right));
+        }
+        Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
+    }
+
+    fn round(&self, round: u8, half: u64) -> u64 {
+        let mut block = [0_u8; 16];
+        block[0] = round;
+        block[8..].copy_from_slice(&half.to_be_bytes());
+        let mut block = block.into();
+        self.cipher.encrypt_block(&mut block);
+        let mut out = [0_u8; 8];
+        out.copy_from_slice(&block[..8]);
+        u64::from_be_bytes(out) & HALF_MASK
+    }
+}
+
+/// The 122 bits of a UUID that are neither version nor variant.
+const fn free_bits(bits: u128) -> u128 {
+    let high = bits >> 80;
+    let middle = (bits >> 64) & 0xFFF;
+    let low = bits & ((1 << 62) - 1);
+    (high << 74) | (middle << 62) | low
+}
+
+/// `shape` with its free bits replaced.
+const fn with_free_bits(shape: u128, free: u128) -> u128 {
+    let kept = shape & ((0xF << 76) | (0x3 << 62));
+    let high = free >> 74;
+    let middle = (free >> 62) & 0xFFF;
+    let low = free & ((1 << 62) - 1);
+    kept | (high << 80) | (middle << 64) | low
+}
+
+const fn halves(free: u128) -> (u64, u64) {
+    ((free >> HALF_BITS) as u64 & HALF_MASK, free as u64 & HALF_MASK)
+}
+
+fn join(left: u64, right: u64) -> u128 {
+    (u128::from(left) << HALF_BITS) | u128::from(right)
+}
+
+/// Fresh public ids in time order. Before the store knows its key the ids are simply random, which is right too.
+pub(crate) struct KeyedIds {
+    codec: Option<IdCodec>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    tail: Option<u128>,
+}
+
+impl KeyedIds {
+    pub(crate) fn new(codec: Option<IdCodec>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> KeyedIds {
+        KeyedIds { codec, clock, entropy, tail: None }
+    }
+
+    fn random(&self) -> [u8; 16] {
+        let mut bytes = [0_u8; 16];
+        self.entropy.fill(&mut bytes);
+        bytes
+    }
+
+    /// The next stored-form id: milliseconds, then a counter that began at random.
+    fn next_stored(&mut self) -> Uuid {
+        let tail = match self.tail {
+            Some(last) => last.wrapping_add(1) & TAIL_MASK,
+            None => u128::from_be_bytes(self.random()) & TAIL_MASK,
+        };
+        self.tail = Some(tail);
+        let millis = u128::from(self.clock.now().0.max(0).unsigned_abs() / 1_000) & ((1 << 48) - 1);
+        let shape = (0x7 << 76) | (0x2 << 62);
+        Uuid::from_u128(with_free_bits(shape, (millis << TAIL_BITS) | tail))
+    }
+}
+
+impl IdSource for KeyedIds {
+    fn next(&mut self) -> Uuid {
+        match self.codec.clone() {
+            Some(codec) => codec.public(self.next_stored()),
+            None => uuid::Builder::from_random_bytes(self.random()).into_uuid(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codec() -> IdCodec {
+        IdCodec::new(&[7; 16])
+    }
+
+    #[test]
+    fn the_permutation_has_an_inverse_on_every_uuid() {
+        for seed in 0..2_000_u128 {
+            let any = Uuid::from_u128(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
+            assert_eq!(codec().public(codec().stored(any)), any);
+            assert_eq!(codec().stored(codec().public(any)), any);
+        }
+    }
+
+    #[test]
+    fn public_ids_are_version_4_and_stored_ones_version_7() {
+        let stored = Uuid::from_u128(with_free_bits((0x7 << 76) | (0x2 << 62), 12_345));
+        let public = codec().public(stored);
+        assert_eq!((public.get_version_num(), public.get_variant()), (4, uuid::Variant::RFC4122));
+        assert_eq!(codec().stored(public), stored);
+        assert_eq!(stored.get_version_num(), 7);
+    }
+
+    #[test]
+    fn a_uuid_of_another_shape_is_never_the_key_of_a_version_4_one() {
+        let public = codec().public(Uuid::from_u128(with_free_bits((0x7 << 76) | (0x2 << 62), 99)));
+        let other = Uuid::from_u128(public.as_u128() ^ (1 << 76));
+        assert_ne!(codec().stored(other), codec().stored(public));
+        assert_ne!(codec().stored(other).get_version_num(), 7);
+    }
+
+    #[test]
+    fn another_key_is_another_permutation() {
+        let id = Uuid::from_u128(0x4000 << 64);
+        assert_ne!(codec().stored(id), IdCodec::new(&[8; 16]).stored(id));
+    }
+}

@@ -1,0 +1,199 @@
+//! From a [`Need`] to the working set: which statements are asked, and what becomes of their rows.
+
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::need::Need;
+use crate::rows::{self, Keys};
+use crate::sql::Kind::{Text, Uuid};
+use crate::sql::{Columns, Fields, Kind, Row, Stmt};
+use crate::working_set::WorkingSet;
+
+/// Locks the tenants' heads, in id order. Always the first statement of a batch: from here on nobody else writes for
+/// these tenants, so every later plain read sees their last commit.
+pub(crate) static LOCK_HEADS: Stmt = Stmt::by_keys(
+    "load.heads",
+    &[("tenant", Uuid)],
+    "SELECT {{tenant_head h}} FROM tenant_head h WHERE h.tenant IN (SELECT k.tenant FROM {{keys}}) \
+     ORDER BY h.tenant {{for_update}}",
+);
+pub(crate) static QUOTES: Stmt = Stmt::by_keys(
+    "load.quotes",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{quote q}} FROM {{keys}} JOIN quote q ON q.tenant = k.tenant AND q.id = k.id",
+);
+pub(crate) static PAYMENTS: Stmt = Stmt::by_keys(
+    "load.payments",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
+);
+pub(crate) static JOBS: Stmt = Stmt::by_keys(
+    "load.jobs",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{job j}} FROM {{keys}} JOIN job j ON j.tenant = k.tenant AND j.subject = k.id",
+);
+pub(crate) static NEWEST_ATTEMPTS: Stmt = Stmt::by_keys(
+    "load.newest_attempts",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id \
+     JOIN attempt a ON a.tenant = p.tenant AND a.id = p.attempt",
+);
+pub(crate) static ATTEMPTS: Stmt = Stmt::by_keys(
+    "load.attempts",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.id = k.id",
+);
+pub(crate) static EXTERNAL_IDS: Stmt = Stmt::by_keys(
+    "load.external_ids",
+    &[("tenant", Uuid), ("external_id", Text)],
+    "SELECT {{external_id e}} FROM {{keys}} \
+     JOIN external_id e ON e.tenant = k.tenant AND e.external_id = k.external_id",
+);
+pub(crate) static ACCOUNTS: Stmt = Stmt::by_keys(
+    "load.accounts",
+    &[("tenant", Uuid)],
+    "SELECT {{account a}} FROM {{keys}} JOIN account a ON a.tenant = k.tenant AND a.class = 'shared'",
+);
+pub(crate) static OPEN_QUOTES: Stmt = Stmt::by_keys(
+    "load.open_quotes",
+    &[("tenant", Uuid), ("country", Text)],
+    "SELECT {{open_quotes o}} FROM {{keys}} JOIN open_quotes o ON o.tenant = k.tenant AND o.country = k.country",
+);
+pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
+    "load.idempotency",
+    &[("tenant", Uuid), ("scope", Text), ("idem_key", Text)],
+    "SELECT {{idempotency i}} FROM {{keys}} \
+     JOIN idempotency i ON i.tenant = k.tenant AND i.scope = k.scope AND i.idem_key = k.idem_key",
+);
+
+/// One statement of a load with its keys.
+#[derive(Debug)]
+pub(crate) struct Load {
+    pub(crate) stmt: &'static Stmt,
+    pub(crate) keys: Columns<'static>,
+    into: Into,
+}
+
+/// Which table of the working set a load's rows go to.
+#[derive(Clone, Copy, Debug)]
+enum Into {
+    Heads,
+    Quotes,
+    Payments,
+    Jobs,
+    Attempts,
+    ExternalIds,
+    Accounts,
+    OpenQuotes,
+    Idempotency,
+}
+
+const ID_KEY: [Kind; 2] = [Uuid, Uuid];
+
+/// The loads of a need, the head lock first; only those that have keys.
+pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
+    let mut loads = Vec::with_capacity(10);
+    let mut add = |stmt, columns: Columns<'static>, into| {
+        if columns.len() > 0 {
+            loads.push(Load { stmt, keys: columns, into });
+        }
+    };
+    let tenants = || {
+        let mut columns = Columns::new([Uuid].into_iter(), need.tenants.len());
+        need.tenants.iter().for_each(|tenant| _ = columns.uuid(tenant.0));
+        columns
+    };
+    add(&LOCK_HEADS, tenants(), Into::Heads);
+    add(&ACCOUNTS, tenants(), Into::Accounts);
+    let ids = |ids: &mut dyn Iterator<Item = (TenantId, uuid::Uuid)>| {
+        let mut columns = Columns::new(ID_KEY.into_iter(), 0);
+        ids.for_each(|(tenant, id)| _ = columns.uuid(tenant.0).uuid(keys.stored(id)));
+        columns
+    };
+    add(&QUOTES, ids(&mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0))), Into::Quotes);
+    let payments = || ids(&mut need.payments.iter().map(|(tenant, id)| (*tenant, id.0)));
+    add(&PAYMENTS, payments(), Into::Payments);
+    add(&JOBS, payments(), Into::Jobs);
+    add(&NEWEST_ATTEMPTS, payments(), Into::Attempts);
+    add(&ATTEMPTS, ids(&mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0))), Into::Attempts);
+    let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
+    need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
+    add(&EXTERNAL_IDS, columns, Into::ExternalIds);
+    let mut columns = Columns::new([Uuid, Text].into_iter(), need.open_quotes.len());
+    need.open_quotes.iter().for_each(|(tenant, country)| _ = columns.uuid(tenant.0).text(country.alpha3()));
+    add(&OPEN_QUOTES, columns, Into::OpenQuotes);
+    let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.idempotency.len());
+    for (tenant, key) in &need.idempotency {
+        columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
+    }
+    add(&IDEMPOTENCY, columns, Into::Idempotency);
+    loads
+}
+
+/// Whether every tenant of the need is locked by its head; rows of other tenants must not be asked for.
+pub(crate) fn covers_its_tenants(need: &Need) -> bool {
+    let named = need.quotes.iter().map(|key| key.0);
+    let named = named.chain(need.payments.iter().map(|key| key.0)).chain(need.attempts.iter().map(|key| key.0));
+    let named = named.chain(need.external_ids.iter().map(|key| key.0)).chain(need.open_quotes.iter().map(|key| key.0));
+    let mut named = named.chain(need.idempotency.iter().map(|key| key.0));
+    named.all(|tenant| need.tenants.contains(&tenant))
+}
+
+/// The working set of the loads' rows, which come in the same order.
+pub(crate) fn working_set(
+    now: Timestamp,
+    loads: &[Load],
+    answers: &[Vec<Row>],
+    keys: &Keys,
+) -> Result<WorkingSet, StoreError> {
+    let mut ws = WorkingSet::new(now);
+    for (load, rows) in loads.iter().zip(answers) {
+        for row in rows {
+            put(&mut ws, load.into, &mut row.fields(), keys)?;
+        }
+    }
+    Ok(ws)
+}
+
+fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
+    match into {
+        Into::Heads => {
+            let (tenant, head) = rows::small::read_head(fields)?;
+            ws.heads.load(tenant, head);
+        }
+        Into::Quotes => {
+            let quote = rows::quote::read(fields, keys)?;
+            ws.quotes.load((quote.tenant, quote.id), quote);
+        }
+        Into::Payments => {
+            let payment = rows::payment::read(fields, keys)?;
+            ws.payments.load((payment.tenant, payment.id), payment);
+        }
+        Into::Jobs => {
+            let job = rows::job::read(fields, keys)?;
+            ws.jobs.load((job.tenant, job.subject), Some(job));
+        }
+        Into::Attempts => {
+            let attempt = rows::attempt::read(fields, keys)?;
+            ws.attempts.load((attempt.tenant, attempt.id), attempt);
+        }
+        Into::ExternalIds => {
+            let (key, payment) = rows::small::read_external_id(fields, keys)?;
+            ws.external_ids.load(key, payment);
+        }
+        Into::Accounts => {
+            let account = rows::ledger::read_account(fields)?;
+            ws.accounts.load((account.tenant, account.code.clone()), account);
+        }
+        Into::OpenQuotes => {
+            let (key, count) = rows::small::read_open_quotes(fields)?;
+            ws.open_quotes.load(key, count);
+        }
+        Into::Idempotency => {
+            let (key, record) = rows::small::read_idempotency(fields, keys)?;
+            ws.idempotency.load(key, record);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Migrations: embedded SQL, checksums, one process at a time.
+//!
+//! Everything that is missing is applied in one transaction that begins by locking a row (PostgreSQL) or the file
+//! (SQLite), so two processes that start together do it once. A migration that was applied is never edited: its text's
+//! checksum is stored, and another text is refused.
+
+use domain::time::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::driver::{Driver, postgres, sqlite};
+use crate::error::{DbError, StoreError};
+use crate::sql::{Dialect, Stmt, statement};
+
+/// A migration as it is embedded.
+struct Migration {
+    version: i64,
+    name: &'static str,
+    text: &'static str,
+}
+
+const MIGRATIONS: [Migration; 1] =
+    [Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") }];
+
+/// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
+const NOTES: &str = "\
+CREATE TABLE IF NOT EXISTS migration_lock (id {{int}} NOT NULL PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS schema_version (version {{int}} NOT NULL PRIMARY KEY, name TEXT NOT NULL, \
+ checksum TEXT NOT NULL, at {{int}} NOT NULL);
+INSERT INTO migration_lock (id) VALUES (1) ON CONFLICT DO NOTHING;
+";
+const LOCK: &str = "SELECT id FROM migration_lock WHERE id = 1 FOR UPDATE";
+const APPLIED: &str = "SELECT version, checksum FROM schema_version ORDER BY version";
+/// Two processes may make the note tables at the same moment: one of them meets an error and tries again.
+const NOTES_TRIES_MAX: u32 = 5;
+
+pub(crate) static VERSIONS: Stmt =
+    Stmt::written("migrate.versions", "SELECT version, checksum FROM schema_version ORDER BY version");
+
+/// What a migration run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MigrationReport {
+    /// The migrations that this run applied, `"1 first"`.
+    pub applied: Vec<String>,
+    /// The schema's version now.
+    pub version: i64,
+}
+
+/// Applies what is missing.
+pub(crate) async fn migrate(driver: &Driver, now: Timestamp) -> Result<MigrationReport, StoreError> {
+    let applied = match driver {
+        Driver::Sqlite(database) => on_sqlite(database, now).await?,
+        Driver::Postgres(database) => on_postgres(database, now).await?,
+    };
+    Ok(MigrationReport { applied, version: MIGRATIONS.len() as i64 })
+}
+
+/// Whether the schema is exactly the one that this program makes.
+pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
+    let rows = match driver.query(&VERSIONS, Vec::new()).await {
+        Err(DbError::Refused(_)) => return Err(StoreError::Schema("the database has not been migrated".to_owned())),
+        other => other?,
+    };
+    let mut applied = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut fields = row.fields();
+        applied.push((fields.int()?, fields.text()?.to_owned()));
+    }
+    let missing = pending(&applied)?;
+    match missing.first() {
+        None => Ok(()),
+        Some(next) => Err(StoreError::Schema(format!("migration {} ({}) is not applied", next.version, next.name))),
+    }
+}
+
+/// The migrations that are not among the applied ones, or why these do not fit.
+fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration], StoreError> {
+    if applied.len() > MIGRATIONS.len() {
+        let newest = applied.len();
+        return Err(StoreError::Schema(format!("the database is at {newest}, this program only knows older ones")));
+    }
+    for ((version, checksum), migration) in applied.iter().zip(&MIGRATIONS) {
+        if *version != migration.version || *checksum != migration.checksum() {
+            let (version, name) = (migration.version, migration.name);
+            return Err(StoreError::Schema(format!("migration {version} ({name}) was applied with another text")));
+        }
+    }
+    Ok(&MIGRATIONS[applied.len()..])
+}
+
+impl Migration {
+    /// SHA-256 of the text as embedded, the same on both engines.
+    fn checksum(&self) -> String {
+        let digest: [u8; 32] = Sha256::digest(self.text.as_bytes()).into();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The text, and the note that it was applied.
+    fn script(&self, dialect: Dialect, now: Timestamp) -> String {
+        let (version, name, checksum) = (self.version, self.name, self.checksum());
+        let note = format!(
+            "INSERT INTO schema_version (version, name, checksum, at) VALUES ({version}, '{name}', '{checksum}', {});",
+            now.0
+        );
+        format!("{}\n{note}\n", spell(self.text, dialect))
+    }
+
+    fn title(&self) -> String {
+        format!("{} {}", self.version, self.name)
+    }
+}
+
+/// Replaces the dialect words of a script.
+fn spell(text: &str, dialect: Dialect) -> String {
+    let mut out = String::with_capacity(text.len() * 2);
+    // Comments may speak of the words themselves.
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("--")) {
+        let mut rest = line;
+        while let Some((before, word, after)) = statement::next_word(rest) {
+            out.push_str(before);
+            out.push_str(&meaning(word, dialect));
+            rest = after;
+        }
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out
+}
+
+fn meaning(word: &str, dialect: Dialect) -> String {
+    let (word, number) = word.split_once(' ').unwrap_or((word, ""));
+    let fixed = match (dialect, word) {
+        (Dialect::Postgres, "int") => "BIGINT",
+        (Dialect::Postgres, "uuid") => "UUID",
+        (Dialect::Postgres, "bytes") => "BYTEA",
+        (Dialect::Postgres, "key") => "TEXT COLLATE \"C\"",
+        (Dialect::Postgres, "clustered" | "heap") => return format!("WITH (fillfactor = {number})"),
+        (Dialect::Sqlite, "int") => "INTEGER",
+        (Dialect::Sqlite, "uuid" | "bytes") => "BLOB",
+        (Dialect::Sqlite, "key") => "TEXT",
+        (Dialect::Sqlite, "clustered") => "STRICT, WITHOUT ROWID",
+        (Dialect::Sqlite, "heap") => "STRICT",
+        (_, other) => panic!("a migration speaks of {other:?}"),
+    };
+    fixed.to_owned()
+}
+
+async fn on_sqlite(database: &sqlite::Sqlite, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    let work = move |connection: &mut rusqlite::Connection| {
+        let transaction = sqlite::begin(connection)?;
+        sqlite::script(&transaction, &spell(NOTES, Dialect::Sqlite))?;
+        let applied = sqlite::run(&transaction, &VERSIONS, &[])?;
+        let mut known = Vec::new();
+        for row in &applied.rows {
+            let mut fields = row.fields();
+            known.push((fields.int()?, fields.text()?.to_owned()));
+        }
+        let mut titles = Vec::new();
+        for migration in pending(&known)? {
+            sqlite::script(&transaction, &migration.script(Dialect::Sqlite, now))?;
+            titles.push(migration.title());
+        }
+        sqlite::commit(transaction)?;
+        Ok(titles)
+    };
+    Ok(database.on_writer(work).await?)
+}
+
+async fn on_postgres(database: &postgres::Postgres, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    let mut lease = database.writer().await?;
+    lease.is_dirty();
+    let failed = |error: &tokio_postgres::Error| StoreError::from(postgres::meaning(error));
+    let client = lease.client()?;
+    let mut tries = 1;
+    while let Err(error) = client.batch_execute(&spell(NOTES, Dialect::Postgres)).await {
+        if tries == NOTES_TRIES_MAX || error.as_db_error().is_none() {
+            return Err(failed(&error));
+        }
+        tries += 1;
+    }
+    client.batch_execute("BEGIN").await.map_err(|error| failed(&error))?;
+    client.query(LOCK, &[]).await.map_err(|error| failed(&error))?;
+    let rows = client.query(APPLIED, &[]).await.map_err(|error| failed(&error))?;
+    let applied: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let mut titles = Vec::new();
+    for migration in pending(&applied)? {
+        let script = migration.script(Dialect::Postgres, now);
+        client.batch_execute(&script).await.map_err(|error| failed(&error))?;
+        titles.push(migration.title());
+    }
+    client.batch_execute("COMMIT").await.map_err(|error| failed(&error))?;
+    lease.is_clean();
+    Ok(titles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_migrations_is_known_in_both_dialects() {
+        for migration in &MIGRATIONS {
+            for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+                let script = migration.script(dialect, Timestamp(0));
+                assert!(!script.contains("{{") && !script.contains("--"), "{script}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_edited_or_newer_schema_is_refused() {
+        let right = (1, MIGRATIONS[0].checksum());
+        assert!(pending(&[]).is_ok_and(|missing| missing.len() == MIGRATIONS.len()));
+        assert!(pending(std::slice::from_ref(&right)).is_ok_and(<[Migration]>::is_empty));
+        assert!(matches!(pending(&[(1, "other".to_owned())]), Err(StoreError::Schema(_))));
+        assert!(matches!(pending(&[right, (2, String::new())]), Err(StoreError::Schema(_))));
+    }
+}

@@ -1,0 +1,94 @@
+//! A tenant's log of events, each with the thing that it is about.
+
+use domain::event::Event;
+use domain::ids::TenantId;
+use domain::quote::Quote;
+use domain::time::Timestamp;
+
+use super::payments::{Record, read_record};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Stmt, tables};
+use crate::store::Store;
+
+static AFTER: Stmt = Stmt::written(
+    "event.after",
+    "SELECT {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM event e \
+     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+     LEFT JOIN quote q ON q.tenant = e.tenant AND q.id = COALESCE(p.quote, e.subject) \
+     WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3",
+);
+static HEAD: Stmt = Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");
+static OLDEST: Stmt =
+    Stmt::written("event.oldest", "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
+
+/// What an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventSubject {
+    /// A quote.
+    Quote(Box<Quote>),
+    /// A payment as it stands *now*: how it stood at the event is the event's own `standing`.
+    Payment(Box<Record>),
+}
+
+/// An event with what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRecord {
+    /// The event.
+    pub event: Event,
+    /// What it is about.
+    pub subject: EventSubject,
+}
+
+impl Store {
+    /// Events of a tenant behind `after_seq`, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for the reads below.
+    pub async fn events_after(
+        &self,
+        tenant: TenantId,
+        after_seq: i64,
+        limit: usize,
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), limit.into()]).await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let mut fields = row.fields();
+            let event = rows::event::read(&mut fields, &keys)?;
+            let subject = if event.kind.is_of_quote() {
+                fields.skip(tables::PAYMENT.columns.len() + tables::PAYMENT_ORDER.columns.len());
+                EventSubject::Quote(Box::new(rows::quote::read(&mut fields, &keys)?))
+            } else {
+                EventSubject::Payment(Box::new(read_record(&mut fields, &keys)?))
+            };
+            found.push(EventRecord { event, subject });
+        }
+        Ok(found)
+    }
+
+    /// The number of a tenant's newest event; 0 where there is none.
+    ///
+    /// # Errors
+    /// As [`Store::events_after`].
+    pub async fn event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
+        let rows = self.query(&HEAD, vec![tenant.0.into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.fields().int())
+    }
+
+    /// The number and time of the oldest event that is kept.
+    ///
+    /// # Errors
+    /// As [`Store::events_after`].
+    pub async fn oldest_event(&self, tenant: TenantId) -> Result<Option<(i64, Timestamp)>, StoreError> {
+        let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mut fields = row.fields();
+        Ok(Some((fields.int()?, Timestamp(fields.int()?))))
+    }
+}

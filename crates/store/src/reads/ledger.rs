@@ -1,0 +1,128 @@
+//! The books: accounts, transfers, and the proof that the one is the fold of the other.
+
+use domain::ids::{TenantId, TransferId};
+use domain::ledger::{Account, AccountCode};
+
+use crate::error::StoreError;
+use crate::rows;
+use crate::rows::ledger::StoredTransfer;
+use crate::sql::{Fields, Stmt};
+use crate::store::Store;
+
+static ACCOUNTS: Stmt =
+    Stmt::written("ledger.accounts", "SELECT {{account a}} FROM account a WHERE a.tenant = $1 ORDER BY a.code");
+static FIRST: Stmt =
+    Stmt::written("ledger.first", "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 ORDER BY t.id LIMIT $2");
+static NEXT: Stmt = Stmt::written(
+    "ledger.next",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $3 ORDER BY t.id LIMIT $2",
+);
+// A post_pending ends its reservation and is final; a void_pending only ends it.
+static DEBITS: Stmt = Stmt::written(
+    "ledger.debits",
+    "SELECT t.debit, \
+     CAST(SUM(CASE t.kind WHEN 'pending' THEN t.amount WHEN 'posted' THEN 0 ELSE -t.amount END) AS BIGINT), \
+     CAST(SUM(CASE t.kind WHEN 'posted' THEN t.amount WHEN 'post_pending' THEN t.amount ELSE 0 END) AS BIGINT) \
+     FROM transfer t WHERE t.tenant = $1 GROUP BY t.debit",
+);
+static CREDITS: Stmt = Stmt::written(
+    "ledger.credits",
+    "SELECT t.credit, \
+     CAST(SUM(CASE t.kind WHEN 'pending' THEN t.amount WHEN 'posted' THEN 0 ELSE -t.amount END) AS BIGINT), \
+     CAST(SUM(CASE t.kind WHEN 'posted' THEN t.amount WHEN 'post_pending' THEN t.amount ELSE 0 END) AS BIGINT) \
+     FROM transfer t WHERE t.tenant = $1 GROUP BY t.credit",
+);
+static LOOSE_ENDS: Stmt = Stmt::written(
+    "ledger.loose_ends",
+    "SELECT COUNT(*) FROM transfer t LEFT JOIN transfer p ON p.tenant = t.tenant AND p.id = t.pending \
+     WHERE t.tenant = $1 AND t.pending IS NOT NULL \
+     AND (p.id IS NULL OR p.kind <> 'pending' OR p.amount <> t.amount OR p.debit <> t.debit OR p.credit <> t.credit)",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS];
+
+/// What does not add up in a tenant's books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BookFault {
+    /// An account's sums are not those of its transfers.
+    Sums {
+        /// As the account row has them (all zero where there is no row).
+        stored: Account,
+        /// As the transfers add up.
+        recomputed: Account,
+    },
+    /// So many transfers end a reservation that is not there or is not the one that they name.
+    LooseEnds(i64),
+}
+
+fn read_sums(fields: &mut Fields<'_>) -> Result<(AccountCode, i64, i64), StoreError> {
+    Ok((fields.named("account", AccountCode::parse)?, fields.int()?, fields.int()?))
+}
+
+impl Store {
+    /// A tenant's accounts, by code.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for the reads below.
+    pub async fn accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
+        let rows = self.query(&ACCOUNTS, vec![tenant.0.into()]).await?;
+        rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
+    }
+
+    /// A tenant's transfers behind `after`, in the order in which they were made, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::accounts`].
+    pub async fn transfers(
+        &self,
+        tenant: TenantId,
+        after: Option<TransferId>,
+        limit: usize,
+    ) -> Result<Vec<StoredTransfer>, StoreError> {
+        let keys = self.id_keys().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = match after {
+            None => self.query(&FIRST, vec![tenant.0.into(), limit.into()]).await?,
+            Some(after) => self.query(&NEXT, vec![tenant.0.into(), limit.into(), keys.stored(after.0).into()]).await?,
+        };
+        rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).collect()
+    }
+
+    /// Recomputes every balance of a tenant from its transfers and names each that differs. While batches commit, ask
+    /// again before believing a difference: the sums are read one after the other.
+    ///
+    /// # Errors
+    /// As [`Store::accounts`].
+    pub async fn verify_books(&self, tenant: TenantId) -> Result<Vec<BookFault>, StoreError> {
+        let mut sums = std::collections::BTreeMap::<AccountCode, Account>::new();
+        for row in &self.query(&DEBITS, vec![tenant.0.into()]).await? {
+            let (code, pending, posted) = read_sums(&mut row.fields())?;
+            let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+            (account.debits_pending, account.debits_posted) = (pending, posted);
+        }
+        for row in &self.query(&CREDITS, vec![tenant.0.into()]).await? {
+            let (code, pending, posted) = read_sums(&mut row.fields())?;
+            let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+            (account.credits_pending, account.credits_posted) = (pending, posted);
+        }
+        let mut faults = Vec::new();
+        for stored in self.accounts(tenant).await? {
+            let recomputed = sums.remove(&stored.code).unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
+            if stored != recomputed {
+                faults.push(BookFault::Sums { stored, recomputed });
+            }
+        }
+        faults.extend(
+            sums.into_values().map(|recomputed| BookFault::Sums {
+                stored: Account::empty(tenant, recomputed.code.clone()),
+                recomputed,
+            }),
+        );
+        let rows = self.query(&LOOSE_ENDS, vec![tenant.0.into()]).await?;
+        let loose = rows.first().map_or(Ok(0), |row| row.fields().int())?;
+        if loose > 0 {
+            faults.push(BookFault::LooseEnds(loose));
+        }
+        Ok(faults)
+    }
+}

@@ -1,0 +1,168 @@
+//! Lists of payments: by creation time, filtered, paged. The index finds the ids (an offset is skipped inside it), then
+//! only the page's rows are fetched.
+
+use domain::country::Country;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::payment::PaymentState;
+use domain::time::Timestamp;
+
+use super::payments::Record;
+use crate::error::StoreError;
+use crate::sql::{Stmt, Value};
+use crate::store::Store;
+
+/// What stands in for no bound of time.
+const EARLIEST: i64 = i64::MIN;
+const LATEST: i64 = i64::MAX;
+
+// Without a filter by state the index alone answers; with one the rows have to be looked at.
+static NEWEST: Stmt = Stmt::written(
+    "list.newest",
+    "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5 OFFSET $6",
+);
+static OLDEST: Stmt = Stmt::written(
+    "list.oldest",
+    "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at, p.id LIMIT $5 OFFSET $6",
+);
+static NEWEST_IN_STATES: Stmt = Stmt::written(
+    "list.newest_in_states",
+    "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     AND $7 LIKE '%,' || p.state || ',%' ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5 OFFSET $6",
+);
+static OLDEST_IN_STATES: Stmt = Stmt::written(
+    "list.oldest_in_states",
+    "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     AND $7 LIKE '%,' || p.state || ',%' ORDER BY p.accepted_at, p.id LIMIT $5 OFFSET $6",
+);
+static BY_REFERENCE: Stmt =
+    Stmt::written("list.by_reference", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.bank_reference = $2");
+static BY_ATTEMPT: Stmt =
+    Stmt::written("list.by_attempt", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2");
+
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&NEWEST, &OLDEST, &NEWEST_IN_STATES, &OLDEST_IN_STATES, &BY_REFERENCE, &BY_ATTEMPT];
+
+/// What a list is searched for. Exact, not a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// A payment's id as the client wrote it; what is no id finds nothing.
+    Id(String),
+    /// The caller's own id.
+    ExternalId(String),
+    /// A bank's reference, or the reference that the payment has at the rail: an attempt's id (UETR, InstrId).
+    LinkedTxn(String),
+}
+
+/// Which payments, and which of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Destination.
+    pub country: Country,
+    /// States; empty = all.
+    pub states: Vec<PaymentState>,
+    /// Accepted at or after.
+    pub start: Option<Timestamp>,
+    /// Accepted before.
+    pub end: Option<Timestamp>,
+    /// Search.
+    pub search: Option<Search>,
+    /// The newest first (else the oldest).
+    pub newest_first: bool,
+    /// At most so many.
+    pub limit: usize,
+    /// After so many.
+    pub offset: usize,
+}
+
+impl ListFilter {
+    fn fits(&self, record: &Record) -> bool {
+        let payment = &record.payment;
+        payment.country == self.country
+            && (self.states.is_empty() || self.states.contains(&payment.standing.state))
+            && self.start.is_none_or(|start| payment.accepted_at >= start)
+            && self.end.is_none_or(|end| payment.accepted_at < end)
+    }
+
+    fn statement(&self) -> &'static Stmt {
+        match (self.newest_first, self.states.is_empty()) {
+            (true, true) => &NEWEST,
+            (false, true) => &OLDEST,
+            (true, false) => &NEWEST_IN_STATES,
+            (false, false) => &OLDEST_IN_STATES,
+        }
+    }
+
+    fn params(&self, tenant: TenantId) -> Vec<Value> {
+        let number = |count: usize| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        let mut params = vec![
+            tenant.0.into(),
+            self.country.alpha3().into(),
+            self.start.map_or(EARLIEST, |start| start.0).into(),
+            self.end.map_or(LATEST, |end| end.0).into(),
+            number(self.limit),
+            number(self.offset),
+        ];
+        if !self.states.is_empty() {
+            let names: Vec<&str> = self.states.iter().map(|state| state.name()).collect();
+            params.push(format!(",{},", names.join(",")).into());
+        }
+        params
+    }
+}
+
+impl Store {
+    /// Payments of a tenant.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn list_payments(&self, tenant: TenantId, filter: &ListFilter) -> Result<Vec<Record>, StoreError> {
+        if filter.limit == 0 {
+            return Ok(Vec::new());
+        }
+        if let Some(search) = &filter.search {
+            return self.search(tenant, search, filter).await;
+        }
+        let keys = self.id_keys().await?;
+        let rows = self.query(filter.statement(), filter.params(tenant)).await?;
+        let ids: Result<Vec<PaymentId>, StoreError> =
+            rows.iter().map(|row| Ok(PaymentId(keys.public(row.fields().uuid()?)))).collect();
+        self.records(tenant, &ids?).await
+    }
+
+    /// A search finds a handful at most: they are filtered, sorted and paged here.
+    async fn search(&self, tenant: TenantId, search: &Search, filter: &ListFilter) -> Result<Vec<Record>, StoreError> {
+        let ids = match search {
+            Search::Id(text) => PaymentId::parse(text).into_iter().collect(),
+            Search::ExternalId(text) => self.payment_id_by_external(tenant, text).await?.into_iter().collect(),
+            Search::LinkedTxn(text) => self.linked(tenant, text).await?,
+        };
+        let mut records = self.records(tenant, &ids).await?;
+        let stored_id = {
+            let keys = self.id_keys().await?;
+            move |id: PaymentId| keys.stored(id.0)
+        };
+        records.retain(|record| filter.fits(record));
+        records.sort_by_key(|record| (record.payment.accepted_at, stored_id(record.payment.id)));
+        if filter.newest_first {
+            records.reverse();
+        }
+        Ok(records.into_iter().skip(filter.offset).take(filter.limit).collect())
+    }
+
+    async fn linked(&self, tenant: TenantId, text: &str) -> Result<Vec<PaymentId>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mut rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
+        if let Some(attempt) = AttemptId::parse(text).or_else(|| AttemptId::from_instruction_id(text)) {
+            rows.extend(self.query(&BY_ATTEMPT, vec![tenant.0.into(), keys.stored(attempt.0).into()]).await?);
+        }
+        let mut ids = Vec::with_capacity(rows.len());
+        for row in &rows {
+            ids.push(PaymentId(keys.public(row.fields().uuid()?)));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+}

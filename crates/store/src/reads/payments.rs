@@ -1,0 +1,139 @@
+//! Quotes, payments and attempts, one by one.
+
+use domain::attempt::Attempt;
+use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
+use domain::order::Order;
+use domain::payment::Payment;
+use domain::quote::Quote;
+use domain::rail::RailId;
+
+use crate::error::StoreError;
+use crate::rows::{self, Keys};
+use crate::sql::Kind::Uuid;
+use crate::sql::{Columns, Fields, Stmt};
+use crate::store::Store;
+
+static QUOTE: Stmt = Stmt::written("read.quote", "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2");
+pub(crate) static RECORDS: Stmt = Stmt::by_keys(
+    "read.records",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{payment p}}, {{payment_order o}}, {{quote q}} FROM {{keys}} \
+     JOIN payment p ON p.tenant = k.tenant AND p.id = k.id \
+     JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+     JOIN quote q ON q.tenant = p.tenant AND q.id = p.quote",
+);
+static BY_EXTERNAL_ID: Stmt = Stmt::written(
+    "read.by_external_id",
+    "SELECT e.payment FROM external_id e WHERE e.tenant = $1 AND e.external_id = $2",
+);
+static ATTEMPTS: Stmt = Stmt::written(
+    "read.attempts",
+    "SELECT {{attempt a}} FROM attempt a WHERE a.tenant = $1 AND a.payment = $2 ORDER BY a.number",
+);
+static ATTEMPT_OWNER: Stmt =
+    Stmt::written("read.attempt_owner", "SELECT a.tenant, a.payment FROM attempt a WHERE a.id = $1 AND a.rail = $2");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &ATTEMPTS, &ATTEMPT_OWNER];
+
+/// A payment with its order and the quote that it used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The payment as it stands.
+    pub payment: Payment,
+    /// What was ordered.
+    pub order: Order,
+    /// The quote that it used.
+    pub quote: Quote,
+}
+
+pub(crate) fn read_record(fields: &mut Fields<'_>, keys: &Keys) -> Result<Record, StoreError> {
+    Ok(Record {
+        payment: rows::payment::read(fields, keys)?,
+        order: rows::order::read(fields, keys)?,
+        quote: rows::quote::read(fields, keys)?,
+    })
+}
+
+impl Store {
+    /// A quote.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable. The same for every read here.
+    pub async fn quote(&self, tenant: TenantId, id: QuoteId) -> Result<Option<Quote>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&QUOTE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
+        rows.first().map(|row| rows::quote::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// A payment with its order and its quote.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn payment_record(&self, tenant: TenantId, id: PaymentId) -> Result<Option<Record>, StoreError> {
+        Ok(self.records(tenant, &[id]).await?.pop())
+    }
+
+    /// Several payments, those that are there, in the order asked for.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn records(&self, tenant: TenantId, ids: &[PaymentId]) -> Result<Vec<Record>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = self.id_keys().await?;
+        let mut columns = Columns::new([Uuid, Uuid].into_iter(), ids.len());
+        for id in ids {
+            columns.uuid(tenant.0).uuid(keys.stored(id.0));
+        }
+        let rows = self.query_keys(&RECORDS, columns).await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in &rows {
+            found.push(read_record(&mut row.fields(), &keys)?);
+        }
+        let place: std::collections::HashMap<PaymentId, usize> =
+            ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        found.sort_by_key(|record| place.get(&record.payment.id).copied());
+        Ok(found)
+    }
+
+    /// The payment that has this external id.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn payment_id_by_external(
+        &self,
+        tenant: TenantId,
+        external_id: &str,
+    ) -> Result<Option<PaymentId>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_EXTERNAL_ID, vec![tenant.0.into(), external_id.into()]).await?;
+        rows.first().map(|row| Ok(PaymentId(keys.public(row.fields().uuid()?)))).transpose()
+    }
+
+    /// A payment's attempts, the first one first.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn attempts(&self, tenant: TenantId, payment: PaymentId) -> Result<Vec<Attempt>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(payment.0).into()]).await?;
+        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+    }
+
+    /// Whose attempt it is that a report of `rail` names; an attempt over another rail is not found.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn attempt_owner(
+        &self,
+        rail: &RailId,
+        id: AttemptId,
+    ) -> Result<Option<(TenantId, PaymentId)>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ATTEMPT_OWNER, vec![keys.stored(id.0).into(), (&*rail.0).into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mut fields = row.fields();
+        Ok(Some((TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?)))))
+    }
+}

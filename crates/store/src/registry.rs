@@ -1,0 +1,81 @@
+//! Every statement of the store in one list, so that each of them can be prepared on the engine at hand.
+
+use crate::driver::postgres;
+use crate::error::StoreError;
+use crate::sql::{Dialect, Stmt};
+use crate::store::Store;
+use crate::{admin, load, migrate, reads, save, store};
+
+/// Every statement that both engines run.
+fn shared() -> Vec<&'static Stmt> {
+    let mut all: Vec<&'static Stmt> = vec![
+        &load::LOCK_HEADS,
+        &load::QUOTES,
+        &load::PAYMENTS,
+        &load::JOBS,
+        &load::NEWEST_ATTEMPTS,
+        &load::ATTEMPTS,
+        &load::EXTERNAL_IDS,
+        &load::ACCOUNTS,
+        &load::OPEN_QUOTES,
+        &load::IDEMPOTENCY,
+        &migrate::VERSIONS,
+    ];
+    for group in [
+        save::ALL,
+        store::STATEMENTS,
+        admin::access_keys::STATEMENTS,
+        admin::keys::STATEMENTS,
+        admin::log::STATEMENTS,
+        admin::meta::STATEMENTS,
+        admin::roles::STATEMENTS,
+        admin::tenants::STATEMENTS,
+        reads::events::STATEMENTS,
+        reads::jobs::STATEMENTS,
+        reads::ledger::STATEMENTS,
+        reads::list::STATEMENTS,
+        reads::payments::STATEMENTS,
+        reads::upkeep::STATEMENTS,
+    ] {
+        all.extend_from_slice(group);
+    }
+    all
+}
+
+/// Statements that only PostgreSQL runs.
+fn of_postgres() -> [&'static Stmt; 3] {
+    [&postgres::BEGIN, &postgres::COMMIT, &postgres::CLOCK]
+}
+
+impl Store {
+    /// Has the database prepare every statement that this program ever sends, against the schema as it is; how many
+    /// there are. For `doctor` and for tests.
+    ///
+    /// # Errors
+    /// `Schema`, naming the first statement that the database does not take.
+    pub async fn check_statements(&self) -> Result<usize, StoreError> {
+        let mut all = shared();
+        if self.driver().dialect() == Dialect::Postgres {
+            all.extend(of_postgres());
+        }
+        for stmt in &all {
+            let checked = self.driver().prepare(stmt).await;
+            checked.map_err(|error| StoreError::Schema(format!("statement {}: {error}", stmt.name)))?;
+        }
+        Ok(all.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = shared().iter().chain(&of_postgres()).map(|stmt| stmt.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

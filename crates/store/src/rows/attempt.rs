@@ -1,0 +1,58 @@
+//! Attempts as rows.
+
+use domain::attempt::{Attempt, AttemptState};
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
+use domain::rail::RailId;
+use domain::time::Timestamp;
+
+use super::{Keys, currency};
+use crate::error::StoreError;
+use crate::sql::{Columns, Fields};
+
+pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+    out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
+    out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
+    out.int(attempt.amount.minor).text(attempt.amount.currency.code());
+    out.int(attempt.created_at.0).int(attempt.state_at.0);
+    words(attempt, out);
+}
+
+fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
+    out.opt_text(attempt.reason.as_deref()).opt_text(attempt.info.as_deref());
+    out.opt_text(attempt.bank_reference.as_deref()).opt_text(attempt.source.as_deref());
+}
+
+/// Key, new values, guards.
+pub(crate) fn write_change<'a>(old: &'a Attempt, new: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+    out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
+    out.text(new.state.name()).int(new.state_at.0);
+    words(new, out);
+    out.text(old.state.name()).int(old.state_at.0);
+}
+
+pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, StoreError> {
+    let tenant = TenantId(fields.uuid()?);
+    let id = AttemptId(keys.public(fields.uuid()?));
+    let payment = PaymentId(keys.public(fields.uuid()?));
+    let number = fields.int()?;
+    let number = i32::try_from(number).map_err(|_| StoreError::Corrupt(format!("attempt number {number}")))?;
+    let rail = RailId::new(fields.text()?);
+    let state = fields.named("attempt state", AttemptState::parse)?;
+    let minor = fields.int()?;
+    Ok(Attempt {
+        id,
+        tenant,
+        payment,
+        number,
+        rail,
+        state,
+        amount: Money::new(minor, currency(fields)?),
+        created_at: Timestamp(fields.int()?),
+        state_at: Timestamp(fields.int()?),
+        reason: fields.opt_text()?.map(str::to_owned),
+        info: fields.opt_text()?.map(str::to_owned),
+        bank_reference: fields.opt_text()?.map(str::to_owned),
+        source: fields.opt_text()?.map(str::to_owned),
+    })
+}

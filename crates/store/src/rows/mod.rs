@@ -1,0 +1,90 @@
+//! Rows: how each thing of the domain is written into its table's columns and read back. An unknown stored value is an
+//! error, never a default. Ids pass through [`Keys`], documents through its vault.
+
+pub(crate) mod attempt;
+pub(crate) mod event;
+pub(crate) mod job;
+pub(crate) mod ledger;
+pub(crate) mod order;
+pub(crate) mod payment;
+pub(crate) mod quote;
+pub(crate) mod small;
+
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::quote::Charge;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::keyed_id::IdCodec;
+use crate::sealed::Vault;
+use crate::sql::Fields;
+
+/// What stands between the domain's values and what is stored.
+pub(crate) struct Keys {
+    pub(crate) ids: IdCodec,
+    pub(crate) vault: std::sync::Arc<Vault>,
+}
+
+impl Keys {
+    pub(crate) fn stored(&self, public: Uuid) -> Uuid {
+        self.ids.stored(public)
+    }
+
+    pub(crate) fn public(&self, stored: Uuid) -> Uuid {
+        self.ids.public(stored)
+    }
+}
+
+/// Digits that a stored decimal may have: those of the mantissa's 127 bits.
+const DECIMAL_DIGITS_MAX: usize = 38;
+
+/// Reads what [`Decimal`]'s `Display` wrote; unlike its `parse`, whatever that was.
+pub(crate) fn decimal(text: &str) -> Option<Decimal> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = whole.len() + fraction.len();
+    if digits > DECIMAL_DIGITS_MAX || fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
+        return None;
+    }
+    let mantissa = format!("{whole}{fraction}").parse().ok()?;
+    Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
+}
+
+/// The coin of a charge.
+pub(crate) fn coin_of(charge: &Charge) -> Result<StableCoin, StoreError> {
+    StableCoin::ALL
+        .into_iter()
+        .find(|coin| coin.currency() == charge.amount.currency)
+        .ok_or_else(|| StoreError::Corrupt(format!("a charge is in {}", charge.amount.currency.code())))
+}
+
+pub(crate) fn coin(fields: &mut Fields<'_>) -> Result<StableCoin, StoreError> {
+    fields.named("coin", StableCoin::parse)
+}
+
+pub(crate) fn currency(fields: &mut Fields<'_>) -> Result<Currency, StoreError> {
+    fields.named("currency", Currency::parse)
+}
+
+/// Reads `charge_amount, charge_premium, charge_cost`.
+pub(crate) fn charge(fields: &mut Fields<'_>, coin: StableCoin) -> Result<Charge, StoreError> {
+    let mut part = || Ok::<_, StoreError>(Money::new(fields.int()?, coin.currency()));
+    Ok(Charge { amount: part()?, premium: part()?, cost: part()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_reads_back_whatever_its_size() {
+        for (mantissa, scale) in [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)] {
+            let value = Decimal::new(mantissa, scale);
+            assert_eq!(decimal(&value.to_string()), Some(value));
+        }
+        for wrong in ["", ".", "1.+2", "1e5", "x", "1.2.3"] {
+            assert_eq!(decimal(wrong), None, "{wrong:?}");
+        }
+    }
+}

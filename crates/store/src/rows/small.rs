@@ -1,0 +1,84 @@
+//! The small rows of a batch: heads, external ids, open-quote counters, idempotency records, discrepancies.
+
+use domain::country::Country;
+use domain::ids::{PaymentId, QuoteId, TenantId};
+use domain::payment::Discrepancy;
+use domain::time::Timestamp;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::Keys;
+use crate::error::StoreError;
+use crate::need::IdempotencyKey;
+use crate::sql::{Columns, Fields};
+use crate::working_set::{Head, IdempotencyRecord, Made};
+
+pub(crate) fn read_head(fields: &mut Fields<'_>) -> Result<(TenantId, Head), StoreError> {
+    Ok((TenantId(fields.uuid()?), Head { payment_seq: fields.int()? }))
+}
+
+pub(crate) fn read_external_id(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<((TenantId, String), PaymentId), StoreError> {
+    let key = (TenantId(fields.uuid()?), fields.text()?.to_owned());
+    Ok((key, PaymentId(keys.public(fields.uuid()?))))
+}
+
+pub(crate) fn read_open_quotes(fields: &mut Fields<'_>) -> Result<((TenantId, Country), i64), StoreError> {
+    let key = (TenantId(fields.uuid()?), fields.named("country", Country::parse)?);
+    Ok((key, fields.int()?))
+}
+
+const MADE_QUOTE: &str = "quote";
+const MADE_PAYMENT: &str = "payment";
+
+pub(crate) fn write_idempotency<'a>(
+    (tenant, key): &'a (TenantId, IdempotencyKey),
+    record: &'a IdempotencyRecord,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) {
+    let (kind, id) = match record.made {
+        Made::Quote(QuoteId(id)) => (MADE_QUOTE, id),
+        Made::Payment(PaymentId(id)) => (MADE_PAYMENT, id),
+    };
+    write_idempotency_key(*tenant, key, out);
+    out.bytes(&record.body_hash[..]).text(kind).uuid(keys.stored(id)).int(record.at.0);
+}
+
+pub(crate) fn write_idempotency_key<'a>(tenant: TenantId, key: &'a IdempotencyKey, out: &mut Columns<'a>) {
+    out.uuid(tenant.0).text(key.scope.as_str()).text(key.key.as_str());
+}
+
+type Idempotent = ((TenantId, IdempotencyKey), IdempotencyRecord);
+
+pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<Idempotent, StoreError> {
+    let tenant = TenantId(fields.uuid()?);
+    let key = IdempotencyKey { scope: fields.text()?.to_owned(), key: fields.text()?.to_owned() };
+    let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
+        .map_err(|_| StoreError::Corrupt("idempotency.body_hash has not 32 bytes".to_owned()))?;
+    let kind = fields.text()?;
+    let id = keys.public(fields.uuid()?);
+    let made = match kind {
+        MADE_QUOTE => Made::Quote(QuoteId(id)),
+        MADE_PAYMENT => Made::Payment(PaymentId(id)),
+        other => return Err(StoreError::Corrupt(format!("unknown thing made {other:?}"))),
+    };
+    Ok(((tenant, key), IdempotencyRecord { body_hash, made, at: Timestamp(fields.int()?) }))
+}
+
+/// The same words about the same attempt are one discrepancy.
+pub(crate) fn write_discrepancy<'a>(
+    tenant: TenantId,
+    discrepancy: &'a Discrepancy,
+    at: Timestamp,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) {
+    let digest: [u8; 32] = Sha256::digest(discrepancy.what.as_bytes()).into();
+    let mut short = [0_u8; 16];
+    short.copy_from_slice(&digest[..16]);
+    out.uuid(tenant.0).uuid(keys.stored(discrepancy.attempt.0)).uuid(Uuid::from_bytes(short));
+    out.uuid(keys.stored(discrepancy.payment.0)).text(discrepancy.what.as_str()).int(at.0);
+}

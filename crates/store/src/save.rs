@@ -1,0 +1,254 @@
+//! From the working set to the statements that save it: one per table and kind of change, tables in one fixed order,
+//! rows in key order, so that two nodes cannot wait for each other in a circle.
+
+use domain::ids::{BatchId, TenantId};
+
+use crate::error::StoreError;
+use crate::rows::{self, Keys};
+use crate::sql::{Columns, Stmt, Table as Spec, tables};
+use crate::working_set::{Table, WorkingSet};
+
+macro_rules! statements {
+    ($($name:ident = $make:ident($label:literal, $table:ident);)+) => {
+        $(pub(crate) static $name: Stmt = Stmt::$make($label, &tables::$table);)+
+        /// Every statement that saves.
+        pub(crate) static ALL: &[&Stmt] = &[$(&$name),+];
+    };
+}
+
+statements! {
+    QUOTE_UPDATE = update("save.quote_update", QUOTE);
+    QUOTE_INSERT = insert("save.quote_insert", QUOTE);
+    PAYMENT_UPDATE = update("save.payment_update", PAYMENT);
+    PAYMENT_INSERT = insert("save.payment_insert", PAYMENT);
+    ORDER_INSERT = insert("save.order_insert", PAYMENT_ORDER);
+    EXTERNAL_ID_INSERT = insert("save.external_id_insert", EXTERNAL_ID);
+    ATTEMPT_UPDATE = update("save.attempt_update", ATTEMPT);
+    ATTEMPT_INSERT = insert("save.attempt_insert", ATTEMPT);
+    ACCOUNT_UPDATE = update("save.account_update", ACCOUNT);
+    ACCOUNT_INSERT = insert("save.account_insert", ACCOUNT);
+    TRANSFER_INSERT = insert("save.transfer_insert", TRANSFER);
+    OPEN_QUOTES_UPDATE = update("save.open_quotes_update", OPEN_QUOTES);
+    OPEN_QUOTES_INSERT = insert("save.open_quotes_insert", OPEN_QUOTES);
+    IDEMPOTENCY_DELETE = delete("save.idempotency_delete", IDEMPOTENCY);
+    IDEMPOTENCY_INSERT = insert("save.idempotency_insert", IDEMPOTENCY);
+    JOB_DELETE = delete("save.job_delete", JOB);
+    JOB_UPDATE = update("save.job_update", JOB);
+    JOB_INSERT = insert("save.job_insert", JOB);
+    DISCREPANCY_INSERT = insert_if_absent("save.discrepancy_insert", DISCREPANCY);
+    EVENT_INSERT = insert("save.event_insert", EVENT);
+    HEAD_UPDATE = update("save.head_update", TENANT_HEAD);
+    HEAD_INSERT = insert("save.head_insert", TENANT_HEAD);
+    BATCH_INSERT = insert("save.batch_insert", BATCH);
+}
+
+/// One statement of a save with its rows.
+#[derive(Debug)]
+pub(crate) struct Write<'a> {
+    pub(crate) stmt: &'static Stmt,
+    pub(crate) rows: Columns<'a>,
+    /// Whether each row must be affected; a deletion or an insertion that may find its work done need not.
+    pub(crate) exact: bool,
+}
+
+/// Collects the writes of one batch.
+struct Saver<'a> {
+    keys: &'a Keys,
+    writes: Vec<Write<'a>>,
+}
+
+impl<'a> Saver<'a> {
+    fn add(&mut self, stmt: &'static Stmt, rows: Columns<'a>, exact: bool) {
+        if rows.len() > 0 {
+            self.writes.push(Write { stmt, rows, exact });
+        }
+    }
+
+    /// The rows of a table of things that are changed in place: updates before insertions.
+    fn changed<K: Ord, V: PartialEq>(
+        &mut self,
+        table: &'a Table<K, V>,
+        (update, insert): (&'static Stmt, &'static Stmt),
+        spec: &'static Spec,
+        mut write_change: impl FnMut(&'a K, &'a V, &'a V, &mut Columns<'a>),
+        mut write: impl FnMut(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError>
+    where
+        K: Eq + std::hash::Hash + Clone,
+        V: Clone,
+    {
+        let changes = sorted(table);
+        let mut updates = Columns::new(spec.update_columns(), changes.len());
+        let mut inserts = Columns::new(spec.row_columns(), changes.len());
+        for (key, old, new) in changes {
+            match old {
+                Some(old) if old == new => {}
+                Some(old) => write_change(key, old, new, &mut updates),
+                None => write(key, new, &mut inserts)?,
+            }
+        }
+        self.add(update, updates, true);
+        self.add(insert, inserts, true);
+        Ok(())
+    }
+}
+
+/// The changed rows of a table in key order.
+fn sorted<K, V>(table: &Table<K, V>) -> Vec<(&K, Option<&V>, &V)>
+where
+    K: Ord + Eq + std::hash::Hash + Clone,
+    V: Clone,
+{
+    let mut changes: Vec<_> = table.changes().collect();
+    changes.sort_unstable_by(|a, b| a.0.cmp(b.0));
+    changes
+}
+
+/// The statements that save a batch, in order. The batch's own row is the last.
+pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> Result<Vec<Write<'a>>, StoreError> {
+    let mut saver = Saver { keys, writes: Vec::with_capacity(ALL.len()) };
+    save_things(ws, &mut saver)?;
+    save_books(ws, &mut saver)?;
+    save_promises(ws, &mut saver)?;
+    let mut columns = Columns::new(tables::BATCH.row_columns(), 1);
+    columns.uuid(keys.stored(batch.0)).int(ws.now.0).int(1);
+    saver.add(&BATCH_INSERT, columns, true);
+    Ok(saver.writes)
+}
+
+/// Quotes, payments with their orders, external ids, attempts.
+fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let keys = saver.keys;
+    saver.changed(
+        &ws.quotes,
+        (&QUOTE_UPDATE, &QUOTE_INSERT),
+        &tables::QUOTE,
+        |_, old, new, out| rows::quote::write_change(old, new, keys, out),
+        |_, new, out| rows::quote::write(new, keys, out),
+    )?;
+    saver.changed(
+        &ws.payments,
+        (&PAYMENT_UPDATE, &PAYMENT_INSERT),
+        &tables::PAYMENT,
+        |_, old, new, out| rows::payment::write_change(old, new, keys, out),
+        |_, new, out| rows::payment::write(new, keys, out),
+    )?;
+    let mut orders = Columns::new(tables::PAYMENT_ORDER.row_columns(), ws.orders.added().len());
+    for (tenant, payment, order) in ws.orders.added() {
+        rows::order::write(*tenant, *payment, order, keys, &mut orders)?;
+    }
+    saver.add(&ORDER_INSERT, orders, true);
+    let mut taken = Columns::new(tables::EXTERNAL_ID.row_columns(), 0);
+    for ((tenant, id), old, payment) in sorted(&ws.external_ids) {
+        match old {
+            None => _ = taken.uuid(tenant.0).text(id.as_str()).uuid(keys.stored(payment.0)),
+            Some(old) if old == payment => {}
+            Some(_) => return Err(StoreError::Corrupt("an external_id would change hands".to_owned())),
+        }
+    }
+    saver.add(&EXTERNAL_ID_INSERT, taken, true);
+    saver.changed(
+        &ws.attempts,
+        (&ATTEMPT_UPDATE, &ATTEMPT_INSERT),
+        &tables::ATTEMPT,
+        |_, old, new, out| rows::attempt::write_change(old, new, keys, out),
+        |_, new, out| {
+            rows::attempt::write(new, keys, out);
+            Ok(())
+        },
+    )
+}
+
+/// Accounts and transfers.
+fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    saver.changed(
+        &ws.accounts,
+        (&ACCOUNT_UPDATE, &ACCOUNT_INSERT),
+        &tables::ACCOUNT,
+        |_, old, new, out| rows::ledger::write_account_change(old, new, out),
+        |_, new, out| {
+            rows::ledger::write_account(new, out);
+            Ok(())
+        },
+    )?;
+    let mut transfers = Columns::new(tables::TRANSFER.row_columns(), ws.transfers.added().len());
+    for transfer in ws.transfers.added() {
+        rows::ledger::write_transfer(transfer, saver.keys, &mut transfers);
+    }
+    saver.add(&TRANSFER_INSERT, transfers, true);
+    Ok(())
+}
+
+/// Counters, idempotency records, jobs, discrepancies, events and heads.
+fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let keys = saver.keys;
+    saver.changed(
+        &ws.open_quotes,
+        (&OPEN_QUOTES_UPDATE, &OPEN_QUOTES_INSERT),
+        &tables::OPEN_QUOTES,
+        |(tenant, country), old, new, out| _ = out.uuid(tenant.0).text(country.alpha3()).int(*new).int(*old),
+        |(tenant, country), new, out| {
+            out.uuid(tenant.0).text(country.alpha3()).int(*new);
+            Ok(())
+        },
+    )?;
+    save_idempotency(ws, saver);
+    save_jobs(ws, saver);
+    let mut columns = Columns::new(tables::DISCREPANCY.row_columns(), 0);
+    for (tenant, discrepancy) in ws.discrepancies.added() {
+        rows::small::write_discrepancy(*tenant, discrepancy, ws.now, keys, &mut columns);
+    }
+    saver.add(&DISCREPANCY_INSERT, columns, false);
+    let mut columns = Columns::new(tables::EVENT.row_columns(), ws.events.added().len());
+    for event in ws.events.added() {
+        rows::event::write(event, keys, &mut columns);
+    }
+    saver.add(&EVENT_INSERT, columns, true);
+    saver.changed(
+        &ws.heads,
+        (&HEAD_UPDATE, &HEAD_INSERT),
+        &tables::TENANT_HEAD,
+        |tenant: &TenantId, old, new, out| _ = out.uuid(tenant.0).int(new.payment_seq).int(old.payment_seq),
+        |tenant, new, out| {
+            out.uuid(tenant.0).int(new.payment_seq);
+            Ok(())
+        },
+    )
+}
+
+/// A record that has outlived its time is replaced; it may be pruned at the same moment.
+fn save_idempotency<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
+    let mut old_keys = Columns::new(tables::IDEMPOTENCY.key_kinds(), 0);
+    let mut records = Columns::new(tables::IDEMPOTENCY.row_columns(), 0);
+    for (key, old, record) in sorted(&ws.idempotency) {
+        if old == Some(record) {
+            continue;
+        }
+        if old.is_some() {
+            rows::small::write_idempotency_key(key.0, &key.1, &mut old_keys);
+        }
+        rows::small::write_idempotency(key, record, saver.keys, &mut records);
+    }
+    saver.add(&IDEMPOTENCY_DELETE, old_keys, false);
+    saver.add(&IDEMPOTENCY_INSERT, records, true);
+}
+
+/// Only batches delete jobs, and only under the tenant's head; a lease taken meanwhile loses its job, which is right:
+/// the subject is at its end.
+fn save_jobs<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
+    let mut done = Columns::new(tables::JOB.key_kinds(), 0);
+    let mut updates = Columns::new(tables::JOB.update_columns(), 0);
+    let mut inserts = Columns::new(tables::JOB.row_columns(), 0);
+    for ((tenant, subject), old, new) in sorted(&ws.jobs) {
+        match (old.and_then(Option::as_ref), new) {
+            (None, None) => {}
+            (Some(_), None) => rows::job::write_key(*tenant, *subject, saver.keys, &mut done),
+            (Some(old), Some(new)) if old == new => {}
+            (Some(old), Some(new)) => rows::job::write_change(old, new, saver.keys, &mut updates),
+            (None, Some(new)) => rows::job::write(new, saver.keys, &mut inserts),
+        }
+    }
+    saver.add(&JOB_DELETE, done, false);
+    saver.add(&JOB_UPDATE, updates, true);
+    saver.add(&JOB_INSERT, inserts, true);
+}

@@ -1,0 +1,133 @@
+//! Statements: written once, spelled for each engine, all of them in one registry that a test prepares on both.
+
+use std::sync::OnceLock;
+
+use super::table::{Col, Table, key_rows};
+use super::tables;
+
+/// Whose spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Postgres,
+    Sqlite,
+}
+
+#[derive(Debug)]
+enum Text {
+    /// SQL with `$1` parameters and words in double braces, see [`expand`].
+    Written(&'static str),
+    /// The same once per row of keys.
+    ByKeys(&'static [Col], &'static str),
+    Insert(&'static Table),
+    InsertIfAbsent(&'static Table),
+    Update(&'static Table),
+    Delete(&'static Table),
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) struct Stmt {
+    /// Its name, by which connections keep it prepared. Unique.
+    pub(crate) name: &'static str,
+    text: Text,
+    postgres: OnceLock<String>,
+    sqlite: OnceLock<String>,
+}
+
+impl Stmt {
+    const fn new(name: &'static str, text: Text) -> Stmt {
+        Stmt { name, text, postgres: OnceLock::new(), sqlite: OnceLock::new() }
+    }
+
+    /// A statement with `$1` parameters.
+    pub(crate) const fn written(name: &'static str, sql: &'static str) -> Stmt {
+        Stmt::new(name, Text::Written(sql))
+    }
+
+    /// A statement about many keys, which stand in it as `{{keys}}`, a table named `k`.
+    pub(crate) const fn by_keys(name: &'static str, keys: &'static [Col], sql: &'static str) -> Stmt {
+        Stmt::new(name, Text::ByKeys(keys, sql))
+    }
+
+    /// Inserts whole rows.
+    pub(crate) const fn insert(name: &'static str, table: &'static Table) -> Stmt {
+        Stmt::new(name, Text::Insert(table))
+    }
+
+    /// Inserts whole rows where there are none of that key.
+    pub(crate) const fn insert_if_absent(name: &'static str, table: &'static Table) -> Stmt {
+        Stmt::new(name, Text::InsertIfAbsent(table))
+    }
+
+    /// Updates rows by key, guarded.
+    pub(crate) const fn update(name: &'static str, table: &'static Table) -> Stmt {
+        Stmt::new(name, Text::Update(table))
+    }
+
+    /// Deletes rows by key.
+    pub(crate) const fn delete(name: &'static str, table: &'static Table) -> Stmt {
+        Stmt::new(name, Text::Delete(table))
+    }
+
+    /// The statement as this engine wants it.
+    pub(crate) fn sql(&self, dialect: Dialect) -> &str {
+        let cell = match dialect {
+            Dialect::Postgres => &self.postgres,
+            Dialect::Sqlite => &self.sqlite,
+        };
+        cell.get_or_init(|| match &self.text {
+            Text::Written(sql) => expand(sql, dialect, &[]),
+            Text::ByKeys(keys, sql) => expand(sql, dialect, keys),
+            Text::Insert(table) => table.insert(dialect, ""),
+            Text::InsertIfAbsent(table) => table.insert(dialect, " ON CONFLICT DO NOTHING"),
+            Text::Update(table) => table.update(dialect),
+            Text::Delete(table) => table.delete(dialect),
+        })
+    }
+}
+
+/// Replaces the words in double braces and, for SQLite, `$n` by `?n`.
+///
+/// `{{keys}}`: the rows of keys; `{{now}}`: the present microsecond from parameter `$1`; `{{for_update}}` and
+/// `{{skip_locked}}`: PostgreSQL's row locks, nothing on SQLite, which has one writer; `{{table alias}}`: the columns of
+/// a table.
+fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
+    let mut out = String::with_capacity(sql.len() * 2);
+    let mut rest = sql;
+    while let Some((before, word, after)) = next_word(rest) {
+        out.push_str(before);
+        out.push_str(&meaning(word, dialect, keys));
+        rest = after;
+    }
+    out.push_str(rest);
+    match dialect {
+        Dialect::Postgres => out,
+        Dialect::Sqlite => out.replace('$', "?"),
+    }
+}
+
+/// Text before a word in double braces, the word, and the text behind it.
+pub(crate) fn next_word(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (word, after) = rest.split_once("}}")?;
+    Some((before, word, after))
+}
+
+fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
+    match (word, dialect) {
+        ("keys", _) => key_rows(dialect, keys),
+        ("for_update", Dialect::Postgres) => "FOR UPDATE".to_owned(),
+        ("skip_locked", Dialect::Postgres) => "FOR UPDATE SKIP LOCKED".to_owned(),
+        ("for_update" | "skip_locked", Dialect::Sqlite) => String::new(),
+        // Database time plus the offset of a shifted sandbox clock; the statement's own start, so an index can be used.
+        ("now", Dialect::Postgres) => {
+            "(CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) + $1)".to_owned()
+        }
+        ("now", Dialect::Sqlite) => "$1".to_owned(),
+        (other, _) => {
+            let (name, alias) = other.split_once(' ').unwrap_or((other, other));
+            let table = tables::ALL.iter().find(|table| table.name == name);
+            table.map_or_else(|| panic!("a statement speaks of {other:?}"), |table| table.select_list(alias))
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Values on their way into the database and out of it: four kinds, each of which may be null.
+
+use std::borrow::Cow;
+
+use uuid::Uuid;
+
+use super::table::Kind;
+use crate::error::StoreError;
+
+/// One parameter of a statement, or one column of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+    Uuid(Uuid),
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::Text(value)
+    }
+}
+
+impl From<Uuid> for Value {
+    fn from(value: Uuid) -> Value {
+        Value::Uuid(value)
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(value: Vec<u8>) -> Value {
+        Value::Bytes(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+/// One value of a [`Column`], borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Uuid(&'a Uuid),
+    Bytes(&'a [u8]),
+}
+
+/// The values of one column of many rows.
+#[derive(Debug)]
+pub(crate) enum Column<'a> {
+    Int(Vec<Option<i64>>),
+    Text(Vec<Option<Cow<'a, str>>>),
+    Uuid(Vec<Option<Uuid>>),
+    Bytes(Vec<Option<Cow<'a, [u8]>>>),
+}
+
+/// Many rows, column by column: PostgreSQL takes each column as one array, SQLite takes the rows one by one.
+#[derive(Debug)]
+pub(crate) struct Columns<'a> {
+    columns: Vec<Column<'a>>,
+    next: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// No rows of these columns yet, with room for `rows`.
+    pub(crate) fn new(kinds: impl Iterator<Item = Kind>, rows: usize) -> Columns<'a> {
+        let columns = kinds.map(|kind| match kind {
+            Kind::Int => Column::Int(Vec::with_capacity(rows)),
+            Kind::Text => Column::Text(Vec::with_capacity(rows)),
+            Kind::Uuid => Column::Uuid(Vec::with_capacity(rows)),
+            Kind::Bytes => Column::Bytes(Vec::with_capacity(rows)),
+        });
+        Columns { columns: columns.collect(), next: 0 }
+    }
+
+    pub(crate) fn columns(&self) -> &[Column<'a>] {
+        &self.columns
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        match self.columns.first() {
+            None => 0,
+            Some(Column::Int(values)) => values.len(),
+            Some(Column::Text(values)) => values.len(),
+            Some(Column::Uuid(values)) => values.len(),
+            Some(Column::Bytes(values)) => values.len(),
+        }
+    }
+
+    pub(crate) fn cell(&self, column: usize, row: usize) -> Cell<'_> {
+        match &self.columns[column] {
+            Column::Int(values) => values[row].map_or(Cell::Null, Cell::Int),
+            Column::Text(values) => values[row].as_deref().map_or(Cell::Null, Cell::Text),
+            Column::Uuid(values) => values[row].as_ref().map_or(Cell::Null, Cell::Uuid),
+            Column::Bytes(values) => values[row].as_deref().map_or(Cell::Null, Cell::Bytes),
+        }
+    }
+
+    /// The column that the next value of the present row belongs to.
+    fn next(&mut self) -> &mut Column<'a> {
+        let at = self.next;
+        self.next = (at + 1) % self.columns.len();
+        &mut self.columns[at]
+    }
+
+    pub(crate) fn opt_int(&mut self, value: Option<i64>) -> &mut Self {
+        match self.next() {
+            Column::Int(values) => values.push(value),
+            other => misplaced("an integer", other),
+        }
+        self
+    }
+
+    pub(crate) fn int(&mut self, value: i64) -> &mut Self {
+        self.opt_int(Some(value))
+    }
+
+    pub(crate) fn opt_text(&mut self, value: Option<impl Into<Cow<'a, str>>>) -> &mut Self {
+        match self.next() {
+            Column::Text(values) => values.push(value.map(Into::into)),
+            other => misplaced("a text", other),
+        }
+        self
+    }
+
+    pub(crate) fn text(&mut self, value: impl Into<Cow<'a, str>>) -> &mut Self {
+        self.opt_text(Some(value))
+    }
+
+    pub(crate) fn opt_uuid(&mut self, value: Option<Uuid>) -> &mut Self {
+        match self.next() {
+            Column::Uuid(values) => values.push(value),
+            other => misplaced("a uuid", other),
+        }
+        self
+    }
+
+    pub(crate) fn uuid(&mut self, value: Uuid) -> &mut Self {
+        self.opt_uuid(Some(value))
+    }
+
+    pub(crate) fn opt_bytes(&mut self, value: Option<impl Into<Cow<'a, [u8]>>>) -> &mut Self {
+        match self.next() {
+            Column::Bytes(values) => values.push(value.map(Into::into)),
+            other => misplaced("bytes", other),
+        }
+        self
+    }
+
+    pub(crate) fn bytes(&mut self, value: impl Into<Cow<'a, [u8]>>) -> &mut Self {
+        self.opt_bytes(Some(value))
+    }
+}
+
+/// A row is written in another order than its table says: a bug that the first test of that table meets.
+fn misplaced(what: &str, column: &Column<'_>) -> ! {
+    let kind = match column {
+        Column::Int(_) => "integers",
+        Column::Text(_) => "texts",
+        Column::Uuid(_) => "uuids",
+        Column::Bytes(_) => "bytes",
+    };
+    panic!("{what} is written into a column of {kind}")
+}
+
+/// One row of an answer.
+#[derive(Debug)]
+pub(crate) enum Row {
+    Postgres(tokio_postgres::Row),
+    Sqlite(Vec<Value>),
+}
+
+impl Row {
+    /// The row's columns, from the first.
+    pub(crate) fn fields(&self) -> Fields<'_> {
+        Fields { row: self, at: 0 }
+    }
+}
+
+/// Reads a row's columns one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields<'a> {
+    row: &'a Row,
+    at: usize,
+}
+
+fn unreadable(at: usize, what: &str) -> StoreError {
+    StoreError::Corrupt(format!("column {at} of an answer is no {what}"))
+}
+
+macro_rules! field {
+    ($name:ident, $optional:ident, $kind:ty, $what:literal, $value:pat => $result:expr) => {
+        pub(crate) fn $optional(&mut self) -> Result<Option<$kind>, StoreError> {
+            let at = self.at;
+            self.at += 1;
+            match self.row {
+                Row::Postgres(row) => row.try_get(at).map_err(|_| unreadable(at, $what)),
+                Row::Sqlite(values) => match values.get(at) {
+                    Some($value) => Ok(Some($result)),
+                    Some(Value::Null) => Ok(None),
+                    _ => Err(unreadable(at, $what)),
+                },
+            }
+        }
+
+        pub(crate) fn $name(&mut self) -> Result<$kind, StoreError> {
+            let at = self.at;
+            self.$optional()?.ok_or_else(|| unreadable(at, $what))
+        }
+    };
+}
+
+impl<'a> Fields<'a> {
+    field!(int, opt_int, i64, "integer", Value::Int(value) => *value);
+    field!(text, opt_text, &'a str, "text", Value::Text(value) => value.as_str());
+    field!(bytes, opt_bytes, &'a [u8], "byte string", Value::Bytes(value) => value.as_slice());
+
+    pub(crate) fn opt_uuid(&mut self) -> Result<Option<Uuid>, StoreError> {
+        let at = self.at;
+        if let Row::Postgres(row) = self.row {
+            self.at += 1;
+            return row.try_get(at).map_err(|_| unreadable(at, "uuid"));
+        }
+        // SQLite has no type of its own for it: 16 bytes.
+        let bytes = self.opt_bytes()?;
+        bytes.map(|bytes| Uuid::from_slice(bytes).map_err(|_| unreadable(at, "uuid"))).transpose()
+    }
+
+    pub(crate) fn uuid(&mut self) -> Result<Uuid, StoreError> {
+        let at = self.at;
+        self.opt_uuid()?.ok_or_else(|| unreadable(at, "uuid"))
+    }
+
+    /// Reads a flag, stored as 0 or 1.
+    pub(crate) fn flag(&mut self) -> Result<bool, StoreError> {
+        match self.int()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(unreadable(self.at - 1, "flag")),
+        }
+    }
+
+    /// Reads a text and what it names.
+    pub(crate) fn named<T>(&mut self, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        let text = self.text()?;
+        parse(text).ok_or_else(|| StoreError::Corrupt(format!("unknown {what} {text:?}")))
+    }
+
+    /// Passes over columns.
+    pub(crate) fn skip(&mut self, columns: usize) {
+        self.at += columns;
+    }
+}

@@ -1,0 +1,199 @@
+//! The store itself: opening, migrating, executing batches. What it reads is in `reads`, administration in `admin`.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use domain::ids::BatchId;
+use domain::payment::IdSource;
+use domain::time::Timestamp;
+
+use crate::admin;
+use crate::driver::postgres::Postgres;
+use crate::driver::sqlite::Sqlite;
+use crate::driver::{Attempted, Driver, Step};
+use crate::error::{ExecuteError, StoreError};
+use crate::keyed_id::{IdCodec, KeyedIds};
+use crate::load;
+use crate::migrate::{self, MigrationReport};
+use crate::need::Need;
+use crate::options::Options;
+use crate::rows::Keys;
+use crate::sealed::Vault;
+use crate::sql::{Columns, Row, Stmt, Value};
+use crate::working_set::WorkingSet;
+
+/// How often a batch is tried before its caller is told that others keep getting in the way.
+pub const TRIES_MAX: u32 = 3;
+
+const SQLITE: &str = "sqlite:";
+const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
+
+static SEAL_BATCH: Stmt =
+    Stmt::written("batch.seal", "INSERT INTO batch (id, at, landed) VALUES ($2, {{now}}, 0) ON CONFLICT DO NOTHING");
+static BATCH_LANDED: Stmt = Stmt::written("batch.landed", "SELECT landed FROM batch WHERE id = $1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&SEAL_BATCH, &BATCH_LANDED];
+
+/// The database of the service. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    driver: Driver,
+    options: Options,
+    vault: Arc<Vault>,
+    /// Known once the schema is there.
+    keys: OnceLock<Arc<Keys>>,
+}
+
+/// What a committed batch says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// The instant at which it was decided, on the store's clock.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Opens `sqlite:/path/file.db`, `sqlite::memory:` or `postgres://…`. Does not migrate; PostgreSQL is not even
+    /// connected to before it is used.
+    ///
+    /// # Errors
+    /// The address is none of these, the file cannot be opened, or a TLS authority cannot be read.
+    pub async fn open(url: &str, options: Options) -> Result<Store, StoreError> {
+        let driver = if let Some(path) = url.strip_prefix(SQLITE) {
+            Driver::Sqlite(Sqlite::open(path, &options)?)
+        } else if POSTGRES.iter().any(|scheme| url.starts_with(scheme)) {
+            Driver::Postgres(Postgres::open(url, &options)?)
+        } else {
+            return Err(StoreError::Config("it starts neither with sqlite: nor with postgres://".to_owned()));
+        };
+        let vault = Arc::new(Vault::new(&options));
+        Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys: OnceLock::new() }) })
+    }
+
+    /// Makes the schema the current one. Safe when several processes do it at once.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or was migrated by another program (newer, or with edited migrations).
+    pub async fn migrate(&self) -> Result<MigrationReport, StoreError> {
+        let report = migrate::migrate(self.driver(), self.inner.options.clock.now()).await?;
+        admin::keys::make_id_key(self).await?;
+        self.refresh().await?;
+        Ok(report)
+    }
+
+    /// Whether the database can be reached and has the current schema. Also takes up a changed clock offset.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        migrate::check(self.driver()).await?;
+        self.refresh().await
+    }
+
+    async fn refresh(&self) -> Result<(), StoreError> {
+        self.id_keys().await?;
+        let offset = self.clock_offset_micros().await?;
+        self.driver().set_clock_offset(offset);
+        Ok(())
+    }
+
+    /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random instead.
+    pub fn ids(&self) -> Box<dyn IdSource + Send> {
+        let codec = self.inner.keys.get().map(|keys| keys.ids.clone());
+        let (clock, entropy) = (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
+        Box::new(KeyedIds::new(codec, clock, entropy))
+    }
+
+    /// Loads what `need` names, lets `decide` work on it, and saves what it kept, all in one transaction.
+    ///
+    /// `decide` runs again on fresh rows after a serialization failure or a conflict; what it filled in before is void.
+    /// A batch that changes nothing is not written at all.
+    ///
+    /// # Errors
+    /// See [`ExecuteError`]; on all but `CommitUnknown` nothing was written.
+    pub async fn execute(
+        &self,
+        batch: BatchId,
+        need: &Need,
+        decide: &mut (dyn FnMut(&mut WorkingSet) + Send),
+    ) -> Result<Committed, ExecuteError> {
+        if !load::covers_its_tenants(need) {
+            return Err(ExecuteError::Corrupt("a batch names rows of a tenant that it does not lock".to_owned()));
+        }
+        let keys = self.id_keys().await?;
+        for _ in 0..TRIES_MAX {
+            match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
+                Attempted::Done(at) => return Ok(Committed { at }),
+                Attempted::Again(why) => tracing::debug!(%batch, why, "a batch is decided again"),
+            }
+        }
+        Err(ExecuteError::Contended)
+    }
+
+    /// Whether a batch whose commit is unknown has landed. Asking makes the answer final: where it is `false`, the
+    /// batch can never land any more.
+    ///
+    /// # Errors
+    /// The database cannot be reached; ask again.
+    pub async fn was_committed(&self, batch: BatchId) -> Result<bool, StoreError> {
+        let id = self.id_keys().await?.stored(batch.0);
+        let steps =
+            vec![Step::any(&SEAL_BATCH, vec![self.now_param(), id.into()]), Step::any(&BATCH_LANDED, vec![id.into()])];
+        let answers = self.write(steps).await?;
+        let row = answers.get(1).and_then(|answer| answer.first());
+        row.ok_or_else(|| StoreError::Corrupt("a batch row vanished".to_owned()))?.fields().flag()
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.inner.driver
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.inner.vault
+    }
+
+    pub(crate) fn now_param(&self) -> Value {
+        self.driver().now_param()
+    }
+
+    /// The keys, read from the database at first use.
+    pub(crate) async fn id_keys(&self) -> Result<Arc<Keys>, StoreError> {
+        if let Some(keys) = self.inner.keys.get() {
+            return Ok(Arc::clone(keys));
+        }
+        let id_key = admin::keys::id_key(self).await?;
+        let made = Arc::new(Keys { ids: IdCodec::new(&id_key), vault: Arc::clone(&self.inner.vault) });
+        Ok(Arc::clone(self.inner.keys.get_or_init(|| made)))
+    }
+
+    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        Ok(self.driver().query(stmt, params).await?)
+    }
+
+    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, StoreError> {
+        Ok(self.driver().query_keys(stmt, keys).await?)
+    }
+
+    /// Writes in a transaction of its own; the rows of each statement.
+    pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Vec<Row>>, StoreError> {
+        Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.rows).collect())
+    }
+
+    /// Writes in a transaction of its own; the rows affected by each statement.
+    pub(crate) async fn write_counts(&self, steps: Vec<Step>) -> Result<Vec<u64>, StoreError> {
+        Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.affected).collect())
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Store").field("dialect", &self.driver().dialect()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+//! Tenants, access keys, seals, remembered values, the administration log.
+
+use domain::ids::TenantId;
+use domain::rail::RailId;
+use domain::time::Span;
+use secrecy::{ExposeSecret, SecretBox, SecretString};
+use store::{KeyRow, KeySecret, StoreError, Tenant};
+use uuid::Uuid;
+
+use crate::world::{KEK, START, World, policy};
+
+pub async fn tenants_are_kept_with_their_policies(world: World) {
+    let id = TenantId(Uuid::new_v4());
+    let mut tenant = Tenant { id, tag: "demobank".to_owned(), name: "Demo Bank".to_owned(), policy: policy() };
+    world.store.create_tenant(&tenant, "op").await.expect("created");
+    assert_eq!(world.store.tenant(id).await, Ok(Some(tenant.clone())));
+    assert_eq!(world.store.tenant_by_tag("demobank").await, Ok(Some(tenant.clone())));
+    let again = world.store.create_tenant(&Tenant { id: TenantId(Uuid::new_v4()), ..tenant.clone() }, "op").await;
+    assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
+    tenant.policy.margin_bps = 77;
+    tenant.policy.require_hmac = true;
+    world.store.set_tenant_policy(id, &tenant.policy, "op").await.expect("set");
+    assert_eq!(world.store.tenants().await, Ok(vec![tenant.clone()]));
+    let nobody = world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &tenant.policy, "op").await;
+    assert!(matches!(nobody, Err(StoreError::Conflict(_))), "{nobody:?}");
+    assert_eq!(world.store.tenant(TenantId(Uuid::new_v4())).await, Ok(None));
+}
+
+fn key(tenant: TenantId, access_key: &str) -> KeyRow {
+    let secret = KeySecret { secret: SecretString::from("c2VjcmV0"), created_at: START, valid_until: None };
+    KeyRow {
+        access_key: access_key.to_owned(),
+        tenant,
+        use_name: "test_pay".to_owned(),
+        secrets: vec![secret],
+        created_at: START,
+        revoked_at: None,
+        suspended: false,
+        allowed_ips: vec!["192.0.2.0/24".to_owned(), "2001:db8::1".to_owned()],
+    }
+}
+
+fn valid(key: &KeyRow, at: domain::time::Timestamp) -> Vec<String> {
+    key.valid_secrets(at).map(|secret| secret.expose_secret().to_owned()).collect()
+}
+
+pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let name = "demobank-test_pay-Q1T9sVb0eXgm";
+    world.store.insert_key(&key(tenant, name), "op").await.expect("added");
+    assert!(matches!(world.store.insert_key(&key(tenant, name), "op").await, Err(StoreError::Conflict(_))));
+    let found = world.store.key(name).await.expect("read").expect("there");
+    assert_eq!((found.tenant, found.use_name.as_str(), found.allowed_ips.len()), (tenant, "test_pay", 2));
+    assert_eq!(valid(&found, START), ["c2VjcmV0"]);
+    assert!(!format!("{found:?}").contains("c2VjcmV0"), "never in debug output");
+    assert!(world.store.key("demobank-test_pay-other").await.expect("read").is_none());
+
+    world.store.rotate_key(name, SecretString::from("bmV3"), Span::hours(1), "op").await.expect("rotated");
+    let found = world.store.key(name).await.expect("read").expect("there");
+    let rotated_at = found.secrets[0].created_at;
+    assert_eq!(valid(&found, rotated_at), ["bmV3", "c2VjcmV0"]);
+    assert_eq!(valid(&found, rotated_at + Span::hours(1)), ["bmV3"]);
+    world.store.rotate_key(name, SecretString::from("bmV3ZXI="), Span::hours(1), "op").await.expect("rotated");
+    let found = world.store.key(name).await.expect("read").expect("there");
+    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3"], "two at most");
+
+    world.store.suspend_key(name, true, "op").await.expect("suspended");
+    world.store.set_key_ips(name, &[], "op").await.expect("set");
+    world.store.revoke_key(name, "op").await.expect("revoked");
+    let found = &world.store.keys(tenant).await.expect("read")[0];
+    assert!(found.suspended && found.revoked_at.is_some() && found.allowed_ips.is_empty());
+    assert!(matches!(world.store.revoke_key(name, "op").await, Err(StoreError::Conflict(_))));
+    let rotated = world.store.rotate_key(name, SecretString::from("x"), Span::hours(1), "op").await;
+    assert!(matches!(rotated, Err(StoreError::Conflict(_))), "a void key gets no new secret");
+    let unknown = world.store.rotate_key("nobody", SecretString::from("x"), Span::hours(1), "op").await;
+    assert_eq!(unknown, Err(StoreError::NotFound("access key")));
+}
+
+pub async fn sealed_values_open_only_where_they_belong(world: World) {
+    let (one, two) = (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
+    let (first, second) = (world.payment(one, None).await, world.payment(one, None).await);
+    let other = world.payment(two, None).await;
+    let plain = world.store.payment_record(one, first.id).await.expect("read").expect("there").order;
+    let Some(seen) =
+        world.sql(&format!("UPDATE payment_order SET document = document WHERE {}", looks_plain(&plain))).await
+    else {
+        return;
+    };
+    assert_eq!(seen, Ok(0), "no name stands in the clear");
+    // Each row gets another row's document, in its own tenant and across tenants.
+    let swap = "UPDATE payment_order SET document = (SELECT o.document FROM payment_order o \
+                WHERE o.payment <> payment_order.payment ORDER BY o.payment LIMIT 1)";
+    assert_eq!(world.sql(swap).await, Some(Ok(3)));
+    for (tenant, id) in [(one, first.id), (one, second.id), (two, other.id)] {
+        let read = world.store.payment_record(tenant, id).await;
+        let Err(StoreError::Corrupt(why)) = read else { panic!("{read:?}") };
+        assert!(why.contains("payment_order.document"), "{why}");
+    }
+    let wrong = world.reopened(|options| options.key_encryption_key = SecretBox::new(Box::new([9; 32]))).await;
+    let refused = wrong.expect("beside").ready().await;
+    let Err(StoreError::Corrupt(why)) = refused else { panic!("{refused:?}") };
+    assert!(why.contains("not configured"), "{why}");
+}
+
+/// A condition on documents that hold the beneficiary's name as it is.
+fn looks_plain(order: &domain::order::Order) -> String {
+    let hex: String = order.beneficiary_name.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "LOWER(CAST(document AS TEXT)) LIKE '%{hex}%' OR CAST(document AS TEXT) LIKE '%{}%'",
+        order.beneficiary_name
+    )
+}
+
+pub async fn a_new_key_encryption_key_opens_what_the_old_one_sealed(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    let rotated = world
+        .reopened(|options| {
+            options.key_encryption_key = SecretBox::new(Box::new([9; 32]));
+            options.previous_keys = vec![SecretBox::new(Box::new(KEK))];
+        })
+        .await;
+    let Some(rotated) = rotated else { return };
+    rotated.ready().await.expect("ready");
+    assert!(rotated.payment_record(tenant, payment.id).await.expect("read").is_some());
+    let newer = World { store: rotated, ..world.clone() }.payment(tenant, None).await;
+    let old_only = world.store.payment_record(tenant, newer.id).await;
+    assert!(matches!(old_only, Err(StoreError::Corrupt(_))), "the newest key seals");
+}
+
+pub async fn cursors_and_values_are_remembered(world: World) {
+    let rail = RailId::new("pak-raast");
+    assert_eq!(world.store.rail_cursor(&rail).await, Ok(None));
+    for cursor in ["a/1", "b/2"] {
+        world.store.set_rail_cursor(&rail, cursor).await.expect("set");
+        assert_eq!(world.store.rail_cursor(&rail).await, Ok(Some(cursor.to_owned())));
+    }
+    assert_eq!(world.store.rail_cursor(&RailId::new("ind-imps")).await, Ok(None));
+    assert_eq!(world.store.meta("theme").await, Ok(None));
+    world.store.set_meta("theme", "dark").await.expect("set");
+    world.store.set_meta("theme", "light").await.expect("set");
+    assert_eq!(world.store.meta("theme").await, Ok(Some("light".to_owned())));
+    let wrong = world.store.set_meta(store::CLOCK_OFFSET, "soon").await;
+    assert!(matches!(wrong, Err(StoreError::Config(_))), "{wrong:?}");
+}
+
+pub async fn what_administrators_do_is_noted(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    world.store.set_tenant_policy(tenant, &policy(), "amal").await.expect("set");
+    let conflict = world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &policy(), "mallory").await;
+    assert!(conflict.is_err());
+    world.store.log_admin("amal", "payment.resolve", "p-1", "REF").await.expect("noted");
+    let entries = world.store.admin_log(10).await.expect("read");
+    let words: Vec<(&str, &str)> = entries.iter().map(|it| (it.who.as_str(), it.action.as_str())).collect();
+    assert_eq!(words, [("amal", "payment.resolve"), ("amal", "tenant.set_policy"), ("test", "tenant.create")]);
+    assert_eq!(world.store.admin_log(1).await.expect("read").len(), 1);
+}

@@ -1,0 +1,127 @@
+//! Jobs and roles: taken once, fenced, taken again when the lease has run out.
+
+use domain::job::{Job, JobKind};
+use domain::payment::{IdSource, JobChange};
+use domain::time::Span;
+use store::working_set::WorkingSet;
+
+use crate::world::{World, payment_need};
+
+const LEASE: Span = Span::mins(1);
+
+pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
+    let tenants = [world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await];
+    let mut payments = Vec::new();
+    for at in 0..6 {
+        payments.push(world.payment(tenants[at % 2], None).await);
+    }
+    let take = |owner| world.store.lease_jobs(&[JobKind::Submit], owner, LEASE, 4);
+    let (one, two) = futures_util::future::join(take("a"), take("b")).await;
+    let jobs: Vec<Job> = [one, two].into_iter().flat_map(|jobs| jobs.expect("taken")).collect();
+    let mut subjects: Vec<_> = jobs.iter().map(|job| job.subject).collect();
+    subjects.sort_unstable();
+    subjects.dedup();
+    // Two workers at once may pass over each other's rows, but never take one twice.
+    assert_eq!(subjects.len(), jobs.len());
+    let rest = take("c").await.expect("taken");
+    assert_eq!(jobs.len() + rest.len(), payments.len());
+    let now = world.now().await;
+    for job in jobs.iter().chain(&rest) {
+        assert_eq!((job.fence, job.tries), (1, 0));
+        assert!(job.leased_until.is_some_and(|until| until > now));
+    }
+    assert!(take("d").await.expect("asked").is_empty());
+    assert_eq!(world.store.next_job_at(&[JobKind::Submit]).await, Ok(None), "all are held");
+    let counts = world.store.job_counts().await.expect("counted");
+    assert_eq!(counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(), [(JobKind::Submit, 6)]);
+}
+
+pub async fn a_lease_that_ran_out_is_taken_again(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    world.payment(tenant, None).await;
+    let first = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 9).await.expect("taken");
+    world.pass(Span::secs(50)).await;
+    assert!(world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 9).await.expect("asked").is_empty());
+    world.pass(Span::secs(11)).await;
+    let second = world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 9).await.expect("taken");
+    assert_eq!((first[0].fence, second[0].fence), (1, 2));
+    assert_eq!(first[0].subject, second[0].subject);
+}
+
+pub async fn jobs_that_are_not_due_wait(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    let due = world.now().await + Span::hours(1);
+    put_off(&world, &payment, JobKind::Inquire, due).await;
+    assert_eq!(world.store.next_job_at(&JobKind::ALL).await, Ok(Some(due)));
+    assert!(world.store.lease_jobs(&JobKind::ALL, "a", LEASE, 9).await.expect("asked").is_empty());
+    world.pass(Span::hours(2)).await;
+    let taken = world.store.lease_jobs(&JobKind::ALL, "a", LEASE, 9).await.expect("taken");
+    assert_eq!(taken.iter().map(|job| (job.kind, job.run_at)).collect::<Vec<_>>(), [(JobKind::Inquire, due)]);
+}
+
+async fn put_off(world: &World, payment: &domain::payment::Payment, kind: JobKind, at: domain::time::Timestamp) {
+    let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.set_job(payment.tenant, payment.id.0, JobChange::Set(kind, at));
+        ws.keep();
+    };
+    world.execute(&payment_need(payment), decide).await.expect("saved");
+}
+
+pub async fn every_kind_gets_its_share(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    for at in 0..12 {
+        let payment = world.payment(tenant, None).await;
+        if at % 4 == 0 {
+            put_off(&world, &payment, JobKind::Inquire, payment.accepted_at).await;
+        }
+    }
+    let kinds = [JobKind::Submit, JobKind::Inquire];
+    let taken = world.store.lease_jobs(&kinds, "a", LEASE, 4).await.expect("taken");
+    let of = |kind| taken.iter().filter(|job| job.kind == kind).count();
+    assert_eq!((of(JobKind::Submit), of(JobKind::Inquire)), (2, 2));
+    let review_first = [JobKind::Review, JobKind::Submit];
+    let taken = world.store.lease_jobs(&review_first, "a", LEASE, 4).await.expect("taken");
+    assert_eq!(taken.len(), 4, "what one kind leaves goes to the next");
+}
+
+pub async fn a_batch_that_saw_an_older_fence_is_decided_again(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    let before = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 1).await.expect("taken").remove(0);
+    world.pass(Span::mins(2)).await;
+    world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 1).await.expect("taken");
+    let mut fences = Vec::new();
+    let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let key = (tenant, payment.id.0);
+        if fences.is_empty() {
+            // As if the lease had been taken between this batch's load and its save.
+            ws.jobs.load(key, Some(before.clone()));
+        }
+        fences.push(ws.jobs.get(&key).cloned().flatten().expect("loaded").fence);
+        let later = ws.now + Span::mins(5);
+        ws.set_job(tenant, payment.id.0, JobChange::Set(JobKind::Submit, later));
+        ws.keep();
+    };
+    world.execute(&payment_need(&payment), decide).await.expect("decided again");
+    assert_eq!(fences, [1, 2]);
+    let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let job = ws.jobs.get(&(tenant, payment.id.0)).cloned().flatten().expect("loaded");
+        assert_eq!((job.fence, job.leased_until, job.tries), (2, None, 1));
+    };
+    world.execute(&payment_need(&payment), decide).await.expect("read");
+}
+
+pub async fn a_role_has_one_holder_at_a_time(world: World) {
+    world.tenant("demobank", 0).await;
+    let lease = |owner| world.store.lease_role("sweeper", owner, LEASE);
+    assert_eq!(lease("a").await, Ok(Some(1)));
+    assert_eq!(lease("b").await, Ok(None));
+    assert_eq!(lease("a").await, Ok(Some(1)), "renewed");
+    assert_eq!(world.store.lease_role("collector", "b", LEASE).await, Ok(Some(1)), "another role");
+    world.pass(Span::mins(2)).await;
+    assert_eq!(lease("b").await, Ok(Some(2)));
+    assert_eq!(lease("a").await, Ok(None));
+    world.pass(Span::mins(2)).await;
+    assert_eq!(lease("b").await, Ok(Some(2)), "nobody else took it meanwhile");
+}

@@ -1,0 +1,109 @@
+//! What runs out, what is removed, what lies open.
+
+use domain::payment::{Discrepancy, IdSource};
+use domain::time::Span;
+use store::need::IdempotencyKey;
+use store::working_set::{IdempotencyRecord, Made, WorkingSet};
+
+use crate::world::{World, payment_need, put_quote, tenant_need};
+
+pub async fn idempotency_is_kept_and_replaced(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let key = IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: "k-1".to_owned() };
+    let mut need = tenant_need(tenant);
+    need.idempotency.insert((tenant, key.clone()));
+    let mut seen = Vec::new();
+    for hash in [1_u8, 2] {
+        let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+            seen.push(ws.idempotency.get(&(tenant, key.clone())).cloned());
+            let quote = put_quote(ws, tenant, ids);
+            let record = IdempotencyRecord { body_hash: [hash; 32], made: Made::Quote(quote.id), at: ws.now };
+            ws.idempotency.put((tenant, key.clone()), record);
+            ws.keep();
+        };
+        world.execute(&need, decide).await.expect("saved");
+        world.pass(Span::secs(1)).await;
+    }
+    world.execute(&need, |ws, _| seen.push(ws.idempotency.get(&(tenant, key.clone())).cloned())).await.expect("read");
+    let hashes: Vec<Option<u8>> = seen.iter().map(|record| record.as_ref().map(|it| it.body_hash[0])).collect();
+    assert_eq!(hashes, [None, Some(1), Some(2)]);
+    let other = world.tenant("other", 0).await;
+    let mut need = tenant_need(other);
+    need.idempotency.insert((other, key.clone()));
+    let unseen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert!(ws.idempotency.get(&(other, key.clone())).is_none(), "a key is its tenant's own");
+    };
+    world.execute(&need, unseen).await.expect("read");
+}
+
+pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let key = IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: "k".to_owned() };
+    let put = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+        let quote = put_quote(ws, tenant, ids);
+        let record = IdempotencyRecord { body_hash: [0; 32], made: Made::Quote(quote.id), at: ws.now };
+        ws.idempotency.put((tenant, key.clone()), record);
+        ws.keep();
+    };
+    let mut need = tenant_need(tenant);
+    need.idempotency.insert((tenant, key.clone()));
+    let old = world.execute(&need, put).await.expect("saved");
+    world.pass(Span::days(20)).await;
+    let young = world.quote(tenant).await;
+    let now = world.now().await;
+    let gone = world.store.prune(now).await.expect("pruned");
+    assert_eq!((gone.idempotency, gone.batches, gone.events), (1, 1, 0));
+    world.pass(Span::days(11)).await;
+    let now = world.now().await;
+    let gone = world.store.prune(now).await.expect("pruned");
+    assert_eq!((gone.idempotency, gone.batches, gone.events), (0, 1, 1));
+    assert_eq!(world.store.prune(now).await, Ok(store::Pruned::default()));
+    assert_eq!(world.store.oldest_event(tenant).await.expect("read").map(|(seq, _)| seq), Some(2));
+    assert_eq!(world.store.event_head(tenant).await, Ok(2), "numbers go on");
+    assert!(world.store.quote(tenant, young.id).await.expect("read").is_some());
+    assert_eq!(world.store.was_committed(old).await, Ok(false), "nobody asks that late");
+}
+
+pub async fn quotes_that_ran_out_are_found(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let (first, used) = (world.quote(tenant).await, world.payment(tenant, None).await);
+    world.pass(Span::mins(4)).await;
+    let second = world.quote(tenant).await;
+    let at = |quote: &domain::quote::Quote, shift: i64| domain::time::Timestamp(quote.expires_at.0 + shift);
+    let past = |now, limit| world.store.expired_quotes(now, limit);
+    assert_eq!(past(at(&first, -1), 9).await, Ok(Vec::new()));
+    assert_eq!(past(at(&first, 0), 9).await, Ok(vec![(tenant, first.id)]));
+    assert_eq!(past(at(&second, 0), 9).await, Ok(vec![(tenant, first.id), (tenant, second.id)]));
+    assert_eq!(past(at(&second, 0), 1).await, Ok(vec![(tenant, first.id)]));
+    assert!(used.quote != first.id && used.quote != second.id);
+}
+
+pub async fn discrepancies_are_noted_once(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    for what in ["amount differs", "amount differs", "status contradicts"] {
+        let attempt = domain::ids::AttemptId(payment.id.0);
+        let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+            ws.add_discrepancy(tenant, Discrepancy { payment: payment.id, attempt, what: what.to_owned() });
+            ws.keep();
+        };
+        world.execute(&payment_need(&payment), decide).await.expect("saved");
+        world.pass(Span::secs(1)).await;
+    }
+    let found = world.store.discrepancies(tenant, 10).await.expect("read");
+    let words: Vec<&str> = found.iter().map(|(_, it)| it.what.as_str()).collect();
+    assert_eq!(words, ["status contradicts", "amount differs"]);
+    assert!(found.iter().all(|(_, it)| it.payment == payment.id));
+}
+
+pub async fn a_payment_without_a_job_is_found(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    assert_eq!(world.store.payments_without_job(10).await, Ok(Vec::new()));
+    let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.set_job(tenant, payment.id.0, domain::payment::JobChange::Done);
+        ws.keep();
+    };
+    world.execute(&payment_need(&payment), decide).await.expect("saved");
+    assert_eq!(world.store.payments_without_job(10).await, Ok(vec![(tenant, payment.id)]));
+}
