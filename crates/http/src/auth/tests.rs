@@ -1,3 +1,5 @@
+//! The verifier against named tokens, keys and addresses.
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

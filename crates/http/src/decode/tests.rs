@@ -1,3 +1,5 @@
+//! Decoders against tables of shapes and faults.
+
 use domain::time::Timestamp;
 
 use super::query::{Query, flag, instant};

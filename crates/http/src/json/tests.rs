@@ -1,3 +1,5 @@
+//! The reader against serde_json, tables of hostile texts, and arbitrary bytes.
+
 use std::borrow::Cow;
 
 use proptest::prelude::*;

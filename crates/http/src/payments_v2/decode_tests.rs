@@ -1,3 +1,5 @@
+//! The requests of Payment Service v2 against tables of fields and faults.
+
 use super::*;
 use crate::decode::Place;
 

@@ -1,3 +1,5 @@
+//! Error bodies of both services, as they stand on the wire.
+
 use domain::time::Timestamp;
 use http::HeaderMap;
 
