@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
 use crate::feed::Feed;
+use crate::planted::{self, Planted};
 use crate::world::World;
 
 /// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
@@ -231,16 +232,24 @@ impl Runner {
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
             let mut outcomes = Vec::new();
+            let mut held_back = store::working_set::Log::default();
             let executed = {
                 let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
                     let rules = Rules { corridors: &self.world.corridors, directory: &self.world.directory };
                     outcomes.clear();
                     outcomes.extend(commands.iter().map(|command| decide(ws, command, rules, ids.as_mut())));
+                    if planted::is(Planted::EventOutsideCommit) {
+                        held_back = std::mem::take(&mut ws.events);
+                    }
                 };
                 self.store.execute(batch, &need, &mut decide_all).await
             };
+            if planted::is(Planted::EventOutsideCommit) && executed.is_ok() {
+                self.write_events_after(&need, held_back).await;
+            }
             match executed {
                 Ok(_) => return Ok(outcomes),
+                Err(_) if planted::is(Planted::AnswerBeforeCommit) => return Ok(outcomes),
                 Err(ExecuteError::CommitUnknown(_)) => {
                     if self.decide_unknown(batch).await? {
                         return Ok(outcomes);
@@ -251,9 +260,20 @@ impl Runner {
         }
     }
 
+    /// A planted bug.
+    async fn write_events_after(&self, need: &store::need::Need, events: store::working_set::Log<domain::event::Event>) {
+        let mut held_back = Some(events);
+        let mut write = |ws: &mut store::working_set::WorkingSet| ws.events = held_back.take().unwrap_or_default();
+        // The bug itself: nobody looks whether it was written.
+        let _written = self.store.execute(BatchId(self.store.ids().next()), need, &mut write).await;
+    }
+
     /// Whether a batch whose COMMIT was in flight when the connection died has landed. Asking makes the answer final.
     async fn decide_unknown(&self, batch: BatchId) -> Result<bool, Trouble> {
         metrics::counter!("corridor_commits_in_doubt_total").increment(1);
+        if planted::is(Planted::DoubtIsSuccess) || planted::is(Planted::DoubtIsFailure) {
+            return Ok(planted::is(Planted::DoubtIsSuccess));
+        }
         for _ in 0..UNKNOWN_ASKS_MAX {
             match self.store.was_committed(batch).await {
                 Ok(committed) => return Ok(committed),

@@ -12,5 +12,6 @@ pub mod decide;
 pub mod feed;
 pub mod health;
 pub mod payments;
+pub mod planted;
 pub mod workers;
 pub mod world;

@@ -4,11 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::bank::BankDirectory;
 use domain::ids::TenantId;
-use domain::payment::{Cx, Effects, IdSource};
+use domain::job::JobKind;
+use domain::ledger::TransferKind;
+use domain::payment::{Cx, Effects, IdSource, JobChange};
 use domain::policy::Corridors;
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
+use crate::planted::{self, Planted};
 
 pub mod payment;
 mod quote;
@@ -71,9 +74,10 @@ fn write(
     ws: &mut WorkingSet,
     tenant: TenantId,
     subject: uuid::Uuid,
-    effects: Effects,
+    mut effects: Effects,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
+    plant_in_effects(&mut effects);
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     ws.append(tenant, effects.events, cx.ids);
     if let Some(change) = effects.job {
@@ -85,4 +89,13 @@ fn write(
         ws.add_discrepancy(tenant, discrepancy);
     }
     Ok(())
+}
+
+fn plant_in_effects(effects: &mut Effects) {
+    if planted::is(Planted::ForgottenInquiry) && matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))) {
+        effects.job = Some(JobChange::Done);
+    }
+    if planted::is(Planted::KeptReservation) {
+        effects.transfers.retain(|transfer| transfer.kind != TransferKind::VoidPending);
+    }
 }

@@ -10,13 +10,14 @@ use domain::money::Money;
 use domain::order::{Order, same_account, same_branch};
 use domain::payment::accept::{self, Submission};
 use domain::payment::{Cx, Effects, JobChange, Payment, PaymentState, Trigger, report};
-use domain::quote::Quote;
+use domain::quote::{Quote, QuoteState};
 use domain::rail::{InquiryAnswer, RailId};
 use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
 use super::{Rules, quote, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
+use crate::planted::{self, Planted};
 
 /// Delay between two looks for a route.
 pub const ROUTE_DELAY: Span = Span::secs(15);
@@ -36,6 +37,9 @@ pub(super) fn accept(
     let external = order.external_id.as_ref().map(|id| (tenant, id.clone()));
     let taken = external.as_ref().and_then(|key| ws.external_ids.get(key)).copied();
     let mut found = ws.quotes.get(&(tenant, order.quote)).cloned();
+    if let Some(quote) = &mut found {
+        plant_in_quote(quote);
+    }
     let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
     let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
@@ -52,6 +56,15 @@ pub(super) fn accept(
     ws.payments.put((tenant, payment.id), payment.clone());
     quote::remember(ws, tenant, idempotency, Made::Payment(payment.id), cx);
     Ok(Outcome::Accepted(Box::new(payment)))
+}
+
+fn plant_in_quote(quote: &mut Quote) {
+    if planted::is(Planted::NoQuoteGuard) {
+        (quote.state, quote.payment) = (QuoteState::Active, None);
+    }
+    if planted::is(Planted::NoQuoteExpiry) {
+        quote.expires_at = Timestamp(i64::MAX);
+    }
 }
 
 /// A quote made with an account or a branch binds the payment to it.
@@ -169,7 +182,7 @@ impl Case<'_> {
     /// Only who took the job last may act for it.
     fn holds(&self, held: i64) -> Result<(), Refused> {
         match self.job.as_ref().map(|job| job.fence) {
-            Some(current) if current == held => Ok(()),
+            Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
             other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
         }
     }
@@ -203,6 +216,9 @@ impl Case<'_> {
             Submission::Reported(report) => self.reported(attempt, report, cx),
             Submission::Taken => report::taken(attempt, cx),
             Submission::NotSent(why) => report::not_sent(&mut self.payment, attempt, why, cx),
+            Submission::Indeterminate(why) if planted::is(Planted::SilenceIsRefusal) => {
+                report::not_sent(&mut self.payment, attempt, why, cx)
+            }
             Submission::Indeterminate(why) => report::unclear(&mut self.payment, attempt, why, cx),
         }
     }
@@ -226,6 +242,18 @@ impl Case<'_> {
                     effects.job = later(report::inquiry_delay(tries), cx.now).job;
                 }
                 effects
+            }
+            InquiryAnswer::NotFound if planted::is(Planted::NotFoundIsRefusal) => {
+                let said = domain::rail::RailReport {
+                    attempt: attempt.id,
+                    status: domain::rail::RailStatus::Rejected,
+                    reason: Some(report::NOT_SENT.to_owned()),
+                    info: None,
+                    bank_reference: None,
+                    amount: None,
+                    source: "planted".to_owned(),
+                };
+                self.reported(attempt, &said, cx)
             }
             InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
                 report::still_unclear(&mut self.payment, attempt, rail, tries, cx)

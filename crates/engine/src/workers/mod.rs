@@ -84,6 +84,7 @@ impl Workers {
     async fn pause(&self, span: Span, stop: &mut Stop) {
         let until = self.clock().now() + span;
         tokio::select! {
+            biased;
             () = self.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop) => {}
         }
@@ -140,6 +141,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         }
         let until = workers.clock().now() + tuning.poll;
         tokio::select! {
+            biased;
             Some(()) = under_way.next(), if !under_way.is_empty() => {}
             _ = news.changed(), if kind == JobKind::Submit && under_way.len() < rounds_max => {}
             () = workers.clock().sleep_until(until) => {}

@@ -1,0 +1,119 @@
+//! Bugs that the simulator plants to prove that it would find them (docs/adr/0007-planted-bugs.md).
+//!
+//! Compiled only with the feature `planted-bugs`, which nothing but the simulator asks for, and off even then until a
+//! thread plants one. Everywhere else [`is`] is the constant `false` and its branches vanish.
+
+/// A bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planted {
+    /// None.
+    Nothing,
+    /// A payment whose attempt is unclear is sent again without asking the rail first.
+    NoInquiry,
+    /// Events are written after the commit, in one of their own.
+    EventOutsideCommit,
+    /// A used quote can be used again (the simulator drops the schema's guard too).
+    NoQuoteGuard,
+    /// Who held a job once may act for it for ever.
+    StaleLease,
+    /// Callers are answered whatever becomes of the commit.
+    AnswerBeforeCommit,
+    /// A quote holds for ever.
+    NoQuoteExpiry,
+    /// A rail that does not know an attempt is taken to have refused it.
+    NotFoundIsRefusal,
+    /// A message without an answer is taken not to have been sent.
+    SilenceIsRefusal,
+    /// Reports are acknowledged before they are applied.
+    CursorBeforeReports,
+    /// A commit in doubt is taken to have failed.
+    DoubtIsFailure,
+    /// A commit in doubt is taken to have landed.
+    DoubtIsSuccess,
+    /// Nobody is told to ask about a payment that was sent.
+    ForgottenInquiry,
+    /// A refused payment's reservation stays.
+    KeptReservation,
+}
+
+impl Planted {
+    /// Every bug.
+    pub const ALL: [Planted; 13] = [
+        Planted::NoInquiry,
+        Planted::EventOutsideCommit,
+        Planted::NoQuoteGuard,
+        Planted::StaleLease,
+        Planted::AnswerBeforeCommit,
+        Planted::NoQuoteExpiry,
+        Planted::NotFoundIsRefusal,
+        Planted::SilenceIsRefusal,
+        Planted::CursorBeforeReports,
+        Planted::DoubtIsFailure,
+        Planted::DoubtIsSuccess,
+        Planted::ForgottenInquiry,
+        Planted::KeptReservation,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Planted::Nothing => "nothing",
+            Planted::NoInquiry => "no_inquiry_before_resubmission",
+            Planted::EventOutsideCommit => "event_outside_the_commit",
+            Planted::NoQuoteGuard => "no_quote_guard",
+            Planted::StaleLease => "stale_lease_accepted",
+            Planted::AnswerBeforeCommit => "answer_before_commit",
+            Planted::NoQuoteExpiry => "no_quote_expiry",
+            Planted::NotFoundIsRefusal => "not_found_is_refusal",
+            Planted::SilenceIsRefusal => "silence_is_refusal",
+            Planted::CursorBeforeReports => "cursor_before_reports",
+            Planted::DoubtIsFailure => "doubt_is_failure",
+            Planted::DoubtIsSuccess => "doubt_is_success",
+            Planted::ForgottenInquiry => "forgotten_inquiry",
+            Planted::KeptReservation => "kept_reservation",
+        }
+    }
+}
+
+#[cfg(feature = "planted-bugs")]
+mod switch {
+    use std::cell::Cell;
+
+    use super::Planted;
+
+    thread_local! {
+        static PLANTED: Cell<Planted> = const { Cell::new(Planted::Nothing) };
+    }
+
+    /// Takes the bug out again when it is dropped.
+    #[must_use]
+    #[derive(Debug)]
+    pub struct Roots(());
+
+    impl Drop for Roots {
+        fn drop(&mut self) {
+            PLANTED.set(Planted::Nothing);
+        }
+    }
+
+    /// Plants a bug in everything that this thread runs.
+    pub fn plant(bug: Planted) -> Roots {
+        PLANTED.set(bug);
+        Roots(())
+    }
+
+    pub(crate) fn is(bug: Planted) -> bool {
+        PLANTED.get() == bug
+    }
+}
+
+#[cfg(feature = "planted-bugs")]
+pub(crate) use switch::is;
+#[cfg(feature = "planted-bugs")]
+pub use switch::{Roots, plant};
+
+/// Whether a bug is planted: never.
+#[cfg(not(feature = "planted-bugs"))]
+pub(crate) const fn is(_: Planted) -> bool {
+    false
+}
