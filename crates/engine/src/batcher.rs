@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
 use crate::feed::Feed;
+use crate::measure::Seen;
 use crate::planted::{self, Planted};
 use crate::world::World;
 
@@ -82,7 +83,10 @@ impl Engine {
         let waiting = Waiting { command, reply };
         if foreground {
             self.foreground.try_send(waiting).map_err(|refused| match refused {
-                mpsc::error::TrySendError::Full(_) => EngineError::Busy,
+                mpsc::error::TrySendError::Full(_) => {
+                    metrics::counter!("corridor_queue_refusals_total").increment(1);
+                    EngineError::Busy
+                }
                 mpsc::error::TrySendError::Closed(_) => EngineError::Unavailable,
             })?;
         } else {
@@ -118,6 +122,7 @@ impl Batcher {
         let mut open = [true, true];
         loop {
             self.take_waiting();
+            self.tell_queue();
             while in_flight.len() < self.runner.world.tuning.batches_in_flight {
                 let batch = self.next_batch(&busy);
                 if batch.is_empty() {
@@ -154,6 +159,12 @@ impl Batcher {
 
     fn has_room(&self, queue: usize) -> bool {
         self.queued[queue].len() < self.runner.world.tuning.batch_max
+    }
+
+    fn tell_queue(&self) {
+        let waiting: usize = self.queued.iter().map(VecDeque::len).sum();
+        let waiting = waiting + self.foreground.len() + self.background.len();
+        metrics::gauge!("corridor_queue_commands").set(u32::try_from(waiting).unwrap_or(u32::MAX));
     }
 
     fn take_waiting(&mut self) {
@@ -232,12 +243,14 @@ impl Runner {
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
             let mut outcomes = Vec::new();
+            let mut seen = Seen::default();
             let mut held_back = store::working_set::Log::default();
             let executed = {
                 let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
                     let rules = Rules { corridors: &self.world.corridors, directory: &self.world.directory };
                     outcomes.clear();
                     outcomes.extend(commands.iter().map(|command| decide(ws, command, rules, ids.as_mut())));
+                    seen = Seen::of(ws);
                     if planted::is(Planted::EventOutsideCommit) {
                         held_back = std::mem::take(&mut ws.events);
                     }
@@ -248,10 +261,14 @@ impl Runner {
                 self.write_events_after(&need, held_back).await;
             }
             match executed {
-                Ok(_) => return Ok(outcomes),
+                Ok(_) => {
+                    seen.record();
+                    return Ok(outcomes);
+                }
                 Err(_) if planted::is(Planted::AnswerBeforeCommit) => return Ok(outcomes),
                 Err(ExecuteError::CommitUnknown(_)) => {
                     if self.decide_unknown(batch).await? {
+                        seen.record();
                         return Ok(outcomes);
                     }
                 }

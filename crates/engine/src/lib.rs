@@ -11,6 +11,7 @@ pub mod command;
 pub mod decide;
 pub mod feed;
 pub mod health;
+mod measure;
 pub mod payments;
 pub mod planted;
 pub mod workers;

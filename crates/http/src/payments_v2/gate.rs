@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
+use domain::ports::Clock;
 use domain::time::Timestamp;
 use engine::command::Idempotency;
 use engine::payments::{Caller, IdempotencyKey, Payments};
@@ -102,6 +103,7 @@ impl Api {
     pub(super) async fn handle<F>(
         self: Arc<Self>,
         operation: Operation,
+        name: &'static str,
         request: Request<Body>,
         serve: impl FnOnce(Arc<Api>, Admitted) -> F,
     ) -> Response
@@ -109,8 +111,9 @@ impl Api {
         F: Future<Output = Result<Answer, Problem>>,
     {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let measured = Measured::begin(name, &self.wall_clock());
         let mut allowance = self.limits.untouched(operation);
-        let answer = match self.admit(operation, request, &mut allowance).await {
+        let answer = match self.admit(operation, name, request, &mut allowance).await {
             Ok(admitted) => serve(self.clone(), admitted).await,
             Err(problem) => Err(problem),
         };
@@ -120,22 +123,25 @@ impl Api {
         if let Some(value) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, value);
         }
+        measured.end(response.status());
         response
     }
 
     async fn admit(
         &self,
         operation: Operation,
+        name: &'static str,
         request: Request<Body>,
         allowance: &mut Allowance,
     ) -> Result<Admitted, Problem> {
         let (parts, body) = request.into_parts();
         let now = self.now();
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        let proven = self.verifier.verify(&parts.headers, peer, wall_now(&self.payments)).await;
+        let proven = self.verifier.verify(&parts.headers, peer, self.wall_clock().now()).await;
         let proven = proven.map_err(|refused| self.refused(&refused))?;
         *allowance = self.limits.take(&proven.key.access_key, operation, now);
         if let Some(seconds) = allowance.retry_after_s {
+            metrics::counter!("corridor_rate_limited_total", "operation" => name).increment(1);
             return Err(Problem::too_many_requests(seconds));
         }
         let body = if parts.method == Method::POST { self.body(&parts.headers, body).await? } else { Bytes::new() };
@@ -151,6 +157,9 @@ impl Api {
     }
 
     fn refused(&self, refused: &auth::Refused) -> Problem {
+        if matches!(refused, auth::Refused::Unauthorized(_)) {
+            metrics::counter!("corridor_auth_failures_total").increment(1);
+        }
         tracing::info!(%refused, "a request was not let in");
         refused.problem(self.verifier.rules().candour())
     }
@@ -172,6 +181,11 @@ impl Api {
         })
     }
 
+    /// Tokens are judged by the wall's clock, whatever the business clock of a sandbox says.
+    fn wall_clock(&self) -> Arc<dyn Clock> {
+        self.payments.world().wall_clock.clone()
+    }
+
     /// The business clock.
     pub(super) fn now(&self) -> Timestamp {
         self.payments.world().clock.now()
@@ -186,13 +200,40 @@ impl Api {
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_streams", message).retry_after(1));
         }
         *open += 1;
+        metrics::gauge!("corridor_event_streams").increment(1);
         Ok(StreamPermit { api: self.clone(), access_key: access_key.into() })
     }
 }
 
-/// Tokens are judged by the wall clock, whatever the business clock of a sandbox says.
-fn wall_now(payments: &Payments) -> Timestamp {
-    payments.world().wall_clock.now()
+/// One request under way, for the metrics.
+struct Measured {
+    name: &'static str,
+    clock: Arc<dyn Clock>,
+    began: Timestamp,
+}
+
+impl Measured {
+    fn begin(name: &'static str, clock: &Arc<dyn Clock>) -> Measured {
+        metrics::gauge!("corridor_http_requests_in_flight").increment(1);
+        Measured { name, clock: clock.clone(), began: clock.now() }
+    }
+
+    fn end(self, status: StatusCode) {
+        let class = match status.as_u16() {
+            500.. => "5xx",
+            400.. => "4xx",
+            _ => "2xx",
+        };
+        let took = std::time::Duration::from_micros((self.clock.now() - self.began).0.max(0).unsigned_abs());
+        metrics::counter!("corridor_http_requests_total", "operation" => self.name, "status" => class).increment(1);
+        metrics::histogram!("corridor_http_request_seconds", "operation" => self.name).record(took);
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        metrics::gauge!("corridor_http_requests_in_flight").decrement(1);
+    }
 }
 
 /// One open event stream of a key.
@@ -203,6 +244,7 @@ pub(super) struct StreamPermit {
 
 impl Drop for StreamPermit {
     fn drop(&mut self) {
+        metrics::gauge!("corridor_event_streams").decrement(1);
         let mut streams = self.api.streams.lock().unwrap_or_else(PoisonError::into_inner);
         match streams.get_mut(&self.access_key) {
             Some(open) if *open > 1 => *open -= 1,

@@ -33,7 +33,7 @@ pub fn router(api: Arc<Api>) -> Router {
 }
 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
-    api.handle(Operation::CreateQuote, request, |api, admitted| async move {
+    api.handle(Operation::CreateQuote, "create_quote", request, |api, admitted| async move {
         let asked = decode::quote_request(&admitted.body)?;
         let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
@@ -43,7 +43,7 @@ async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Re
 }
 
 async fn get_quote(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
-    api.handle(Operation::GetOne, request, |api, admitted| async move {
+    api.handle(Operation::GetOne, "get_quote", request, |api, admitted| async move {
         let (country, id) = decode::quote_lookup(&id, admitted.parts.uri.query())?;
         let found = api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
         let quote = found
@@ -55,7 +55,7 @@ async fn get_quote(State(api): State<Arc<Api>>, Path(id): Path<String>, request:
 }
 
 async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
-    api.handle(Operation::CreatePayment, request, |api, admitted| async move {
+    api.handle(Operation::CreatePayment, "create_payment", request, |api, admitted| async move {
         let (draft, faults) = decode::payment_order(&admitted.body)?;
         let reply = api.payments.pay(&admitted.caller, draft, faults, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
@@ -65,7 +65,7 @@ async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> 
 }
 
 async fn get_payment(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
-    api.handle(Operation::GetOne, request, |api, admitted| async move {
+    api.handle(Operation::GetOne, "get_payment", request, |api, admitted| async move {
         let (country, key) = decode::payment_lookup(&id, admitted.parts.uri.query())?;
         let found = match key {
             PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
@@ -84,7 +84,7 @@ fn of_country(found: Option<Record>, country: Country) -> Result<Record, Problem
 }
 
 async fn list_payments(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
-    api.handle(Operation::List, request, |api, admitted| async move {
+    api.handle(Operation::List, "list_payments", request, |api, admitted| async move {
         let query = decode::list_query(admitted.parts.uri.query())?;
         let Some(filter) = filter(query) else { return Ok(Answer::json(write::array(|_| {}))) };
         let found = api.payments.list(&admitted.caller, &filter).await.map_err(refusals::problem)?;
@@ -117,7 +117,7 @@ fn filter(query: ListQuery) -> Option<ListFilter> {
 }
 
 async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
-    api.handle(Operation::List, request, |api, admitted| async move {
+    api.handle(Operation::List, "stream_events", request, |api, admitted| async move {
         let query = decode::events_query(admitted.parts.uri.query(), &admitted.parts.headers)?;
         let after = position(&api, &admitted, query.after).await?;
         let framing = framing(&admitted.parts.headers);

@@ -3,6 +3,7 @@
 //! Commands act through the API as a user; those that open the store say so in their own file.
 
 mod api;
+mod bench;
 mod config;
 mod doctor;
 mod document;
@@ -107,6 +108,9 @@ enum Command {
     /// Check, print and explain the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Measure this program on this machine
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
     /// Print a completion script for a shell
     Completions(shell::CompletionsArgs),
     /// Print the manual page
@@ -158,6 +162,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Token(command) => token::run(&command, &context),
         Command::Healthcheck(args) => health::run(&args, &context),
         Command::Config(command) => config::run(&command, &context),
+        Command::Bench(command) => bench::run(&command, &context),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }
@@ -217,6 +222,7 @@ mod tests {
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
+            "corridor bench payments --clients 8 --seconds 5 --tenants 2 --country pak --open-loop 100 --output json",
             "corridor completions zsh",
             "corridor man",
             "corridor env",

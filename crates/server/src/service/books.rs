@@ -46,14 +46,19 @@ pub async fn verify(store: &Store) -> Result<Report, StoreError> {
     Ok(report)
 }
 
-/// The currencies whose balances do not sum to zero.
-fn imbalances(accounts: &[Account]) -> Vec<String> {
+/// The sum of all balances of each currency, in its minor units; zero where the books are right.
+pub fn sums(accounts: &[Account]) -> BTreeMap<Currency, i64> {
     let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
     for account in accounts {
         let sum = sums.entry(account.code.currency()).or_default();
         *sum = sum.saturating_add(account.balance().minor);
     }
-    let off = sums.into_iter().filter(|(_, sum)| *sum != 0);
+    sums
+}
+
+/// The currencies whose balances do not sum to zero.
+fn imbalances(accounts: &[Account]) -> Vec<String> {
+    let off = sums(accounts).into_iter().filter(|(_, sum)| *sum != 0);
     off.map(|(currency, sum)| format!("balances sum to {} instead of zero", Money::new(sum, currency))).collect()
 }
 

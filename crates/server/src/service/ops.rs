@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use adapters::screening::ListBook;
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use domain::country::Country;
+use domain::currency::Currency;
 use domain::job::JobKind;
 use domain::time::Span;
 use engine::payments::Payments;
@@ -13,6 +16,7 @@ use http_api::write;
 use reqwest::StatusCode;
 use tokio::sync::watch;
 
+use super::books;
 use crate::telemetry::Exposition;
 
 /// What the answers are made of.
@@ -21,6 +25,8 @@ pub struct Ops {
     pub payments: Payments,
     /// The metrics.
     pub metrics: Exposition,
+    /// The sanction lists.
+    pub lists: Arc<ListBook>,
     /// Whether the service is stopping.
     pub stopping: watch::Receiver<bool>,
 }
@@ -53,27 +59,52 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
 }
 
 async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
-    let now = ops.payments.world().clock.now();
-    if let Err(error) = gauges(&ops.payments, now).await {
+    if let Err(error) = gauges(&ops).await {
         tracing::warn!(%error, "gauges that need the store were not brought up to date");
     }
     ([("content-type", "text/plain; version=0.0.4")], ops.metrics.render()).into_response()
 }
 
 /// Gauges that are read when they are asked for.
-async fn gauges(payments: &Payments, now: domain::time::Timestamp) -> Result<(), store::StoreError> {
+async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
+    let (payments, world) = (&ops.payments, ops.payments.world());
+    let now = world.clock.now();
     let counts = payments.store().job_counts().await?;
-    let runnable = |kind: &JobKind| *kind != JobKind::Review;
-    let due = counts.iter().filter(|count| runnable(&count.kind) && count.oldest <= now);
-    let oldest = due.map(|count| now - count.oldest).max().unwrap_or(Span(0));
-    set("corridor_job_oldest_due_seconds", oldest.0 / 1_000_000);
-    let waiting = |kind| counts.iter().find(|count| count.kind == kind).map_or(0, |count| count.count);
-    set("corridor_jobs_due", waiting(JobKind::Submit) + waiting(JobKind::Inquire));
-    set("corridor_review_queue_items", waiting(JobKind::Review));
+    for kind in JobKind::ALL {
+        let count = counts.iter().find(|count| count.kind == kind);
+        let age = count.map_or(Span(0), |count| now - count.oldest);
+        metrics::gauge!("corridor_jobs", "kind" => kind.name()).set(gauge(count.map_or(0, |count| count.count)));
+        metrics::gauge!("corridor_job_oldest_seconds", "kind" => kind.name()).set(gauge(seconds(age)));
+        if kind == JobKind::Review {
+            metrics::gauge!("corridor_review_queue_items").set(gauge(count.map_or(0, |count| count.count)));
+        }
+    }
+    let list_age = ops.lists.oldest_load().map_or(0, |loaded| seconds(now - loaded));
+    // The shipped sample never ages.
+    let list_age = if ops.lists.current().is_sample() { 0 } else { list_age };
+    metrics::gauge!("corridor_screening_list_age_seconds").set(gauge(list_age));
+    let ages = Country::ALL.iter().filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
+    let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
+    metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
+    metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));
     Ok(())
 }
 
-/// Sets a gauge to a whole number. The recorder keeps gauges as floating point; these never leave the exact range.
-fn set(name: &'static str, value: i64) {
-    metrics::gauge!(name).set(u32::try_from(value.max(0)).unwrap_or(u32::MAX));
+/// How far the balances of all tenants are from summing to zero, in minor units, over all currencies.
+async fn imbalance(payments: &Payments) -> Result<i64, store::StoreError> {
+    let mut off: i64 = 0;
+    for tenant in payments.store().tenants().await? {
+        let accounts = payments.store().accounts(tenant.id).await?;
+        off = off.saturating_add(books::sums(&accounts).values().map(|sum| sum.saturating_abs()).sum());
+    }
+    Ok(off)
+}
+
+const fn seconds(span: Span) -> i64 {
+    span.0 / 1_000_000
+}
+
+/// A whole number as a gauge takes it. The recorder keeps floating point; these stay in its exact range.
+fn gauge(value: i64) -> u32 {
+    u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use adapters::screening::ListBook;
 use axum::Router;
 use domain::policy::Environment;
 use engine::payments::Payments;
@@ -27,13 +28,19 @@ pub(super) struct Parts<'a> {
     pub public_url: &'a str,
     pub role: Role,
     pub metrics: Exposition,
+    pub lists: Arc<ListBook>,
     pub bank: Option<Arc<SimulatedBank>>,
     pub clock: BusinessClock,
     pub stopping: watch::Receiver<bool>,
 }
 
 pub(super) fn router(parts: &Parts<'_>) -> Router {
-    let ops = Ops { payments: parts.payments.clone(), metrics: parts.metrics.clone(), stopping: parts.stopping.clone() };
+    let ops = Ops {
+        payments: parts.payments.clone(),
+        metrics: parts.metrics.clone(),
+        lists: parts.lists.clone(),
+        stopping: parts.stopping.clone(),
+    };
     let mut router = ops::router(Arc::new(ops));
     if parts.role != Role::Worker {
         let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));

@@ -95,7 +95,6 @@ pub const METRICS: &[Metric] = &[
         "Time from acceptance of a payment to its success",
     ),
     metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments that wait for a person's decision"),
-    metric("corridor_unknown_payments", Kind::Gauge, &[], "Payments whose outcome at the rail is unknown"),
     metric(
         "corridor_discrepancies_total",
         Kind::Counter,
@@ -131,19 +130,6 @@ pub const METRICS: &[Metric] = &[
         Kind::Gauge,
         &[],
         "Sum over all accounts of debits minus credits, in minor units; anything but 0 is an alarm",
-    ),
-    // webhooks and chain
-    metric(
-        "corridor_webhook_oldest_pending_seconds",
-        Kind::Gauge,
-        &[],
-        "How long the oldest webhook that was not delivered has waited",
-    ),
-    metric(
-        "corridor_chain_head_lag_blocks",
-        Kind::Gauge,
-        &[],
-        "Blocks between the chain's head and what was read of it",
     ),
 ];
 

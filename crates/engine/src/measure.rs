@@ -1,0 +1,61 @@
+//! What a batch's commit is counted as. Seen while it is decided, recorded once it is committed: a batch that never
+//! lands counts nothing.
+
+use domain::country::Country;
+use domain::payment::PaymentState;
+use domain::quote::QuoteState;
+use domain::time::Span;
+use store::working_set::WorkingSet;
+
+/// The changes of one batch that are counted.
+#[derive(Debug, Default)]
+pub struct Seen {
+    quotes: Vec<(Country, &'static str)>,
+    payments: Vec<(Country, PaymentState)>,
+    settled: Vec<(Country, Span)>,
+}
+
+impl Seen {
+    /// Looks through a decided batch.
+    pub fn of(ws: &WorkingSet) -> Seen {
+        let mut seen = Seen::default();
+        for (_, before, quote) in ws.quotes.changes() {
+            if before.is_none_or(|before| before.state != quote.state) {
+                seen.quotes.push((quote.offer.country, quote_status(quote.state)));
+            }
+        }
+        for (_, before, payment) in ws.payments.changes() {
+            let state = payment.standing.state;
+            if before.is_none_or(|before| before.standing.state != state) {
+                seen.payments.push((payment.country, state));
+                if state == PaymentState::Succeeded {
+                    seen.settled.push((payment.country, payment.standing.state_at - payment.accepted_at));
+                }
+            }
+        }
+        seen
+    }
+
+    /// Records what was committed.
+    pub fn record(&self) {
+        for (country, status) in &self.quotes {
+            metrics::counter!("corridor_quotes_total", "country" => country.alpha3(), "status" => *status).increment(1);
+        }
+        for (country, state) in &self.payments {
+            let (country, status) = (country.alpha3(), state.name());
+            metrics::counter!("corridor_payments_total", "country" => country, "status" => status).increment(1);
+        }
+        for (country, span) in &self.settled {
+            let took = std::time::Duration::from_micros(span.0.max(0).unsigned_abs());
+            metrics::histogram!("corridor_payment_settle_seconds", "country" => country.alpha3()).record(took);
+        }
+    }
+}
+
+const fn quote_status(state: QuoteState) -> &'static str {
+    match state {
+        QuoteState::Active => "created",
+        QuoteState::Used => "used",
+        QuoteState::Expired => "expired",
+    }
+}

@@ -1,0 +1,101 @@
+//! After the server has stopped: are the rows what the answers said, and do the books add up?
+
+use anyhow::Context as _;
+use domain::ids::PaymentId;
+use domain::ledger::{AccountCode, TransferKind};
+use store::Store;
+
+use super::installation::{Funded, Installation};
+use super::load::{Sample, Tally};
+
+/// Transfers that are read at once.
+const PAGE: usize = 5_000;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Checks {
+    /// Payments that were answered 200.
+    pub(super) answered: u64,
+    /// Payments whose answer left open whether they were made.
+    pub(super) unclear: u64,
+    /// Payments that the ledger reserved money for.
+    pub(super) rows: u64,
+    /// Payments that were compared field by field.
+    pub(super) compared: u64,
+    /// Those whose row says something else than their answer.
+    pub(super) differing: Vec<String>,
+    /// What does not add up in the books.
+    pub(super) book_faults: Vec<String>,
+}
+
+impl Checks {
+    /// Reads the store.
+    pub(super) async fn make(installation: &Installation, tally: &Tally) -> anyhow::Result<Checks> {
+        let store = &installation.store;
+        let mut checks = Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
+        for funded in &installation.tenants {
+            checks.rows += reservations(store, funded).await?;
+            let faults = store.verify_books(funded.tenant.id).await.context("verifying the books")?;
+            checks.book_faults.extend(faults.iter().map(|fault| format!("{}: {fault:?}", funded.tenant.tag)));
+        }
+        for sample in &tally.samples {
+            checks.compared += 1;
+            checks.differing.extend(difference(store, &installation.tenants[sample.tenant], sample).await?);
+        }
+        Ok(checks)
+    }
+
+    /// Whether every answer has its row and every row its answer.
+    pub(super) fn agree(&self) -> bool {
+        (self.answered..=self.answered + self.unclear).contains(&self.rows) && self.differing.is_empty()
+    }
+
+    /// Whether the books add up.
+    pub(super) fn balanced(&self) -> bool {
+        self.book_faults.is_empty()
+    }
+}
+
+/// How often money was reserved on the prefund account: once per payment.
+async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
+    let (mut count, mut after) = (0, None);
+    loop {
+        let page = store.transfers(funded.tenant.id, after, PAGE).await.context("reading the transfers")?;
+        let reserves = page.iter().filter(|transfer| {
+            transfer.kind == TransferKind::Pending && matches!(transfer.debit, AccountCode::Prefund(_))
+        });
+        count += reserves.count() as u64;
+        after = match page.last() {
+            Some(last) if page.len() == PAGE => Some(last.id),
+            _ => return Ok(count),
+        };
+    }
+}
+
+/// What a row says otherwise than its answer did.
+async fn difference(store: &Store, funded: &Funded, sample: &Sample) -> anyhow::Result<Option<String>> {
+    let id = PaymentId::parse(&sample.id).context("an answer whose id is none")?;
+    let Some(record) = store.payment_record(funded.tenant.id, id).await.context("reading a payment")? else {
+        return Ok(Some(format!("{id}: there is no such payment")));
+    };
+    let amount = record.payment.amount.decimal().to_string();
+    let same = amount == sample.amount && record.order.external_id.as_ref() == Some(&sample.external_id);
+    Ok((!same).then(|| format!("{id}: amount {amount}, answered {}", sample.amount)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_unclear_answers_may_lack_or_have_a_row() {
+        for (answered, unclear, rows, agree) in
+            [(5, 0, 5, true), (5, 0, 4, false), (5, 0, 6, false), (5, 2, 7, true), (5, 2, 8, false)]
+        {
+            let checks = Checks { answered, unclear, rows, ..Checks::default() };
+            assert_eq!(checks.agree(), agree, "{answered} {unclear} {rows}");
+        }
+        let differing = Checks { differing: vec!["x".to_owned()], ..Checks::default() };
+        assert!(!differing.agree() && differing.balanced());
+    }
+}

@@ -1,0 +1,167 @@
+//! The bodies of requests: valid orders to every country, with changing amounts, accounts and ids. What does not change
+//! is written once.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::ids::QuoteId;
+use domain::order::{Draft, example};
+use http_api::write;
+use uuid::Uuid;
+
+/// The base currency of every pair.
+const CURRENCY: Currency = Currency::Aed;
+/// Base amounts, in minor units: every country's instant rail takes what they come to.
+const AMOUNT_MINOR: std::ops::Range<u64> = 5_000..200_000;
+/// Accounts of each country that are paid, by the last four digits; the sandbox gives those below 9 a meaning.
+const ENDINGS: std::ops::Range<u32> = 1_000..1_064;
+
+/// Numbers that need not be unpredictable, only different (xorshift64*, Vigna 2016).
+#[derive(Clone, Debug)]
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    /// A sequence that no other run has.
+    pub(super) fn fresh() -> anyhow::Result<Numbers> {
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(|error| anyhow::anyhow!("random numbers: {error}")).context("seed")?;
+        // The one state that the sequence never leaves.
+        Ok(Numbers(u64::from_ne_bytes(seed).max(1)))
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// One of `0..below`.
+    fn index(&mut self, below: usize) -> usize {
+        usize::try_from(self.next() >> 32).unwrap_or(0) % below.max(1)
+    }
+}
+
+/// One account of one country: an order without what changes.
+struct Template {
+    country: Country,
+    /// The members between `amount` and `external_id`, with the comma before them.
+    middle: String,
+}
+
+/// Makes bodies.
+pub(super) struct Orders {
+    templates: Vec<Template>,
+}
+
+impl Orders {
+    /// Orders to these countries.
+    pub(super) fn to(countries: &[Country]) -> Orders {
+        let to = |country: &Country| ENDINGS.map(|ending| template(*country, ending)).collect::<Vec<_>>();
+        Orders { templates: countries.iter().flat_map(to).collect() }
+    }
+
+    /// Chooses an account, and writes the body of a quote to its country. The order is to be to the same account.
+    pub(super) fn quote(&self, numbers: &mut Numbers, out: &mut Vec<u8>) -> usize {
+        let chosen = numbers.index(self.templates.len());
+        let amount = AMOUNT_MINOR.start + numbers.next() % (AMOUNT_MINOR.end - AMOUNT_MINOR.start);
+        out.clear();
+        let amount = Decimal::new(amount.into(), CURRENCY.minor_units());
+        write::object_into(out, |body| {
+            body.text("country", self.templates[chosen].country.alpha3());
+            body.text("currency", CURRENCY.code());
+            body.number("amount", amount);
+        });
+        chosen
+    }
+
+    /// Writes the body of the payment to a chosen account.
+    pub(super) fn payment(&self, chosen: usize, quote: &str, amount: &str, external_id: &str, out: &mut Vec<u8>) {
+        let Template { country, middle } = &self.templates[chosen];
+        out.clear();
+        let written = write!(
+            out,
+            r#"{{"country":"{}","currency":"{}","quote":"{quote}","amount":{amount}{middle},"external_id":"{external_id}"}}"#,
+            country.alpha3(),
+            CURRENCY.code()
+        );
+        debug_assert!(written.is_ok(), "a vector takes everything");
+    }
+}
+
+/// A random external id.
+pub(super) fn external_id(numbers: &mut Numbers, out: &mut String) {
+    use std::fmt::Write as _;
+    out.clear();
+    let written = write!(out, "b{:016x}{:016x}", numbers.next(), numbers.next());
+    debug_assert!(written.is_ok(), "a string takes everything");
+}
+
+fn template(country: Country, ending: u32) -> Template {
+    let draft = example::draft(country, QuoteId(Uuid::nil()), CURRENCY, Decimal::ONE);
+    let account = example::account_ending(country, &ending.to_string());
+    let middle = write::object(|out| members(out, &Draft { beneficiary_account_number: account, ..draft }));
+    let middle = String::from_utf8_lossy(&middle[1..middle.len() - 1]).into_owned();
+    Template { country, middle: format!(",{middle}") }
+}
+
+fn members(out: &mut write::ObjectWriter<'_>, draft: &Draft) {
+    out.text("bank_name", &draft.bank_name);
+    out.text("bank_branch_code", &draft.bank_branch_code);
+    out.text("beneficiary_name", &draft.beneficiary_name);
+    out.text("beneficiary_city", &draft.beneficiary_city);
+    out.text("beneficiary_address", &draft.beneficiary_address);
+    out.text("beneficiary_account_number", &draft.beneficiary_account_number);
+    out.text("beneficiary_account_type", draft.beneficiary_account_type.name());
+    out.text_or_null("beneficiary_mobile", draft.beneficiary_mobile.as_deref());
+    out.text_or_null("beneficiary_email", draft.beneficiary_email.as_deref());
+    out.text_or_null("remarks", draft.remarks.as_deref());
+    out.text("sender_name", &draft.sender_name);
+    out.plain_or_null("sender_birthdate", draft.sender_birthdate);
+    out.text("sender_identity_doc_type", draft.sender_identity_doc_type.name());
+    out.text("sender_identity_doc", &draft.sender_identity_doc);
+    out.plain_or_null("sender_identity_doc_exp", draft.sender_identity_doc_exp);
+    out.text_or_null("sender_identity_doc_country", draft.sender_identity_doc_country.as_deref());
+    out.text("sender_city", &draft.sender_city);
+    out.text("sender_address", &draft.sender_address);
+    out.text("sender_country", &draft.sender_country);
+    out.text_or_null("sender_mobile", draft.sender_mobile.as_deref());
+    out.text("sender_relation", &draft.sender_relation);
+}
+
+#[cfg(test)]
+mod tests {
+    use http_api::payments_v2::decode;
+
+    use super::*;
+
+    #[test]
+    fn every_body_is_a_request_of_the_service() {
+        let orders = Orders::to(&Country::ALL);
+        let (mut numbers, mut body, mut id) = (Numbers(7), Vec::new(), String::new());
+        let mut countries = std::collections::BTreeSet::new();
+        for _ in 0..500 {
+            let chosen = orders.quote(&mut numbers, &mut body);
+            let asked = decode::quote_request(&body).expect("a quote request");
+            external_id(&mut numbers, &mut id);
+            let quote = QuoteId(Uuid::from_u128(numbers.next().into()));
+            orders.payment(chosen, &quote.to_string(), "37912.05", &id, &mut body);
+            let (order, faults) = decode::payment_order(&body).expect("an order");
+            assert!(faults.is_empty(), "{faults:?}");
+            assert_eq!((order.country, order.currency, order.quote), (asked.country, asked.currency, quote));
+            assert_eq!((order.amount.to_string().as_str(), order.external_id.as_ref()), ("37912.05", Some(&id)));
+            countries.insert(order.country.alpha3());
+        }
+        assert_eq!(countries.len(), Country::ALL.len());
+    }
+
+    #[test]
+    fn numbers_do_not_repeat() {
+        let mut numbers = Numbers(1);
+        let seen: std::collections::BTreeSet<u64> = (0..10_000).map(|_| numbers.next()).collect();
+        assert_eq!(seen.len(), 10_000);
+    }
+}
