@@ -8,6 +8,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 
+use http_api::server::Settings;
+
 use super::Credentials;
 use crate::config::Secret;
 
@@ -50,8 +52,7 @@ impl Scripted {
         });
         let script = Arc::new(Mutex::new(Script { answers: answers.collect(), asked: Vec::new() }));
         let app = Router::new().fallback(answer).with_state(script.clone());
-        let server = axum_server::from_tcp(listener.into_std().expect("a listener")).expect("a server");
-        tokio::spawn(server.serve(app.into_make_service()));
+        tokio::spawn(http_api::server::serve(listener, app, Settings::default(), std::future::pending()));
         Scripted { script, base_url }
     }
 
