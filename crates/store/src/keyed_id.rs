@@ -5,7 +5,7 @@
 //! network over the 122 free bits (round function AES-128, after Luby and Rackoff) maps one to the other. It hides when
 //! and in which order things were made; it authenticates nothing: somebody else's UUID maps to a key that is not there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aes_gcm_siv::aes::Aes128;
 use aes_gcm_siv::aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -93,17 +93,34 @@ fn join(left: u64, right: u64) -> u128 {
     (u128::from(left) << HALF_BITS) | u128::from(right)
 }
 
+/// Where the last id stood: its milliseconds and its tail. Shared by all sources of a store, so that the ids of one
+/// process are in order however many sources there are.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Mutex<Option<(u128, u128)>>);
+
+#[cfg(feature = "simulation")]
+impl Last {
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// Fresh public ids in time order. Before the store knows its key the ids are simply random, which is right too.
 pub(crate) struct KeyedIds {
     codec: Option<IdCodec>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    tail: Option<u128>,
+    last: Arc<Last>,
 }
 
 impl KeyedIds {
-    pub(crate) fn new(codec: Option<IdCodec>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> KeyedIds {
-        KeyedIds { codec, clock, entropy, tail: None }
+    pub(crate) fn new(
+        codec: Option<IdCodec>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        last: Arc<Last>,
+    ) -> KeyedIds {
+        KeyedIds { codec, clock, entropy, last }
     }
 
     fn random(&self) -> [u8; 16] {
@@ -112,14 +129,15 @@ impl KeyedIds {
         bytes
     }
 
-    /// The next stored-form id: milliseconds, then a counter that began at random.
-    fn next_stored(&mut self) -> Uuid {
-        let tail = match self.tail {
-            Some(last) => last.wrapping_add(1) & TAIL_MASK,
-            None => u128::from_be_bytes(self.random()) & TAIL_MASK,
+    /// The next stored-form id: milliseconds that never go back, then a counter that began at random.
+    fn next_stored(&self) -> Uuid {
+        let now = u128::from(self.clock.now().0.max(0).unsigned_abs() / 1_000) & ((1 << 48) - 1);
+        let mut last = self.last.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (millis, tail) = match *last {
+            Some((millis, tail)) => (now.max(millis), tail.wrapping_add(1) & TAIL_MASK),
+            None => (now, u128::from_be_bytes(self.random()) & TAIL_MASK),
         };
-        self.tail = Some(tail);
-        let millis = u128::from(self.clock.now().0.max(0).unsigned_abs() / 1_000) & ((1 << 48) - 1);
+        *last = Some((millis, tail));
         let shape = (0x7 << 76) | (0x2 << 62);
         Uuid::from_u128(with_free_bits(shape, (millis << TAIL_BITS) | tail))
     }
@@ -127,7 +145,7 @@ impl KeyedIds {
 
 impl IdSource for KeyedIds {
     fn next(&mut self) -> Uuid {
-        match self.codec.clone() {
+        match &self.codec {
             Some(codec) => codec.public(self.next_stored()),
             None => uuid::Builder::from_random_bytes(self.random()).into_uuid(),
         }

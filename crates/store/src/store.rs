@@ -12,7 +12,7 @@ use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::Sqlite;
 use crate::driver::{Attempted, Driver, Step};
 use crate::error::{ExecuteError, StoreError};
-use crate::keyed_id::{IdCodec, KeyedIds};
+use crate::keyed_id::{IdCodec, KeyedIds, Last};
 use crate::load;
 use crate::migrate::{self, MigrationReport};
 use crate::need::Need;
@@ -46,6 +46,7 @@ struct Inner {
     vault: Arc<Vault>,
     /// Known once the schema is there.
     keys: OnceLock<Arc<Keys>>,
+    last_id: Arc<Last>,
 }
 
 /// What a committed batch says of itself.
@@ -70,7 +71,8 @@ impl Store {
             return Err(StoreError::Config("it starts neither with sqlite: nor with postgres://".to_owned()));
         };
         let vault = Arc::new(Vault::new(&options));
-        Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys: OnceLock::new() }) })
+        let (keys, last_id) = (OnceLock::new(), Arc::default());
+        Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys, last_id }) })
     }
 
     /// Makes the schema the current one. Safe when several processes do it at once.
@@ -104,7 +106,7 @@ impl Store {
     pub fn ids(&self) -> Box<dyn IdSource + Send> {
         let codec = self.inner.keys.get().map(|keys| keys.ids.clone());
         let (clock, entropy) = (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
-        Box::new(KeyedIds::new(codec, clock, entropy))
+        Box::new(KeyedIds::new(codec, clock, entropy, Arc::clone(&self.inner.last_id)))
     }
 
     /// Loads what `need` names, lets `decide` work on it, and saves what it kept, all in one transaction.
@@ -157,6 +159,16 @@ impl Store {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.inner.vault
+    }
+
+    #[cfg(feature = "simulation")]
+    pub(crate) fn known_keys(&self) -> Option<&Keys> {
+        self.inner.keys.get().map(Arc::as_ref)
+    }
+
+    #[cfg(feature = "simulation")]
+    pub(crate) fn last_id(&self) -> &Last {
+        &self.inner.last_id
     }
 
     pub(crate) fn now_param(&self) -> Value {

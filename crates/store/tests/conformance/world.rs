@@ -83,7 +83,7 @@ async fn world(url: String, side: Side) -> World {
     World { store, clock, url, side, entropy }
 }
 
-async fn migrated(url: String, side: Side) -> World {
+pub async fn migrated(url: String, side: Side) -> World {
     let world = world(url, side).await;
     world.store.migrate().await.expect("migrates");
     world
