@@ -1,10 +1,16 @@
 //! What the document allows in a request against what the decoders take.
 
+use domain::bank::BankDirectory;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::ids::QuoteId;
 use domain::order::{Draft, FIELDS, example};
+use domain::policy::Corridors;
+use domain::time::Span;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::*;
@@ -175,4 +181,42 @@ fn the_bounds_of_the_queries_are_the_decoders() {
         (told("limit"), told("offset"), told("sorting_order")),
         (json!(defaults.limit), json!(defaults.offset), json!("desc"))
     );
+}
+
+/// Texts of each pattern that are tried.
+const TEXTS_PER_PATTERN: usize = 64;
+
+#[test]
+fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
+    let corridors = Corridors {
+        corridors: std::collections::BTreeMap::new(),
+        rails: Vec::new(),
+        relations: BTreeSet::from(["brother".to_owned()]),
+        submit_deadline: Span::mins(30),
+        return_window: Span::days(90),
+    };
+    let (document, mut runner) = (document(), TestRunner::deterministic());
+    for (_, draft) in orders(&document) {
+        let fields =
+            &document["components"]["schemas"][format!("PaymentOrder{}", draft.country.alpha3())]["properties"];
+        for field in ["bank_branch_code", "beneficiary_account_number", "beneficiary_mobile"] {
+            let pattern = fields[field]["pattern"].as_str().expect("a pattern");
+            let pattern = pattern.strip_prefix('^').and_then(|pattern| pattern.strip_suffix('$')).expect("anchors");
+            let texts = proptest::string::string_regex(pattern).expect("a regular expression");
+            for _ in 0..TEXTS_PER_PATTERN {
+                let text = texts.new_tree(&mut runner).expect("a text").current();
+                let mut draft = draft.clone();
+                match field {
+                    "bank_branch_code" => draft.bank_branch_code = text.clone(),
+                    "beneficiary_account_number" => draft.beneficiary_account_number = text.clone(),
+                    _ => draft.beneficiary_mobile = Some(text.clone()),
+                }
+                let told = draft.check(&BankDirectory::default(), &corridors, jiff::civil::date(2026, 11, 21));
+                let told: Vec<&str> = told.err().into_iter().flatten().map(|fault| fault.rule).collect();
+                // A pattern can tell neither check digits nor which bank an IBAN is of.
+                let beyond = |rule: &&&str| ["invalid_iban", "branch_iban_mismatch"].contains(*rule);
+                assert_eq!(told.iter().find(|rule| !beyond(rule)), None, "{field} {text:?} against {pattern}");
+            }
+        }
+    }
 }
