@@ -43,8 +43,8 @@ fn shared() -> Vec<&'static Stmt> {
 }
 
 /// Statements that only PostgreSQL runs.
-fn of_postgres() -> [&'static Stmt; 3] {
-    [&postgres::BEGIN, &postgres::COMMIT, &postgres::CLOCK]
+fn of_postgres() -> [&'static Stmt; 4] {
+    [&postgres::BEGIN, &postgres::BEGIN_SNAPSHOT, &postgres::COMMIT, &postgres::CLOCK]
 }
 
 impl Store {

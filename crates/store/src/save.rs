@@ -65,7 +65,7 @@ impl<'a> Saver<'a> {
     }
 
     /// The rows of a table of things that are changed in place: updates before insertions.
-    fn changed<K: Ord, V: PartialEq>(
+    fn changed<K, V>(
         &mut self,
         table: &'a Table<K, V>,
         (update, insert): (&'static Stmt, &'static Stmt),
@@ -74,8 +74,8 @@ impl<'a> Saver<'a> {
         mut write: impl FnMut(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>
     where
-        K: Eq + std::hash::Hash + Clone,
-        V: Clone,
+        K: Ord + Eq + std::hash::Hash + Clone,
+        V: PartialEq + Clone,
     {
         let changes = sorted(table);
         let mut updates = Columns::new(spec.update_columns(), changes.len());

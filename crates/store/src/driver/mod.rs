@@ -77,6 +77,14 @@ impl Driver {
         }
     }
 
+    /// Reads several things as they were at one instant, however long it takes: for audits.
+    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.snapshot(queries).await,
+            Driver::Postgres(postgres) => postgres.snapshot(queries).await,
+        }
+    }
+
     /// Reads by many keys.
     pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
         match self {

@@ -1,12 +1,14 @@
 //! The books: accounts, transfers, and the proof that the one is the fold of the other.
 
+use std::collections::BTreeMap;
+
 use domain::ids::{TenantId, TransferId};
 use domain::ledger::{Account, AccountCode};
 
 use crate::error::StoreError;
 use crate::rows;
 use crate::rows::ledger::StoredTransfer;
-use crate::sql::{Fields, Stmt};
+use crate::sql::{Fields, Row, Stmt};
 use crate::store::Store;
 
 static ACCOUNTS: Stmt =
@@ -88,41 +90,55 @@ impl Store {
         rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).collect()
     }
 
-    /// Recomputes every balance of a tenant from its transfers and names each that differs. While batches commit, ask
-    /// again before believing a difference: the sums are read one after the other.
+    /// Recomputes every balance of a tenant from its transfers and names each that differs, all as of one instant:
+    /// batches may go on meanwhile.
     ///
     /// # Errors
     /// As [`Store::accounts`].
     pub async fn verify_books(&self, tenant: TenantId) -> Result<Vec<BookFault>, StoreError> {
-        let mut sums = std::collections::BTreeMap::<AccountCode, Account>::new();
-        for row in &self.query(&DEBITS, vec![tenant.0.into()]).await? {
-            let (code, pending, posted) = read_sums(&mut row.fields())?;
-            let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
-            (account.debits_pending, account.debits_posted) = (pending, posted);
-        }
-        for row in &self.query(&CREDITS, vec![tenant.0.into()]).await? {
-            let (code, pending, posted) = read_sums(&mut row.fields())?;
-            let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
-            (account.credits_pending, account.credits_posted) = (pending, posted);
-        }
-        let mut faults = Vec::new();
-        for stored in self.accounts(tenant).await? {
-            let recomputed = sums.remove(&stored.code).unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
-            if stored != recomputed {
-                faults.push(BookFault::Sums { stored, recomputed });
-            }
-        }
-        faults.extend(
-            sums.into_values().map(|recomputed| BookFault::Sums {
-                stored: Account::empty(tenant, recomputed.code.clone()),
-                recomputed,
-            }),
-        );
-        let rows = self.query(&LOOSE_ENDS, vec![tenant.0.into()]).await?;
-        let loose = rows.first().map_or(Ok(0), |row| row.fields().int())?;
+        let queries = [&ACCOUNTS, &DEBITS, &CREDITS, &LOOSE_ENDS].map(|stmt| (stmt, vec![tenant.0.into()]));
+        let answers = self.driver().snapshot(queries.into()).await?;
+        let [accounts, debits, credits, loose_ends] = answers.as_slice() else {
+            return Err(StoreError::Corrupt("an audit gave too few answers".to_owned()));
+        };
+        let mut faults = compare(tenant, accounts, recompute(tenant, debits, credits)?)?;
+        let loose = loose_ends.first().map_or(Ok(0), |row| row.fields().int())?;
         if loose > 0 {
             faults.push(BookFault::LooseEnds(loose));
         }
         Ok(faults)
     }
+}
+
+type Accounts = BTreeMap<AccountCode, Account>;
+
+fn recompute(tenant: TenantId, debits: &[Row], credits: &[Row]) -> Result<Accounts, StoreError> {
+    let mut sums = Accounts::new();
+    for row in debits {
+        let (code, pending, posted) = read_sums(&mut row.fields())?;
+        let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+        (account.debits_pending, account.debits_posted) = (pending, posted);
+    }
+    for row in credits {
+        let (code, pending, posted) = read_sums(&mut row.fields())?;
+        let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+        (account.credits_pending, account.credits_posted) = (pending, posted);
+    }
+    Ok(sums)
+}
+
+fn compare(tenant: TenantId, accounts: &[Row], mut sums: Accounts) -> Result<Vec<BookFault>, StoreError> {
+    let mut faults = Vec::new();
+    for row in accounts {
+        let stored = rows::ledger::read_account(&mut row.fields())?;
+        let recomputed = sums.remove(&stored.code).unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
+        if stored != recomputed {
+            faults.push(BookFault::Sums { stored, recomputed });
+        }
+    }
+    faults.extend(sums.into_values().map(|recomputed| {
+        let stored = Account::empty(tenant, recomputed.code.clone());
+        BookFault::Sums { stored, recomputed }
+    }));
+    Ok(faults)
 }

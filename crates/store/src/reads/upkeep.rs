@@ -109,8 +109,10 @@ impl Store {
     /// The database cannot be reached.
     pub async fn payments_without_job(&self, limit: usize) -> Result<Vec<(TenantId, PaymentId)>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&WITHOUT_JOB, vec![number(limit)]).await?;
-        rows.iter()
+        let answers = self.driver().snapshot(vec![(&WITHOUT_JOB, vec![number(limit)])]).await?;
+        answers
+            .iter()
+            .flatten()
             .map(|row| {
                 let mut fields = row.fields();
                 Ok((TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?))))

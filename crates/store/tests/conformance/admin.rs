@@ -88,7 +88,11 @@ pub async fn sealed_values_open_only_where_they_belong(world: World) {
     };
     assert_eq!(seen, Ok(0), "no name stands in the clear");
     // Each row gets another row's document, in its own tenant or from the other.
-    world.sql("CREATE TABLE copies AS SELECT payment, document FROM payment_order").await.expect("beside").expect("made");
+    world
+        .sql("CREATE TABLE copies AS SELECT payment, document FROM payment_order")
+        .await
+        .expect("beside")
+        .expect("made");
     let swap = "UPDATE payment_order SET document = (SELECT c.document FROM copies c \
                 WHERE c.payment <> payment_order.payment ORDER BY c.payment LIMIT 1)";
     assert_eq!(world.sql(swap).await, Some(Ok(3)));

@@ -7,6 +7,7 @@ mod admin;
 mod books;
 mod commit;
 mod constraints;
+mod engines;
 mod jobs;
 mod lists;
 mod rows;

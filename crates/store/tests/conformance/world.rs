@@ -83,10 +83,16 @@ async fn world(url: String, side: Side) -> World {
     World { store, clock, url, side, entropy }
 }
 
-pub async fn migrated(url: String, side: Side) -> World {
+async fn migrated(url: String, side: Side) -> World {
     let world = world(url, side).await;
     world.store.migrate().await.expect("migrates");
     world
+}
+
+/// Opens an address with a clock, entropy and keys of its own.
+pub async fn try_open(url: &str) -> Result<Store, store::StoreError> {
+    let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
+    Store::open(url, Options::new(clock, SecretBox::new(Box::new(KEK)))).await
 }
 
 fn run<F: Future<Output = ()>>(future: F) {

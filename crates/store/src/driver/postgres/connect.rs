@@ -23,18 +23,21 @@ const APPLICATION: &str = "corridor";
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
+    /// Batches and small changes.
     Writer,
+    /// Look-ups and pages.
     Reader,
+    /// Reads of whole tables.
+    Auditor,
 }
 
 pub(super) struct Connector {
     config: Config,
     tls: Option<MakeRustlsConnect>,
-    statement_timeout: Span,
 }
 
 impl Connector {
-    pub(super) fn new(url: &str, statement_timeout: Span) -> Result<Connector, StoreError> {
+    pub(super) fn new(url: &str) -> Result<Connector, StoreError> {
         let address = tls::split(url)?;
         // The address may hold a password: only the parser's own words are passed on.
         let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
@@ -43,10 +46,10 @@ impl Connector {
         config.connect_timeout(CONNECT_TIMEOUT).application_name(APPLICATION);
         config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
         let tls = if address.wants_tls { Some(tls::connector(address.root_file.as_deref())?) } else { None };
-        Ok(Connector { config, tls, statement_timeout })
+        Ok(Connector { config, tls })
     }
 
-    pub(super) async fn connect(&self, role: Role) -> Result<Client, DbError> {
+    pub(super) async fn connect(&self, role: Role, statement_timeout: Span) -> Result<Client, DbError> {
         let connecting = async {
             match &self.tls {
                 Some(tls) => self.config.connect(tls.clone()).await.map(|(client, connection)| {
@@ -63,44 +66,55 @@ impl Connector {
             .await
             .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
-        self.set_up(&client, role).await?;
+        set_up(&client, role, statement_timeout).await?;
         Ok(client)
     }
+}
 
-    async fn set_up(&self, client: &Client, role: Role) -> Result<(), DbError> {
-        let timeout_ms = self.statement_timeout.0 / 1_000;
-        let mut settings = vec![
-            format!("SET statement_timeout = {timeout_ms}"),
-            format!("SET lock_timeout = {timeout_ms}"),
-            format!("SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MAX_MS}"),
-            "SET TIME ZONE 'UTC'".to_owned(),
-            // Every statement is a look-up by key: a plan made while a table was small must not read it whole later.
-            "SET enable_seqscan = off".to_owned(),
-        ];
-        match role {
-            Role::Reader => settings.push("SET default_transaction_read_only = on".to_owned()),
-            Role::Writer => settings.extend(
-                [
-                    "SET synchronous_commit = on",
-                    "SET default_transaction_isolation = 'read committed'",
-                    "SET plan_cache_mode = force_generic_plan",
-                    "SET enable_hashjoin = off",
-                    "SET enable_mergejoin = off",
-                    "SET jit = off",
-                ]
-                .map(str::to_owned),
-            ),
+/// Settings of every session.
+fn common(statement_timeout: Span) -> [String; 4] {
+    let timeout_ms = statement_timeout.0 / 1_000;
+    [
+        format!("SET statement_timeout = {timeout_ms}"),
+        format!("SET lock_timeout = {timeout_ms}"),
+        format!("SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MAX_MS}"),
+        "SET TIME ZONE 'UTC'".to_owned(),
+    ]
+}
+
+/// Every statement of a writer or reader finds its rows by key: a plan made while a table was small must not read it
+/// whole later, nor may a page of a few rows be made by joining or sorting everything.
+const BY_KEY: [&str; 5] = [
+    "SET enable_seqscan = off",
+    "SET enable_bitmapscan = off",
+    "SET enable_hashjoin = off",
+    "SET enable_mergejoin = off",
+    "SET jit = off",
+];
+const READ_ONLY: [&str; 1] = ["SET default_transaction_read_only = on"];
+const WRITE: [&str; 3] = [
+    "SET synchronous_commit = on",
+    "SET default_transaction_isolation = 'read committed'",
+    "SET plan_cache_mode = force_generic_plan",
+];
+
+async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<(), DbError> {
+    let (access, plans): (&[&str], &[&str]) = match role {
+        Role::Writer => (&WRITE, &BY_KEY),
+        Role::Reader => (&READ_ONLY, &BY_KEY),
+        Role::Auditor => (&READ_ONLY, &[]),
+    };
+    let common = common(statement_timeout);
+    let settings = common.iter().map(String::as_str).chain(access.iter().copied()).chain(plans.iter().copied());
+    for setting in settings {
+        match client.batch_execute(setting).await {
+            Ok(()) => {}
+            // Another engine that speaks the protocol may not know a planner's switch, and does not need it.
+            Err(error) if is_unknown(&error) => tracing::debug!(setting, "the database does not know a setting"),
+            Err(error) => return Err(failure::meaning(&error)),
         }
-        for setting in settings {
-            match client.batch_execute(&setting).await {
-                Ok(()) => {}
-                // Another engine that speaks the protocol may not know a planner's switch, and does not need it.
-                Err(error) if is_unknown(&error) => tracing::debug!(setting, "the database does not know a setting"),
-                Err(error) => return Err(failure::meaning(&error)),
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }
 
 fn drive<S, T>(connection: tokio_postgres::Connection<S, T>)

@@ -32,6 +32,9 @@ use crate::sql::{Columns, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
 pub(crate) static BEGIN: Stmt = Stmt::written("begin", "BEGIN");
+/// Every read of an audit sees the same instant.
+pub(crate) static BEGIN_SNAPSHOT: Stmt =
+    Stmt::written("begin.snapshot", "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 pub(crate) static COMMIT: Stmt = Stmt::written("commit", "COMMIT");
 /// The database's clock, read after the heads are locked, so that a tenant's batches never go back in time.
 pub(crate) static CLOCK: Stmt =
@@ -40,10 +43,15 @@ pub(crate) static CLOCK: Stmt =
 /// What the connections wait beyond the server's own statement time-out before they give a statement up as lost.
 const LOST_AFTER: Duration = Duration::from_secs(5);
 
+/// How long one statement of an audit may take.
+const AUDIT_TIMEOUT: Span = Span::hours(1);
+
 /// A PostgreSQL database.
 pub(crate) struct Postgres {
     writers: Arc<Pool>,
     readers: Arc<Pool>,
+    /// For what reads whole tables.
+    auditors: Arc<Pool>,
     /// Microseconds by which this service's time is ahead of the database's.
     offset: AtomicI64,
     faults: FaultHooks,
@@ -52,12 +60,15 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Prepares connections to `url`; connects when first used.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
-        let connector = Arc::new(connect::Connector::new(url, options.statement_timeout)?);
-        let timeout = duration(options.statement_timeout) + LOST_AFTER;
-        let pool = |role, size| Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout));
+        let connector = Arc::new(connect::Connector::new(url)?);
+        let pool = |role, size, timeout: Span| {
+            Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout, duration(timeout) + LOST_AFTER))
+        };
+        let timeout = options.statement_timeout;
         Ok(Postgres {
-            writers: pool(connect::Role::Writer, options.writers),
-            readers: pool(connect::Role::Reader, options.readers),
+            writers: pool(connect::Role::Writer, options.writers, timeout),
+            readers: pool(connect::Role::Reader, options.readers, timeout),
+            auditors: pool(connect::Role::Auditor, 1, AUDIT_TIMEOUT),
             offset: AtomicI64::new(0),
             faults: FaultHooks::of(options),
         })
@@ -82,6 +93,16 @@ impl Postgres {
 
     pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
         self.read(stmt, Params::Columns(&keys)).await
+    }
+
+    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+        let mut lease = self.auditors.lease_fresh().await?;
+        let mut statements = vec![(&BEGIN_SNAPSHOT, Params::None)];
+        statements.extend(queries.iter().map(|(stmt, params)| (*stmt, Params::Values(params))));
+        statements.push((&COMMIT, Params::None));
+        let mut answers = flight::all(lease.flight(&statements).await?)?;
+        answers.pop();
+        Ok(answers.into_iter().skip(1).map(|answer| answer.rows).collect())
     }
 
     pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {

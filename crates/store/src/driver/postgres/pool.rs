@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use domain::time::Span;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::{Client, Statement};
 
@@ -26,13 +27,22 @@ pub(super) struct Pool {
     role: Role,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
+    /// How long the server lets a statement take.
+    statement_timeout: Span,
+    /// How long its answer is waited for.
     timeout: Duration,
 }
 
 impl Pool {
-    pub(super) fn new(connector: Arc<Connector>, role: Role, size: usize, timeout: Duration) -> Pool {
+    pub(super) fn new(
+        connector: Arc<Connector>,
+        role: Role,
+        size: usize,
+        statement_timeout: Span,
+        timeout: Duration,
+    ) -> Pool {
         let permits = Arc::new(Semaphore::new(size.max(1)));
-        Pool { connector, role, idle: Mutex::default(), permits, timeout }
+        Pool { connector, role, idle: Mutex::default(), permits, statement_timeout, timeout }
     }
 
     /// A connection, idle or new.
@@ -55,7 +65,10 @@ impl Pool {
         let idle = if may_be_idle { self.pop_open() } else { None };
         let connection = match idle {
             Some(connection) => connection,
-            None => Connection { client: self.connector.connect(self.role).await?, statements: HashMap::new() },
+            None => {
+                let client = self.connector.connect(self.role, self.statement_timeout).await?;
+                Connection { client, statements: HashMap::new() }
+            }
         };
         Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, _permit: permit })
     }

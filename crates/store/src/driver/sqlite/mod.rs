@@ -60,6 +60,15 @@ impl Sqlite {
         self.clock.now()
     }
 
+    /// Works on the one connection of a database in memory.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn in_place<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        match &self.mode {
+            Mode::InPlace(connection) => Some(work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))),
+            Mode::File { .. } => None,
+        }
+    }
+
     /// Runs `work` on the writing connection.
     pub(crate) async fn on_writer<T: Send + 'static>(
         &self,
@@ -83,6 +92,18 @@ impl Sqlite {
 
     pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
         self.on_reader(move |connection| connection::run(connection, stmt, &params).map(|answer| answer.rows)).await
+    }
+
+    /// One reading transaction sees one state of the log.
+    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+        let read = move |connection: &mut Connection| {
+            let transaction = connection.transaction().map_err(connection::failure)?;
+            let run = |(stmt, params): &(&'static Stmt, Vec<Value>)| {
+                connection::run(&transaction, stmt, params).map(|answer| answer.rows)
+            };
+            queries.iter().map(run).collect()
+        };
+        self.on_reader(read).await
     }
 
     pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {

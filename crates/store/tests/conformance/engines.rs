@@ -1,0 +1,126 @@
+//! What only one of the engines can show.
+
+use store::ExecuteError;
+use store::StoreError;
+
+use crate::world::{Side, World, on_postgres, on_sqlite_file, put_payment, put_quote, tenant_need};
+
+async fn dead_connections(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let payment = world.payment(tenant, None).await;
+    let cluster = testkit::postgres::shared().expect("a server");
+    let database = world.url.rsplit('/').next().expect("a name").split('?').next().expect("a name").to_owned();
+    for _ in 0..3 {
+        cluster.disconnect(&database).expect("all sessions end");
+        assert!(world.store.payment_record(tenant, payment.id).await.expect("read again").is_some());
+        cluster.disconnect(&database).expect("all sessions end");
+        world.quote(tenant).await;
+        cluster.disconnect(&database).expect("all sessions end");
+        assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
+    }
+    assert_eq!(world.store.event_head(tenant).await, Ok(6));
+}
+
+#[test]
+fn connections_that_died_while_idle_are_replaced() {
+    on_postgres("dead_connections", dead_connections);
+}
+
+async fn poison(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let quote = world.quote(tenant).await;
+    let mut need = tenant_need(tenant);
+    need.quotes.insert((tenant, quote.id));
+    let result = world.execute(&need, |ws, ids| _ = put_payment(ws, &quote, Some("a\0b"), ids)).await;
+    assert_eq!(result, Err(ExecuteError::Contended), "one command's fault: tried alone, only that one fails");
+    world.payment(tenant, Some("ab")).await;
+}
+
+#[test]
+fn a_text_that_the_database_does_not_take_is_one_commands_fault() {
+    on_postgres("poison", poison);
+}
+
+async fn nowhere(_: World) {
+    let store = crate::world::try_open("postgres://corridor@127.0.0.1:1/none").await.expect("not connected yet");
+    let tenant = domain::ids::TenantId(uuid::Uuid::new_v4());
+    for result in [store.ready().await, store.migrate().await.map(drop), store.tenants().await.map(drop)] {
+        assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
+    }
+    let batch = domain::ids::BatchId(store.ids().next());
+    let result = store.execute(batch, &tenant_need(tenant), &mut |_| {}).await;
+    assert!(matches!(result, Err(ExecuteError::Unavailable(_))), "{result:?}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_unavailable() {
+    on_sqlite_file(nowhere);
+}
+
+async fn outlives(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let payment = world.payment(tenant, Some("x")).await;
+    let second = world.reopened(|_| {}).await.expect("a file");
+    second.ready().await.expect("ready");
+    assert_eq!(second.payment_id_by_external(tenant, "x").await, Ok(Some(payment.id)));
+    // Both handles write; neither loses the other's commits.
+    let other = World { store: second, ..world.clone() };
+    for _ in 0..5 {
+        world.quote(tenant).await;
+        other.quote(tenant).await;
+    }
+    assert_eq!(world.store.event_head(tenant).await, Ok(13));
+    let Side::File(dir) = &world.side else { panic!("a file") };
+    let raw = std::fs::read(dir.path().join("corridor.db")).expect("read");
+    let wal = std::fs::read(dir.path().join("corridor.db-wal")).unwrap_or_default();
+    for secret in [b"Samplekhan".as_slice(), b"N01234567", b"PK36SCBL"] {
+        let found = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
+        assert!(!found(&raw) && !found(&wal), "{}", String::from_utf8_lossy(secret));
+    }
+}
+
+#[test]
+fn a_file_is_shared_and_holds_no_personal_data_in_the_clear() {
+    on_sqlite_file(outlives);
+}
+
+async fn panics(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let inner = world.clone();
+    let lost = tokio::spawn(async move {
+        inner
+            .execute(&tenant_need(tenant), |ws, ids| {
+                put_quote(ws, tenant, ids);
+                panic!("planted");
+            })
+            .await
+    });
+    assert!(lost.await.is_err_and(|error| error.is_panic()));
+    assert_eq!(world.store.event_head(tenant).await, Ok(0));
+    world.quote(tenant).await;
+    assert_eq!(world.store.event_head(tenant).await, Ok(1));
+}
+
+#[test]
+fn a_decision_that_panics_is_rolled_back_on_sqlite() {
+    on_sqlite_file(panics);
+}
+
+#[test]
+fn a_decision_that_panics_is_rolled_back_on_postgres() {
+    on_postgres("panics", panics);
+}
+
+#[test]
+fn an_address_of_neither_engine_is_refused() {
+    on_sqlite_file(|_| async {
+        for url in ["mysql://x", "corridor.db", ""] {
+            let refused = crate::world::try_open(url).await;
+            assert!(matches!(refused, Err(StoreError::Config(_))), "{refused:?}");
+        }
+        let refused = crate::world::try_open("sqlite:/nowhere/at/all/corridor.db").await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        let refused = crate::world::try_open("postgres://a:geheim@b/c?sslmode=perhaps").await;
+        assert!(refused.is_err_and(|error| !error.to_string().contains("geheim")));
+    });
+}
