@@ -281,7 +281,7 @@ impl Client {
 
     fn accepted(&mut self, id: String, amount: String) {
         self.shared.accepted.fetch_add(1, Ordering::Relaxed);
-        if self.tally.accepted % SAMPLE_EVERY == 0 && self.tally.samples.len() < SAMPLES_MAX {
+        if self.tally.accepted.is_multiple_of(SAMPLE_EVERY) && self.tally.samples.len() < SAMPLES_MAX {
             let (tenant, external_id) = (self.tenant, self.external_id.clone());
             self.tally.samples.push(Sample { tenant, id, amount, external_id });
         }

@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_json_has_the_agreed_keys() {
-        let report = report(|tally, _| drop(tally.errors.insert("payment: 503 \"x\"".to_owned(), 2)));
+        let report = report(|tally, _| tally.errors.extend([("payment: 503 \"x\"".to_owned(), 2)]));
         let json: serde_json::Value = serde_json::from_slice(&report.json()).expect("JSON");
         for (key, expected) in [
             ("payments_per_s", "500"),
