@@ -1,0 +1,46 @@
+//! What every test here stands on: a runtime, services, clients, and a macro that runs a test on both stores.
+
+pub mod client;
+pub mod json;
+pub mod order;
+pub mod service;
+
+use std::sync::OnceLock;
+
+use tokio::runtime::Runtime;
+
+pub use client::{Answer, Bank, Fault, Quote};
+pub use json::Json;
+pub use order::Order;
+pub use service::{On, Running, Setup, brisk, shared};
+
+/// One runtime for all services and clients of the process: a shared service outlives the test that started it.
+pub fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        // Whoever was first is as good: all of them install the same provider.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime")
+    })
+}
+
+/// Runs a test on a store, if this run includes it.
+pub fn run<F: Future<Output = ()>>(on: On, test: impl FnOnce(On) -> F) {
+    if on == On::Postgres && service::cluster().is_none() {
+        return;
+    }
+    service::counted(on, || runtime().block_on(test(on)));
+}
+
+/// Makes two tests of each `async fn name(on: On)`: one per store.
+macro_rules! on_both_stores {
+    ($($name:ident)+) => {
+        mod sqlite {
+            $(#[test] fn $name() { $crate::harness::run($crate::harness::On::Sqlite, super::$name); })+
+        }
+        mod postgres {
+            $(#[test] fn $name() { $crate::harness::run($crate::harness::On::Postgres, super::$name); })+
+        }
+    };
+}
+pub(crate) use on_both_stores;

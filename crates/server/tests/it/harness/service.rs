@@ -1,0 +1,291 @@
+//! Services to test against: real sockets, real stores, a simulated bank.
+//!
+//! One mock service per backend is shared by all tests that need nothing special; others start their own. Whenever
+//! nobody uses the shared one, and when any other ends, its books are verified.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use engine::payments::Payments;
+use server::config::{Config, Sources};
+use server::service::{Role, Service, Start, books};
+use server::telemetry::{Exposition, install_recorder};
+use store::Store;
+use tempfile::TempDir;
+use testkit::bank::{Behaviour, DelayRange, SimulatedBank};
+use testkit::postgres::Cluster;
+use tokio::net::TcpListener;
+use tokio::sync::OnceCell;
+
+use super::runtime;
+
+/// The key-encryption key of all services: databases are copies of one template, which is sealed with it.
+const KEK: [u8; 32] = [7; 32];
+/// Longest orderly stop.
+const STOP_MAX: Duration = Duration::from_secs(20);
+
+/// A store that the service runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    Sqlite,
+    Postgres,
+}
+
+/// The PostgreSQL of this run; `None` where the run does without (said once).
+pub fn cluster() -> Option<&'static Cluster> {
+    static CLUSTER: OnceLock<Option<&'static Cluster>> = OnceLock::new();
+    *CLUSTER.get_or_init(|| testkit::postgres::for_tests("server/tests/it").expect("PostgreSQL"))
+}
+
+/// What a service of its own is like.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Configuration keys and values on top of [`defaults`].
+    pub config: Vec<(String, String)>,
+    /// How the simulated bank behaves.
+    pub behaviour: Behaviour,
+}
+
+impl Setup {
+    /// A mock service with frozen rates whose bank takes no time.
+    pub fn new() -> Setup {
+        Setup { config: Vec::new(), behaviour: Behaviour::instant() }
+    }
+
+    /// The same with a configuration key.
+    pub fn set(mut self, key: &str, value: &str) -> Setup {
+        self.config.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same with another bank.
+    pub fn bank(self, behaviour: Behaviour) -> Setup {
+        Setup { behaviour, ..self }
+    }
+
+    /// Starts it.
+    pub async fn start(self, on: On) -> Arc<Running> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().to_owned();
+        Running::start(self, on, &path, Some(dir)).await
+    }
+}
+
+/// A bank that settles, returns and contradicts itself soon after, so that every state can be seen on the way.
+pub fn brisk() -> Behaviour {
+    Behaviour {
+        settle: DelayRange::millis(40, 80),
+        return_after: DelayRange::millis(40, 80),
+        contradict_after: DelayRange::millis(40, 80),
+        withheld_notice: DelayRange::millis(80, 160),
+        ..Behaviour::default()
+    }
+}
+
+/// A running service.
+pub struct Running {
+    pub on: On,
+    /// `http://127.0.0.1:port`
+    pub url: String,
+    /// Where its data lies.
+    pub data_dir: PathBuf,
+    service: std::sync::Mutex<Option<Service>>,
+    payments: Payments,
+    bank: Option<Arc<SimulatedBank>>,
+    clock: server::service::clock::BusinessClock,
+    _dir: Option<TempDir>,
+}
+
+impl Running {
+    async fn start(setup: Setup, on: On, data_dir: &Path, dir: Option<TempDir>) -> Arc<Running> {
+        let config = config(&setup, on).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let start = Start {
+            config: &config,
+            data_dir,
+            listener,
+            role: Role::All,
+            metrics: exposition(),
+            behaviour: setup.behaviour,
+        };
+        let service = Service::start(start).await.expect("the service starts");
+        Arc::new(Running {
+            on,
+            url: service.public_url.clone(),
+            data_dir: data_dir.to_owned(),
+            payments: service.payments.clone(),
+            bank: service.bank.clone(),
+            clock: service.clock.clone(),
+            service: std::sync::Mutex::new(Some(service)),
+            _dir: dir,
+        })
+    }
+
+    pub fn store(&self) -> &Store {
+        self.payments.store()
+    }
+
+    pub const fn payments(&self) -> &Payments {
+        &self.payments
+    }
+
+    /// The simulated bank.
+    pub fn bank(&self) -> &SimulatedBank {
+        self.bank.as_deref().expect("a simulated bank")
+    }
+
+    /// Moves the business clock ahead.
+    pub fn advance(&self, span: Span) {
+        self.clock.advance(span);
+    }
+
+    pub fn now(&self) -> domain::time::Timestamp {
+        self.clock.now()
+    }
+
+    /// Every balance recomputed, every currency summed to zero, every open payment looked after.
+    pub async fn verify_books(&self) {
+        let report = books::verify(self.store()).await.expect("the books can be read");
+        assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
+    }
+
+    /// Verifies the books and stops in order.
+    pub async fn finish(self: Arc<Self>) {
+        self.verify_books().await;
+        self.stop().await;
+    }
+
+    /// Stops in order.
+    pub async fn stop(self: Arc<Self>) {
+        let service = self.service.lock().expect("nobody panicked").take();
+        // What we hold of the engine must go first: it ends when its last handle does.
+        let running = Arc::into_inner(self).expect("the last user of the service");
+        let Running { payments, bank, _dir, .. } = running;
+        drop((payments, bank));
+        service.expect("stopped once").stop(STOP_MAX).await;
+    }
+
+    /// Tells it to stop, while others still look at it. [`Running::stop`] is not possible afterwards.
+    pub fn begin_stop(&self) -> tokio::task::JoinHandle<()> {
+        let service = self.service.lock().expect("nobody panicked").take().expect("stopped once");
+        tokio::spawn(service.stop(STOP_MAX))
+    }
+}
+
+/// The metrics recorder is one per process.
+fn exposition() -> Exposition {
+    static EXPOSITION: OnceLock<Exposition> = OnceLock::new();
+    EXPOSITION.get_or_init(|| install_recorder(&[]).expect("the only recorder")).clone()
+}
+
+async fn config(setup: &Setup, on: On) -> Config {
+    let mut overrides = defaults();
+    overrides.push(("store.url".to_owned(), store_url(on)));
+    overrides.push(("security.key_encryption_key".to_owned(), STANDARD.encode(KEK)));
+    overrides.extend(setup.config.iter().cloned());
+    Config::load(&Sources { overrides, ..Sources::default() }).expect("a valid configuration")
+}
+
+/// What all services here have in common.
+fn defaults() -> Vec<(String, String)> {
+    [
+        ("environment", "mock"),
+        ("rates.source", "frozen"),
+        ("store.writers", "2"),
+        ("store.readers", "2"),
+        ("engine.poll_interval_ms", "50"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+fn store_url(on: On) -> String {
+    match on {
+        On::Sqlite => "sqlite:corridor.db".to_owned(),
+        On::Postgres => {
+            let cluster = cluster().expect("the run includes PostgreSQL");
+            let template = cluster.template("server_it", |url| {
+                let url = url.to_owned();
+                // A runtime of its own: the caller's is busy waiting for this.
+                std::thread::scope(|scope| scope.spawn(|| migrate(url)).join().expect("the migration does not panic"))
+            });
+            cluster.database_from(&template.expect("a template"), "server_it").expect("a database")
+        }
+    }
+}
+
+fn migrate(url: String) -> Result<(), String> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let clock = Arc::new(server::service::clock::WallClock);
+        let options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(KEK)));
+        let store = Store::open(&url, options).await.map_err(|error| error.to_string())?;
+        store.migrate().await.map(drop).map_err(|error| error.to_string())
+    })
+}
+
+/// The shared service of a backend, with a count of who uses it now.
+struct Shared {
+    running: OnceCell<Arc<Running>>,
+    users: AtomicUsize,
+}
+
+impl Shared {
+    const fn new() -> Shared {
+        Shared { running: OnceCell::const_new(), users: AtomicUsize::new(0) }
+    }
+}
+
+static SQLITE: Shared = Shared::new();
+static POSTGRES: Shared = Shared::new();
+
+fn shared_of(on: On) -> &'static Shared {
+    match on {
+        On::Sqlite => &SQLITE,
+        On::Postgres => &POSTGRES,
+    }
+}
+
+/// The shared service of a backend.
+pub async fn shared(on: On) -> Arc<Running> {
+    let started = shared_of(on).running.get_or_init(|| async move {
+        let dir = shared_dir(on);
+        Running::start(Setup::new().bank(brisk()), on, &dir, None).await
+    });
+    started.await.clone()
+}
+
+/// Counts a test as a user of the shared service; the one that leaves it unused verifies the books.
+pub fn counted<T>(on: On, test: impl FnOnce() -> T) -> T {
+    let shared = shared_of(on);
+    shared.users.fetch_add(1, Ordering::SeqCst);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
+    let last = shared.users.fetch_sub(1, Ordering::SeqCst) == 1;
+    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if let (true, Some(running)) = (last, shared.running.get()) {
+        runtime().block_on(running.verify_books());
+    }
+    result
+}
+
+/// Where a shared service of this process keeps its files. It cannot clean up behind itself; the next run does.
+fn shared_dir(on: On) -> PathBuf {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
+    for old in std::fs::read_dir(&home).into_iter().flatten().flatten() {
+        let name = old.file_name().to_string_lossy().into_owned();
+        let alive = name.rsplit('-').next().is_some_and(|pid| Path::new("/proc").join(pid).exists());
+        if !alive {
+            std::fs::remove_dir_all(old.path()).expect("an old directory can be removed");
+        }
+    }
+    let dir = home.join(format!("{on:?}-{}", std::process::id()).to_lowercase());
+    std::fs::create_dir_all(&dir).expect("a directory");
+    dir
+}

@@ -1,0 +1,6 @@
+//! `/v2/quote`
+
+mod create;
+mod fields;
+mod read;
+mod refusals;

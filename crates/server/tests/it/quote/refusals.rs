@@ -1,0 +1,107 @@
+//! `POST /v2/quote`: the refusals that no field is to blame for.
+
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::time::Span;
+
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    a_closed_corridor_is_unavailable
+    a_corridor_without_rails_is_unavailable
+    a_country_that_the_tenant_did_not_agree_on_is_forbidden
+    a_missing_rate_is_unavailable
+    an_old_rate_is_unavailable
+    too_many_open_quotes_are_refused
+    the_mock_environment_has_no_cap_on_open_quotes
+    an_expired_quote_makes_room_for_another
+}
+
+async fn a_closed_corridor_is_unavailable(on: On) {
+    let bank = Bank::alone(on, Setup::new().set("corridors.EGY.open", "false")).await;
+    bank.quote_call(Country::Egy, Currency::Aed, "100").send().await.refused(400, "corridor_unavailable");
+    let quote = bank.any_quote().await;
+    let order = quote.order().text("country", "EGY");
+    bank.pay(&order).await.refused(400, "corridor_unavailable");
+    bank.finish().await;
+}
+
+async fn a_corridor_without_rails_is_unavailable(on: On) {
+    let setup = Setup::new().set("rails.phl-instapay.enabled", "false").set("rails.phl-pesonet.enabled", "false");
+    let bank = Bank::alone(on, setup).await;
+    bank.quote_call(Country::Phl, Currency::Aed, "100").send().await.refused(400, "corridor_unavailable");
+    bank.finish().await;
+}
+
+async fn a_country_that_the_tenant_did_not_agree_on_is_forbidden(on: On) {
+    let bank = Bank::agreed(on, |policy| drop(policy.countries.remove(&Country::Npl))).await;
+    bank.quote_call(Country::Npl, Currency::Aed, "100").send().await.refused(403, "corridor_not_enabled");
+    let order = bank.any_quote().await.order().text("country", "NPL");
+    bank.pay(&order).await.refused(403, "corridor_not_enabled");
+}
+
+/// Rates from a file: one pair, `as_of` an instant.
+async fn with_rates(on: On, as_of: &str) -> Bank {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("rates.csv");
+    let rows = format!("base,quote,rate,as_of\nAED,PKR,75.90,{as_of}\nUSD,PKR,278.75,{as_of}\n");
+    std::fs::write(&file, rows).expect("written");
+    let sources = format!("[{{ location = \"{}\" }}]", file.display());
+    let setup = Setup::new().set("rates.source", "live").set("rates.sources", &sources);
+    Bank::alone(on, setup).await
+}
+
+async fn a_missing_rate_is_unavailable(on: On) {
+    let now = jiff::Timestamp::now().to_string();
+    let bank = with_rates(on, &now).await;
+    bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.ok();
+    bank.quote_call(Country::Ind, Currency::Aed, "100").send().await.refused(400, "rate_unavailable");
+    bank.quote_call(Country::Pak, Currency::Eur, "100").send().await.refused(400, "rate_unavailable");
+    bank.finish().await;
+}
+
+async fn an_old_rate_is_unavailable(on: On) {
+    let bank = with_rates(on, "2026-01-01T00:00:00Z").await;
+    bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.refused(400, "rate_unavailable");
+    bank.finish().await;
+}
+
+/// A cap of two open quotes; `test` because mock has none.
+fn capped() -> Setup {
+    Setup::new().set("environment", "test").set("limits.enabled", "false").set("corridors.PAK.open_quote_cap", "2")
+}
+
+async fn too_many_open_quotes_are_refused(on: On) {
+    let bank = Bank::alone(on, capped()).await;
+    let first = bank.any_quote().await;
+    bank.any_quote().await;
+    let refused = bank.quote_call(Country::Pak, Currency::Aed, "100").send().await;
+    assert_eq!(refused.refused(400, "open_quote_limit")["limit"].text(), "2");
+    // Another corridor and another tenant have caps of their own; a used quote is no longer open.
+    bank.quote(Country::Ind, Currency::Aed, "100").await;
+    Bank::at(&bank.running).await.any_quote().await;
+    bank.pay(&first.order()).await.ok();
+    bank.any_quote().await;
+    bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.refused(400, "open_quote_limit");
+    bank.finish().await;
+}
+
+async fn the_mock_environment_has_no_cap_on_open_quotes(on: On) {
+    let bank = Bank::alone(on, capped().set("environment", "mock")).await;
+    for _ in 0..5 {
+        bank.any_quote().await;
+    }
+    bank.finish().await;
+}
+
+async fn an_expired_quote_makes_room_for_another(on: On) {
+    let bank = Bank::alone(on, capped().set("corridors.PAK.max_rate_age_s", "86400")).await;
+    let first = bank.any_quote().await;
+    bank.any_quote().await;
+    bank.running.advance(Span::secs(301));
+    let expired = || async { bank.history(first.id()).await.contains(&"quote.expired".to_owned()) };
+    assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
+    bank.any_quote().await;
+    bank.finish().await;
+}
