@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
+use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
 use crate::measure::Seen;
 use crate::planted::{self, Planted};
@@ -255,8 +256,12 @@ impl Runner {
                         held_back = std::mem::take(&mut ws.events);
                     }
                 };
+                failpoint::reach(Failpoint::BeforeCommit);
                 self.store.execute(batch, &need, &mut decide_all).await
             };
+            if executed.is_ok() {
+                failpoint::reach(Failpoint::AfterCommit);
+            }
             if planted::is(Planted::EventOutsideCommit) && executed.is_ok() {
                 self.write_events_after(&need, held_back).await;
             }

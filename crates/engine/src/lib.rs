@@ -9,6 +9,7 @@
 pub mod batcher;
 pub mod command;
 pub mod decide;
+pub mod failpoint;
 pub mod feed;
 pub mod health;
 mod measure;

@@ -10,10 +10,9 @@ use futures_util::future::join_all;
 
 use super::{Stop, Workers};
 use crate::command::PaymentAction;
+use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
-/// How long one node collects before another may.
-const ROLE_LEASE: Span = Span::secs(60);
 /// Wait before a rail is tried again after it failed, or before the role is asked for again.
 const RETRY: Span = Span::secs(2);
 /// Reports applied at once.
@@ -22,7 +21,8 @@ const APPLIED_AT_ONCE: usize = 256;
 pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop: Stop) {
     let role = format!("collect:{}", rail.id());
     while !*stop.borrow() {
-        match workers.store.lease_role(&role, &workers.owner, ROLE_LEASE).await {
+        // Two nodes that collect at the same time do no harm: a report that is known already changes nothing.
+        match workers.store.lease_role(&role, &workers.owner, workers.world.tuning.lease).await {
             Ok(Some(_)) => {}
             Ok(None) => {
                 workers.pause(RETRY, &mut stop).await;
@@ -57,7 +57,10 @@ impl Workers {
             }
         };
         match rail.collect(cursor.as_deref()).await {
-            Ok(page) => self.take_in(rail, page).await,
+            Ok(page) => {
+                failpoint::reach(Failpoint::BeforeReports);
+                self.take_in(rail, page).await
+            }
             Err(fault) => {
                 tracing::warn!(%fault, "reports cannot be fetched");
                 metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
@@ -82,8 +85,12 @@ impl Workers {
             }
         }
         let Some(cursor) = page.cursor else { return true };
+        failpoint::reach(Failpoint::BeforeCursor);
         match self.store.set_rail_cursor(rail.id(), &cursor).await {
-            Ok(()) => true,
+            Ok(()) => {
+                failpoint::reach(Failpoint::AfterCursor);
+                true
+            }
             Err(error) => {
                 tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
                 false

@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use super::Workers;
 use super::instruction::instruction;
 use crate::command::PaymentAction;
+use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
 /// Most attempts that one inquiry asks about.
@@ -51,10 +52,12 @@ impl Workers {
                 created_at: attempt.created_at,
             })
             .collect();
+        failpoint::reach(Failpoint::BeforeInquiry);
         let answers = match self.world.rails.get(rail) {
             Some(connected) => connected.inquire(&inquiries).await,
             None => vec![InquiryAnswer::NoAnswer("the rail is not connected".to_owned()); asks.len()],
         };
+        failpoint::reach(Failpoint::AfterInquiry);
         if answers.iter().all(|answer| matches!(answer, InquiryAnswer::NoAnswer(_))) {
             self.health.failed(rail, self.clock().now());
         } else {
@@ -94,6 +97,7 @@ impl Workers {
         match self.store.payment_record(job.tenant, attempt.payment).await {
             Ok(Some(record)) => {
                 let message = instruction(attempt, &record, &self.world.corridors);
+                failpoint::reach(Failpoint::BeforeSendingAgain);
                 self.send(&attempt.rail, &[message]).await;
             }
             Ok(None) => tracing::error!(payment = %attempt.payment, "an attempt has no payment"),

@@ -17,6 +17,7 @@ use super::instruction::instruction;
 use super::Workers;
 use crate::command::{Outcome, PaymentAction};
 use crate::decide::payment::ROUTE_DELAY;
+use crate::failpoint::{self, Failpoint};
 use crate::payments::check::wanted;
 
 /// What is to be done with one leased payment.
@@ -146,10 +147,12 @@ impl Workers {
 
     /// One message to a rail, and its answers to the engine.
     pub(super) async fn send(&self, rail: &RailId, message: &[Instruction]) {
+        failpoint::reach(Failpoint::BeforeCall);
         let answers = match self.world.rails.get(rail) {
             Some(connected) => connected.submit(message).await,
             None => vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()],
         };
+        failpoint::reach(Failpoint::AfterCall);
         let failed = |answer: &Submission| matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_));
         if answers.iter().all(failed) {
             self.health.failed(rail, self.clock().now());
@@ -161,5 +164,6 @@ impl Workers {
             self.tell(sent.tenant, sent.payment, action)
         });
         join_all(telling).await;
+        failpoint::reach(Failpoint::AfterAnswers);
     }
 }

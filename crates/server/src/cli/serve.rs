@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
+use domain::policy::Environment;
+use engine::failpoint;
 
 use super::config::ConfigArgs;
 use super::failure::Failure;
@@ -36,6 +38,7 @@ pub struct MigrateArgs {
 pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     refuse(&config)?;
+    arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
     std::fs::create_dir_all(data_dir.path())?;
     run_async(async {
@@ -58,6 +61,20 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
+/// Where tests name the place at which this process is to end (`engine::failpoint`); read by debug builds alone.
+const FAILPOINT: &str = "CORRIDOR_FAILPOINT";
+
+fn arm_failpoint(config: &Config) -> Result<(), Failure> {
+    let wanted = std::env::var(FAILPOINT).ok().filter(|_| cfg!(debug_assertions));
+    match wanted {
+        Some(_) if config.environment == Environment::Production => {
+            Err(Failure::Usage(format!("{FAILPOINT} is for tests, not for production")))
+        }
+        Some(text) if !failpoint::arm(&text) => Err(Failure::Usage(format!("{FAILPOINT}: there is no {text:?}"))),
+        _ => Ok(()),
+    }
+}
+
 /// Brings the database to this version's schema.
 pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
@@ -67,10 +84,10 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
         let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
         let report = store.migrate().await.map_err(Failure::unavailable)?;
         match context.output {
-            Output::Table => output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len())),
-            Output::Json => {
-                output::json(&serde_json::json!({ "version": report.version, "applied": report.applied }))
+            Output::Table => {
+                output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len()))
             }
+            Output::Json => output::json(&serde_json::json!({ "version": report.version, "applied": report.applied })),
         }
     })
 }
@@ -78,7 +95,11 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
 /// Production does not start with anything simulated, sampled or in plain text.
 fn refuse(config: &Config) -> Result<(), Failure> {
     let refused = refuse_in_production(config);
-    if refused.is_empty() { Ok(()) } else { Err(Failure::Usage(format!("production refuses to start:\n  {}", refused.join("\n  ")))) }
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!("production refuses to start:\n  {}", refused.join("\n  "))))
+    }
 }
 
 /// The metrics of a process, every one at 0.

@@ -1,0 +1,112 @@
+//! Named places where a test has the process end at once, as `kill -9` would, to see what the next one makes of it.
+//!
+//! Compiled only where debug assertions are, and off even then until the process is told at its start; elsewhere
+//! [`reach`] is nothing at all.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failpoint {
+    /// A batch is complete and not yet given to the store.
+    BeforeCommit,
+    /// A batch is committed, nobody has been answered.
+    AfterCommit,
+    /// Attempts are saved, the rail has not been called.
+    BeforeCall,
+    /// The rail has answered, its answer is not saved.
+    AfterCall,
+    /// The rail's answers are saved.
+    AfterAnswers,
+    /// Attempts of an earlier process are about to be asked about.
+    BeforeInquiry,
+    /// The rail has said what became of them, its answer is not saved.
+    AfterInquiry,
+    /// Its answer is saved; a message that it never saw is about to be sent again.
+    BeforeSendingAgain,
+    /// Reports are fetched and not applied.
+    BeforeReports,
+    /// Reports are applied, the rail has not been told.
+    BeforeCursor,
+    /// The cursor behind the reports is saved.
+    AfterCursor,
+}
+
+impl Failpoint {
+    /// Every place.
+    pub const ALL: [Failpoint; 11] = [
+        Failpoint::BeforeCommit,
+        Failpoint::AfterCommit,
+        Failpoint::BeforeCall,
+        Failpoint::AfterCall,
+        Failpoint::AfterAnswers,
+        Failpoint::BeforeInquiry,
+        Failpoint::AfterInquiry,
+        Failpoint::BeforeSendingAgain,
+        Failpoint::BeforeReports,
+        Failpoint::BeforeCursor,
+        Failpoint::AfterCursor,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failpoint::BeforeCommit => "before_commit",
+            Failpoint::AfterCommit => "after_commit",
+            Failpoint::BeforeCall => "before_call",
+            Failpoint::AfterCall => "after_call",
+            Failpoint::AfterAnswers => "after_answers",
+            Failpoint::BeforeInquiry => "before_inquiry",
+            Failpoint::AfterInquiry => "after_inquiry",
+            Failpoint::BeforeSendingAgain => "before_sending_again",
+            Failpoint::BeforeReports => "before_reports",
+            Failpoint::BeforeCursor => "before_cursor",
+            Failpoint::AfterCursor => "after_cursor",
+        }
+    }
+}
+
+struct Armed {
+    at: Failpoint,
+    /// How often the place is passed before the process ends.
+    passes: AtomicU32,
+}
+
+static ARMED: OnceLock<Armed> = OnceLock::new();
+
+/// Has the process end at a place: `name`, or `name:3` for the third time that it is reached. `false` where there is
+/// no such place, or one is armed already.
+pub fn arm(text: &str) -> bool {
+    let (name, count) = text.split_once(':').unwrap_or((text, "1"));
+    let at = Failpoint::ALL.into_iter().find(|point| point.name() == name);
+    let (Some(at), Ok(count @ 1..)) = (at, count.parse::<u32>()) else { return false };
+    ARMED.set(Armed { at, passes: AtomicU32::new(count - 1) }).is_ok()
+}
+
+/// Ends the process where this place is armed.
+pub(crate) fn reach(point: Failpoint) {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let Some(armed) = ARMED.get().filter(|armed| armed.at == point) else { return };
+    let passed = armed.passes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    if passed.is_err() {
+        std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_others_are_refused() {
+        for point in Failpoint::ALL {
+            assert_eq!(Failpoint::ALL.iter().filter(|other| other.name() == point.name()).count(), 1);
+        }
+        for text in ["", "before", "before_commit:0", "before_commit:x", "before_commit:1:2"] {
+            assert!(!arm(text), "{text}");
+        }
+    }
+}
