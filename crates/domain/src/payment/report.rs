@@ -254,7 +254,8 @@ pub fn still_unclear(
     tries: i32,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    if payment.standing.state.is_terminal() {
+    // An attempt that was refused while the question was under way has its next job already.
+    if payment.standing.state.is_terminal() || attempt.state.is_refused() {
         return Effects::default();
     }
     // A rail that has accepted is silent from its first unanswered inquiry on, else since the attempt began.

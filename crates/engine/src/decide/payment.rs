@@ -238,7 +238,9 @@ impl Case<'_> {
         match answer {
             InquiryAnswer::Reported(said) => {
                 let mut effects = self.reported(attempt, said, cx);
-                if effects.job.is_none() && !self.payment.standing.state.is_terminal() {
+                // After a refusal the payment's job is to be sent over another rail, not to be asked about.
+                let asks_on = !self.payment.standing.state.is_terminal() && !attempt.state.is_refused();
+                if effects.job.is_none() && asks_on {
                     effects.job = later(report::inquiry_delay(tries), cx.now).job;
                 }
                 effects

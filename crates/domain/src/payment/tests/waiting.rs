@@ -111,6 +111,18 @@ fn an_attempt_that_was_asked_about_in_vain_may_have_been_sent() {
     assert_eq!(case.payment.unclear_since, Some(monday()));
 }
 
+/// Found by the simulator: the message did not leave, while another node was asking about it already.
+#[test]
+fn a_question_about_a_refused_attempt_leaves_the_payment_to_its_next_rail() {
+    let mut case = Case::sending();
+    let refused = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    assert_eq!(refused.job, Some(JobChange::Set(JobKind::Submit, case.now)));
+    case.pass(Span::mins(20));
+    assert_eq!(case.ask_in_vain(4), Effects::default());
+    assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Refused));
+    assert_eq!(case.payment.unclear_since, None);
+}
+
 /// Sandbox 0005 stays processing: a rail that answers is not silent, however long it takes.
 #[test]
 fn only_silence_counts_and_only_since_the_rail_last_spoke() {
