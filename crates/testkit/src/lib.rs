@@ -4,4 +4,5 @@
 
 pub mod bank;
 pub mod postgres;
+pub mod proxy;
 pub mod wait;

@@ -1,0 +1,290 @@
+//! A TCP proxy between a client and PostgreSQL that breaks the line where it hurts most: around a COMMIT.
+//!
+//! It reads what the client says just far enough to know when a COMMIT passes (simple queries and prepared statements
+//! alike); it changes nothing that it lets through. Only for connections without TLS.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// Bytes that are read at once.
+const CHUNK_BYTES: usize = 16 * 1_024;
+/// The longest message that is gathered before it is passed on.
+const MESSAGE_MAX_BYTES: usize = 64 << 20;
+/// What the server says of a transaction that was committed.
+const COMMITTED: &[u8] = b"COMMIT\0";
+
+/// Where the line breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// What came before the COMMIT is passed on, the COMMIT is not: nothing is committed.
+    Before,
+    /// The COMMIT is passed on and the line breaks at once: nobody knows.
+    Behind,
+    /// The COMMIT is passed on and done; its answer is lost.
+    Answer,
+}
+
+struct Shared {
+    upstream: SocketAddr,
+    /// What happens to the next commits, the last one first.
+    planned: Mutex<Vec<Cut>>,
+    cuts: AtomicU64,
+    commits: AtomicU64,
+    /// Raised to break every open line.
+    broken: watch::Sender<u64>,
+    /// True while nothing is passed on, in either direction.
+    frozen: watch::Sender<bool>,
+}
+
+/// A running proxy. Dropping it breaks every line and stops listening.
+pub struct Proxy {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Listens on any port of 127.0.0.1 and passes everything on to `upstream`.
+    ///
+    /// # Errors
+    /// The system has no port.
+    pub async fn start(upstream: SocketAddr) -> std::io::Result<Proxy> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            upstream,
+            planned: Mutex::default(),
+            cuts: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            broken: watch::Sender::new(0),
+            frozen: watch::Sender::new(false),
+        });
+        let task = tokio::spawn(accept(listener, shared.clone()));
+        Ok(Proxy { shared, address, task })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The next commit is cut so, after those that are planned already.
+    pub fn cut_next_commit(&self, cut: Cut) {
+        self.shared.planned.lock().unwrap_or_else(PoisonError::into_inner).insert(0, cut);
+    }
+
+    /// Planned cuts that were made.
+    pub fn cuts(&self) -> u64 {
+        self.shared.cuts.load(Ordering::Relaxed)
+    }
+
+    /// Commits that passed by, cut or not.
+    pub fn commits(&self) -> u64 {
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// Breaks every open line now.
+    pub fn cut_all(&self) {
+        self.shared.broken.send_modify(|count| *count += 1);
+    }
+
+    /// While frozen, lines stay open and nothing gets through.
+    pub fn freeze(&self, frozen: bool) {
+        self.shared.frozen.send_replace(frozen);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.cut_all();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((client, _)) = listener.accept().await {
+        tokio::spawn(line(client, shared.clone()));
+    }
+}
+
+/// One line, until either end closes it or it is broken.
+async fn line(client: TcpStream, shared: Arc<Shared>) {
+    let mut broken = shared.broken.subscribe();
+    let relayed = async {
+        let upstream = TcpStream::connect(shared.upstream).await?;
+        // Small messages wait for nobody: the proxy must not be slower than the line.
+        client.set_nodelay(true)?;
+        upstream.set_nodelay(true)?;
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = upstream.into_split();
+        // Said when a commit is on its way whose answer must not come through.
+        let swallow = watch::Sender::new(false);
+        let swallowing = swallow.subscribe();
+        tokio::select! {
+            ended = talk(from_client, to_server, &shared, &swallow) => ended,
+            ended = answer(from_server, to_client, &shared, swallowing) => ended,
+        }
+    };
+    tokio::select! {
+        // However a line ends, both sides are dropped and see it closed.
+        _ended = relayed => {}
+        _ = broken.changed() => {}
+    }
+}
+
+async fn thawed(shared: &Shared) {
+    // The sender lives in `shared`: it cannot be gone first.
+    let mut frozen = shared.frozen.subscribe();
+    let _gone = frozen.wait_for(|frozen| !*frozen).await;
+}
+
+/// What the client says, message by message.
+async fn talk(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    shared: &Shared,
+    swallow: &watch::Sender<bool>,
+) -> std::io::Result<()> {
+    let mut reader = Reader::default();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let count = from.read(&mut chunk).await?;
+        if count == 0 {
+            return Ok(());
+        }
+        thawed(shared).await;
+        reader.push(chunk.get(..count).unwrap_or_default())?;
+        while let Some((message, commits)) = reader.next() {
+            if !commits {
+                to.write_all(&message).await?;
+                continue;
+            }
+            shared.commits.fetch_add(1, Ordering::Relaxed);
+            let cut = shared.planned.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            match cut {
+                None => to.write_all(&message).await?,
+                Some(cut) => {
+                    shared.cuts.fetch_add(1, Ordering::Relaxed);
+                    if cut == Cut::Before {
+                        return Ok(());
+                    }
+                    swallow.send_replace(cut == Cut::Answer);
+                    to.write_all(&message).await?;
+                    // What came with it makes the server carry it out.
+                    to.write_all(&reader.rest()).await?;
+                    if cut == Cut::Behind {
+                        return Ok(());
+                    }
+                    // `answer` ends the line once the server has said that it is done.
+                    return tokio::io::copy(&mut from, &mut to).await.map(|_| ());
+                }
+            }
+        }
+    }
+}
+
+/// What the server says; from the moment when a commit's answer is to be lost, nothing is passed on any more.
+async fn answer(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    shared: &Shared,
+    swallowing: watch::Receiver<bool>,
+) -> std::io::Result<()> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut swallowed = Vec::new();
+    loop {
+        let count = from.read(&mut chunk).await?;
+        if count == 0 {
+            return Ok(());
+        }
+        thawed(shared).await;
+        let bytes = chunk.get(..count).unwrap_or_default();
+        if !*swallowing.borrow() {
+            to.write_all(bytes).await?;
+            continue;
+        }
+        swallowed.extend_from_slice(bytes);
+        if swallowed.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
+            return Ok(());
+        }
+    }
+}
+
+/// Cuts the client's bytes into messages and knows the COMMIT among them.
+#[derive(Default)]
+struct Reader {
+    bytes: Vec<u8>,
+    started: bool,
+    /// Names of prepared statements that commit.
+    commits: HashSet<Vec<u8>>,
+}
+
+impl Reader {
+    fn push(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        let endless = self.bytes.len() > MESSAGE_MAX_BYTES;
+        if endless { Err(std::io::Error::other("a message without end")) } else { Ok(()) }
+    }
+
+    /// The next whole message, and whether it makes the server commit.
+    fn next(&mut self) -> Option<(Vec<u8>, bool)> {
+        // The first message has no type.
+        let head = usize::from(self.started);
+        let length: [u8; 4] = self.bytes.get(head..head + 4)?.try_into().ok()?;
+        let whole = head + usize::try_from(u32::from_be_bytes(length)).ok()?;
+        if self.bytes.len() < whole.max(head + 4) {
+            return None;
+        }
+        let rest = self.bytes.split_off(whole.max(head + 4));
+        let message = std::mem::replace(&mut self.bytes, rest);
+        if !self.started {
+            self.started = true;
+            return Some((message, false));
+        }
+        let commits = self.commits(&message);
+        Some((message, commits))
+    }
+
+    fn commits(&mut self, message: &[u8]) -> bool {
+        let (kind, body) = (message.first().copied(), message.get(5..).unwrap_or_default());
+        let mut texts = body.split(|byte| *byte == 0);
+        let (first, second) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+        match kind {
+            // Query: the text.
+            Some(b'Q') => is_commit(first),
+            // Parse: the statement's name, its text.
+            Some(b'P') => {
+                if is_commit(second) {
+                    self.commits.insert(first.to_vec());
+                } else {
+                    self.commits.remove(first);
+                }
+                false
+            }
+            // Bind: the portal's name, the statement's.
+            Some(b'B') => self.commits.contains(second),
+            _ => false,
+        }
+    }
+
+    /// Everything that came behind the last message.
+    fn rest(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+fn is_commit(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.strip_suffix(b";").unwrap_or(text).eq_ignore_ascii_case(b"COMMIT")
+}
+
+#[cfg(test)]
+mod tests;
