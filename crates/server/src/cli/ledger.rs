@@ -107,7 +107,10 @@ async fn statement(args: &StatementArgs, context: &Context) -> Result<(), Failur
                     transfer.subject.map(|id| id.to_string()).unwrap_or_default(),
                 ]
             };
-            output::rows(&["at", "kind", "amount", "other side", "reason", "payment"], transfers.iter().map(row).collect())
+            output::rows(
+                &["at", "kind", "amount", "other side", "reason", "payment"],
+                transfers.iter().map(row).collect(),
+            )
         }
         Output::Json => transfers.iter().try_for_each(|transfer| {
             output::json(&json!({

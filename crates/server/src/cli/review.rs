@@ -56,8 +56,10 @@ enum Became {
 
 /// Options of `review resolve`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor review resolve --tenant demobank --to succeeded --maker ayesha --checker omar \
-    --why 'bank statement of 2026-11-20, line 14' 6f0c…")]
+#[command(
+    after_help = "Example:\n  corridor review resolve --tenant demobank --to succeeded --maker ayesha --checker omar \
+    --why 'bank statement of 2026-11-20, line 14' 6f0c…"
+)]
 pub struct ResolveArgs {
     /// The payment
     payment: String,

@@ -20,7 +20,9 @@ const PORT: u16 = 8480;
 
 /// Options of `sandbox`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox reset")]
+#[command(
+    after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox reset"
+)]
 pub struct SandboxArgs {
     #[command(subcommand)]
     command: Option<SandboxCommand>,
@@ -96,7 +98,9 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
             return Err(Failure::Refused(format!("the sandbox runs as process {running}: stop it first")));
         }
     }
-    for name in ["corridor.db", "corridor.db-wal", "corridor.db-shm", "sandbox.json", "last-quote.json", "last-payment.json"] {
+    for name in
+        ["corridor.db", "corridor.db-wal", "corridor.db-shm", "sandbox.json", "last-quote.json", "last-payment.json"]
+    {
         remove(|| std::fs::remove_file(data_dir.path().join(name)))?;
     }
     for name in ["bank", "keys"] {
@@ -128,7 +132,8 @@ fn card(printed: &Printed, colours: bool) -> String {
         ("wallet access key", printed.wallet_access_key.clone()),
         ("wallet secret key", printed.wallet_secret_key.clone()),
     ];
-    let mut card = format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));
+    let mut card =
+        format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));
     for (name, value) in rows {
         card.push_str(&format!("  {name:<20}{value}\n"));
     }

@@ -219,7 +219,11 @@ async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let secret_key = tenancy::fresh_secret().map_err(Failure::refused)?;
     let secret = SecretString::from(secret_key.clone());
-    opened.store.rotate_key(&args.access_key, secret, ROTATION_OVERLAP, &opened.who).await.map_err(Failure::of_store)?;
+    opened
+        .store
+        .rotate_key(&args.access_key, secret, ROTATION_OVERLAP, &opened.who)
+        .await
+        .map_err(Failure::of_store)?;
     show_key(&IssuedKey { access_key: args.access_key.clone(), secret_key }, context)
 }
 

@@ -64,7 +64,10 @@ struct PastRail {
 }
 
 impl PastRail {
-    fn with_bank<T>(&self, act: impl FnOnce(&mut BankCore<Journal>, Timestamp) -> Result<T, BookFault>) -> Result<T, BookFault> {
+    fn with_bank<T>(
+        &self,
+        act: impl FnOnce(&mut BankCore<Journal>, Timestamp) -> Result<T, BookFault>,
+    ) -> Result<T, BookFault> {
         let mut bank = self.bank.lock().unwrap_or_else(PoisonError::into_inner);
         let done = act(&mut bank, self.clock.now())?;
         bank.commit()?;
@@ -172,11 +175,7 @@ impl Past {
     }
 }
 
-fn rails(
-    config: &Config,
-    data_dir: &Path,
-    clock: &PastClock,
-) -> anyhow::Result<BTreeMap<RailId, Arc<dyn Rail>>> {
+fn rails(config: &Config, data_dir: &Path, clock: &PastClock) -> anyhow::Result<BTreeMap<RailId, Arc<dyn Rail>>> {
     let book = data_dir.join("bank");
     std::fs::create_dir_all(&book).with_context(|| format!("cannot create {}", book.display()))?;
     let (journal, restored) = Journal::open(&book.join("book.jsonl"), clock.now())?;

@@ -18,8 +18,8 @@ use http_api::problem::Problem;
 use http_api::request_id::RequestId;
 use http_api::write;
 use reqwest::StatusCode;
-use store::CLOCK_OFFSET;
 use serde::Deserialize;
+use store::CLOCK_OFFSET;
 use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
 
 use super::clock::BusinessClock;
@@ -37,11 +37,7 @@ pub(super) struct SandboxApi {
 
 impl SandboxApi {
     pub(super) fn of(parts: &Parts<'_>) -> Arc<SandboxApi> {
-        Arc::new(SandboxApi {
-            payments: parts.payments.clone(),
-            bank: parts.bank.clone(),
-            clock: parts.clock.clone(),
-        })
+        Arc::new(SandboxApi { payments: parts.payments.clone(), bank: parts.bank.clone(), clock: parts.clock.clone() })
     }
 
     fn bank(&self) -> Result<&SimulatedBank, Problem> {
@@ -80,9 +76,7 @@ async fn book(State(api): State<Arc<SandboxApi>>, id: RequestId, Query(query): Q
 async fn book_lines(api: &SandboxApi, query: &BookQuery) -> Result<Vec<BookLine>, Problem> {
     let bank = api.bank()?;
     let payments = match (&query.external_id, &query.payment_id) {
-        (Some(external), _) => {
-            payments_of_any_tenant(&api.payments, external).await.map_err(|error| failed(&error))?
-        }
+        (Some(external), _) => payments_of_any_tenant(&api.payments, external).await.map_err(|error| failed(&error))?,
         (None, Some(id)) => vec![PaymentId::parse(id).ok_or_else(unknown_payment)?],
         (None, None) => return Err(Problem::bad_request("missing_query", "Give external_id or payment_id")),
     };
@@ -146,7 +140,9 @@ fn steered(api: &SandboxApi, payment: &str, state: &str) -> Result<String, Probl
         Err(SteerFault::NotFound) => {
             Err(Problem::conflict("not_at_the_bank", "The bank has no order of this payment yet", 1))
         }
-        Err(fault @ SteerFault::Illegal { .. }) => Err(Problem::new(StatusCode::CONFLICT, "illegal_move", fault.to_string())),
+        Err(fault @ SteerFault::Illegal { .. }) => {
+            Err(Problem::new(StatusCode::CONFLICT, "illegal_move", fault.to_string()))
+        }
         Err(SteerFault::Book(error)) => Err(failed(&error)),
     }
 }

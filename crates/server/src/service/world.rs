@@ -112,7 +112,9 @@ fn client(headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
 fn directory(config: &Config) -> anyhow::Result<BankDirectory> {
     match config.bank_directory() {
         None => adapters::bank_directory::sample().context("bank directory sample"),
-        Some(path) => adapters::bank_directory::load(&path).with_context(|| format!("banks.directory {}", path.display())),
+        Some(path) => {
+            adapters::bank_directory::load(&path).with_context(|| format!("banks.directory {}", path.display()))
+        }
     }
 }
 
@@ -224,11 +226,7 @@ async fn rate_book(
     Ok((FreshRates::Embedded(embedded.clone()), embedded))
 }
 
-async fn sanction_lists(
-    config: &Config,
-    http: &reqwest::Client,
-    now: Timestamp,
-) -> anyhow::Result<ListBook> {
+async fn sanction_lists(config: &Config, http: &reqwest::Client, now: Timestamp) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
         anyhow::ensure!(config.screening.sample_list, "screening.lists: name at least one sanction list");
         return ListBook::sample().context("sample sanction list");
