@@ -226,7 +226,8 @@ impl Quote {
     }
 }
 
-fn http() -> &'static reqwest::Client {
+/// The client of all calls.
+pub fn http() -> &'static reqwest::Client {
     static HTTP: OnceLock<reqwest::Client> = OnceLock::new();
     HTTP.get_or_init(|| {
         // Connections are not kept: a test must not wait on one that another service has closed.

@@ -99,7 +99,7 @@ async fn an_expired_quote_makes_room_for_another(on: On) {
     let bank = Bank::alone(on, capped().set("corridors.PAK.max_rate_age_s", "86400")).await;
     let first = bank.any_quote().await;
     bank.any_quote().await;
-    bank.running.advance(Span::secs(301));
+    bank.running.advance(Span::secs(301)).await;
     let expired = || async { bank.history(first.id()).await.contains(&"quote.expired".to_owned()) };
     assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
     bank.any_quote().await;

@@ -1,0 +1,54 @@
+//! `POST /v2/payment`: what the rail that would pay insists on.
+
+use domain::country::Country;
+use domain::currency::Currency;
+
+use crate::harness::{Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    a_rail_that_needs_the_date_of_birth_asks_for_it
+    a_rail_that_needs_the_documents_expiry_asks_for_it
+    a_rail_that_needs_the_local_code_asks_for_it
+    a_default_local_code_stands_in
+}
+
+fn pakistan_needs(need: &str) -> Setup {
+    ["pak-raast", "pak-ibft", "pak-rtgs"]
+        .into_iter()
+        .fold(Setup::new(), |setup, rail| setup.set(&format!("rails.{rail}.needs"), &format!("[\"{need}\"]")))
+}
+
+async fn a_rail_that_needs_the_date_of_birth_asks_for_it(on: On) {
+    let bank = Bank::alone(on, pakistan_needs("sender_birthdate")).await;
+    let order = bank.any_quote().await.order();
+    bank.pay(&order.clone().without("sender_birthdate")).await.fault("body.sender_birthdate", "missing");
+    bank.pay(&order.clone().text("sender_birthdate", " ")).await.fault("body.sender_birthdate", "missing");
+    bank.pay(&order).await.ok();
+    bank.finish().await;
+}
+
+async fn a_rail_that_needs_the_documents_expiry_asks_for_it(on: On) {
+    let bank = Bank::alone(on, pakistan_needs("sender_identity_doc_exp")).await;
+    let order = bank.any_quote().await.order();
+    let without = order.clone().without("sender_identity_doc_exp");
+    bank.pay(&without).await.fault("body.sender_identity_doc_exp", "missing");
+    bank.pay(&order).await.ok();
+    bank.finish().await;
+}
+
+async fn a_rail_that_needs_the_local_code_asks_for_it(on: On) {
+    let bank = Bank::new(on).await;
+    let order = bank.quote(Country::Ind, Currency::Aed, "100").await.order();
+    // A BIC that the bank directory does not know, and no default.
+    let unknown = order.clone().text("bank_branch_code", "UTIBINBB");
+    bank.pay(&unknown).await.fault("body.bank_branch_code", "branch_code_required");
+    bank.pay(&order.text("bank_branch_code", "UTIB0000001")).await.ok();
+}
+
+async fn a_default_local_code_stands_in(on: On) {
+    let bank = Bank::alone(on, Setup::new().set("corridors.IND.default_local_code", "hdfc0000240")).await;
+    let id = bank.paid(Country::Ind, |order| order.text("bank_branch_code", "UTIBINBB")).await;
+    let order = &bank.record(Country::Ind, &id).await["order"];
+    assert_eq!(order["bank_branch_code"].text(), "HDFC0000240");
+    bank.finish().await;
+}
