@@ -1,6 +1,7 @@
 //! One SQLite connection: how it is opened, how statements run on it, what its errors mean.
 
 use domain::time::Span;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, Transaction, TransactionBehavior};
 
@@ -48,6 +49,8 @@ pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbErr
 
 fn set_up(connection: &Connection, pragmas: &str) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    // Without this a prepared statement is parsed and planned anew whenever a value that its plan looks at is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(unusable)?;
     connection.execute_batch(pragmas).map_err(unusable)
 }
 
