@@ -158,11 +158,14 @@ async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<
     if after == 0 {
         return Ok(0);
     }
-    match store.oldest_event(tenant).await.map_err(failed)? {
-        Some((oldest, _)) if after < oldest - 1 => Err(Problem::bad_request(
-            "cursor_expired",
-            format!("Events up to {} are no longer kept; start again from 0", oldest - 1),
-        )),
-        _ => Ok(after),
+    let gone = match store.oldest_event(tenant).await.map_err(failed)? {
+        Some((oldest, _)) => oldest - 1,
+        // Of a log that is empty now everything that ever was in it is gone.
+        None => store.event_head(tenant).await.map_err(failed)?,
+    };
+    if after < gone {
+        let message = format!("Events up to {gone} are no longer kept; start again from 0");
+        return Err(Problem::bad_request("cursor_expired", message));
     }
+    Ok(after)
 }
