@@ -1,0 +1,5 @@
+//! `/v2/events`
+
+mod contents;
+mod poll;
+mod streams;

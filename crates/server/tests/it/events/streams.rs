@@ -1,0 +1,179 @@
+//! `GET /v2/events`: endless answers, as JSON lines and as server-sent events.
+
+use std::time::Duration;
+
+use domain::country::Country;
+use reqwest::Response;
+
+use crate::harness::client::{Answer, WAIT_MAX};
+use crate::harness::{Bank, Json, On, Setup, on_both_stores};
+
+on_both_stores! {
+    json_lines_tell_what_happens_as_it_happens
+    server_sent_events_carry_id_event_and_data
+    a_stream_goes_on_behind_the_last_event_that_was_seen
+    a_stream_without_a_cursor_begins_now
+    both_framings_and_pages_tell_the_same
+    five_streams_per_key_and_no_more
+    streams_end_when_the_service_stops
+}
+
+/// An open stream, read line by line.
+struct Lines {
+    response: Response,
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    async fn open(bank: &Bank, query: &str, headers: &[(&str, &str)]) -> Lines {
+        let call = bank.get(&format!("/v2/events{query}"));
+        let call = headers.iter().fold(call, |call, (name, value)| call.header(name, value));
+        let response = call.open().await;
+        assert_eq!(response.status().as_u16(), 200);
+        Lines { response, rest: Vec::new() }
+    }
+
+    /// The next line; `None` at the end of the answer.
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.rest.drain(..=end).collect();
+                return Some(String::from_utf8(line[..end].to_vec()).expect("UTF-8"));
+            }
+            let chunk = tokio::time::timeout(WAIT_MAX, self.response.chunk()).await.expect("something in time");
+            self.rest.extend_from_slice(&chunk.expect("the stream does not break")?);
+        }
+    }
+
+    /// The next events of JSON lines; heartbeats are passed over.
+    async fn events(&mut self, count: usize) -> Vec<Json> {
+        let mut events = Vec::new();
+        while events.len() < count {
+            let line = self.next().await.expect("the stream goes on");
+            if !line.is_empty() {
+                events.push(Json::read(line.as_bytes()));
+            }
+        }
+        events
+    }
+
+    /// The next server-sent event: its fields by name.
+    async fn sent(&mut self) -> Vec<(String, String)> {
+        let mut fields = Vec::new();
+        loop {
+            let line = self.next().await.expect("the stream goes on");
+            match line.split_once(": ") {
+                Some(("", _)) => {}
+                Some((name, value)) => fields.push((name.to_owned(), value.to_owned())),
+                None if fields.is_empty() => {}
+                None => return fields,
+            }
+        }
+    }
+}
+
+async fn json_lines_tell_what_happens_as_it_happens(on: On) {
+    let bank = Bank::new(on).await;
+    let mut lines = Lines::open(&bank, "?after=0", &[]).await;
+    assert_eq!(lines.response.headers()["content-type"], "application/json");
+    assert!(lines.response.headers().contains_key("x-request-id"));
+    let quote = bank.any_quote().await;
+    let created = lines.events(1).await.remove(0);
+    assert_eq!((created["type"].text(), &created["data"]), ("quote.created", &quote.0));
+    let accepted = bank.pay(&quote.order()).await.ok();
+    let events = lines.events(4).await;
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].text()).collect();
+    assert_eq!(kinds, ["quote.used", "payment.queued", "payment.processing", "payment.succeeded"]);
+    assert_eq!(events[1]["data"]["response"], accepted);
+    assert_eq!(events[3]["data"], bank.record(Country::Pak, accepted["id"].text()).await);
+}
+
+async fn server_sent_events_carry_id_event_and_data(on: On) {
+    let bank = Bank::new(on).await;
+    let quote = bank.any_quote().await;
+    let mut lines = Lines::open(&bank, "?after=0", &[("accept", "text/event-stream")]).await;
+    assert_eq!(lines.response.headers()["content-type"], "text/event-stream");
+    assert_eq!(lines.sent().await, [("retry".to_owned(), "2000".to_owned())]);
+    let sent = lines.sent().await;
+    let names: Vec<&str> = sent.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["id", "event", "data"]);
+    assert_eq!((sent[0].1.as_str(), sent[1].1.as_str()), ("1", "quote.created"));
+    let event = Json::read(sent[2].1.as_bytes());
+    assert_eq!((event["seq"].integer(), &event["data"]), (1, &quote.0));
+}
+
+async fn a_stream_goes_on_behind_the_last_event_that_was_seen(on: On) {
+    let bank = Bank::new(on).await;
+    for _ in 0..4 {
+        bank.any_quote().await;
+    }
+    let numbers = |events: Vec<Json>| events.iter().map(|event| event["seq"].integer()).collect::<Vec<_>>();
+    let mut lines = Lines::open(&bank, "?after=2", &[]).await;
+    assert_eq!(numbers(lines.events(2).await), [3, 4]);
+    let mut lines = Lines::open(&bank, "", &[("last-event-id", "1")]).await;
+    assert_eq!(numbers(lines.events(3).await), [2, 3, 4]);
+    let mut sent = Lines::open(&bank, "", &[("last-event-id", "3"), ("accept", "text/event-stream")]).await;
+    sent.sent().await;
+    assert_eq!(sent.sent().await[0].1, "4");
+}
+
+async fn a_stream_without_a_cursor_begins_now(on: On) {
+    let bank = Bank::new(on).await;
+    bank.any_quote().await;
+    let mut lines = Lines::open(&bank, "", &[]).await;
+    let quote = bank.any_quote().await;
+    let first = lines.events(1).await.remove(0);
+    assert_eq!((first["seq"].integer(), &first["data"]), (2, &quote.0));
+}
+
+async fn both_framings_and_pages_tell_the_same(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let page = bank.events_after(0).await;
+    assert_eq!(Lines::open(&bank, "?after=0", &[]).await.events(page.len()).await, page);
+    let mut lines = Lines::open(&bank, "?after=0", &[("accept", "application/json, text/event-stream")]).await;
+    lines.sent().await;
+    for event in page {
+        assert_eq!(Json::read(lines.sent().await[2].1.as_bytes()), event);
+    }
+}
+
+async fn five_streams_per_key_and_no_more(on: On) {
+    let bank = Bank::new(on).await;
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        open.push(Lines::open(&bank, "?after=0", &[]).await);
+    }
+    let sixth = bank.get("/v2/events?after=0").send().await;
+    sixth.refused(429, "too_many_streams");
+    assert_eq!(sixth.header("retry-after"), Some("1"));
+    // A page is no stream, and another key has five of its own.
+    bank.events_after(0).await;
+    let other = Bank::new(on).await;
+    Lines::open(&other, "?after=0", &[]).await;
+    open.pop();
+    let again = || async { bank.get("/v2/events?after=0").open().await.status().as_u16() == 200 };
+    assert!(testkit::wait::until_async(WAIT_MAX, again).await, "a stream that ended makes room");
+}
+
+async fn streams_end_when_the_service_stops(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let mut lines = Lines::open(&bank, "?after=0", &[]).await;
+    let mut sent = Lines::open(&bank, "?after=0", &[("accept", "text/event-stream")]).await;
+    let waiting = bank.get("/v2/events?mode=poll&after=1&wait=30").open();
+    let waiting = tokio::spawn(waiting);
+    bank.any_quote().await;
+    lines.events(1).await;
+    sent.sent().await;
+    sent.sent().await;
+    let started = std::time::Instant::now();
+    let stopped = bank.running.begin_stop();
+    assert_eq!(lines.next().await, None, "the answer ends in order");
+    assert_eq!(sent.next().await, None);
+    let page = Answer::read("GET /v2/events".to_owned(), waiting.await.expect("an answer")).await.ok();
+    assert_eq!(page["events"].items().len(), 0);
+    assert!(started.elapsed() < Duration::from_secs(15), "nobody waits for a time-out");
+    drop(bank);
+    stopped.await.expect("stopped");
+}

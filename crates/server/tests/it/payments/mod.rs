@@ -1,0 +1,4 @@
+//! `/v2/payments`
+
+mod list;
+mod read;
