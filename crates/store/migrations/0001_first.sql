@@ -100,10 +100,12 @@ CREATE TABLE payment (
     unclear_since {{int}},
     settled_at {{int}},
     attempt {{uuid}},
-    PRIMARY KEY (tenant, id),
-    UNIQUE (tenant, quote)
+    PRIMARY KEY (tenant, id)
 ) {{clustered 75}};
-CREATE INDEX payment_list ON payment (tenant, country, accepted_at, id);
+-- A quote serves one payment. The tenant comes last here and below: an index that began with it could be taken for a
+-- look-up by id while the tables are small.
+CREATE UNIQUE INDEX payment_quote ON payment (quote, tenant);
+CREATE INDEX payment_list ON payment (country, tenant, accepted_at, id);
 
 -- What was ordered, sealed: names, account and document numbers. Never changes.
 CREATE TABLE payment_order (
@@ -137,14 +139,13 @@ CREATE TABLE attempt (
     info TEXT,
     bank_reference TEXT,
     source TEXT,
-    PRIMARY KEY (tenant, id),
-    UNIQUE (tenant, payment, number)
+    PRIMARY KEY (tenant, payment, number)
 ) {{clustered 80}};
 -- A rail's report names the attempt only.
 CREATE UNIQUE INDEX attempt_id ON attempt (id);
 -- Paid out at most once: only a refused attempt makes room for another.
 CREATE UNIQUE INDEX attempt_active ON attempt (tenant, payment) WHERE state <> 'refused';
-CREATE INDEX attempt_reference ON attempt (tenant, bank_reference) WHERE bank_reference IS NOT NULL;
+CREATE INDEX attempt_reference ON attempt (bank_reference, tenant) WHERE bank_reference IS NOT NULL;
 
 CREATE TABLE account (
     tenant {{uuid}} NOT NULL,

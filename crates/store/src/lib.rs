@@ -17,6 +17,8 @@ mod registry;
 mod rows;
 mod save;
 mod sealed;
+#[cfg(feature = "simulation")]
+mod simulation;
 mod sql;
 mod store;
 pub mod working_set;

@@ -33,11 +33,10 @@ pub(crate) static JOBS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{job j}} FROM {{keys}} JOIN job j ON j.tenant = k.tenant AND j.subject = k.id",
 );
-pub(crate) static NEWEST_ATTEMPTS: Stmt = Stmt::by_keys(
-    "load.newest_attempts",
+pub(crate) static PAYMENT_ATTEMPTS: Stmt = Stmt::by_keys(
+    "load.payment_attempts",
     &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT {{attempt a}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id \
-     JOIN attempt a ON a.tenant = p.tenant AND a.id = p.attempt",
+    "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.payment = k.id",
 );
 pub(crate) static ATTEMPTS: Stmt = Stmt::by_keys(
     "load.attempts",
@@ -115,7 +114,7 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     let payments = || ids(&mut need.payments.iter().map(|(tenant, id)| (*tenant, id.0)));
     add(&PAYMENTS, payments(), Into::Payments);
     add(&JOBS, payments(), Into::Jobs);
-    add(&NEWEST_ATTEMPTS, payments(), Into::Attempts);
+    add(&PAYMENT_ATTEMPTS, payments(), Into::Attempts);
     add(&ATTEMPTS, ids(&mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0))), Into::Attempts);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
     need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));

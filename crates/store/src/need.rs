@@ -22,7 +22,7 @@ pub struct Need {
     pub tenants: BTreeSet<TenantId>,
     /// Quotes.
     pub quotes: BTreeSet<(TenantId, QuoteId)>,
-    /// Payments, each with its job and with its newest attempt.
+    /// Payments, each with its job and its attempts.
     pub payments: BTreeSet<(TenantId, PaymentId)>,
     /// Further attempts, where a report may be about an older one.
     pub attempts: BTreeSet<(TenantId, AttemptId)>,

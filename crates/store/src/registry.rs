@@ -13,7 +13,7 @@ fn shared() -> Vec<&'static Stmt> {
         &load::QUOTES,
         &load::PAYMENTS,
         &load::JOBS,
-        &load::NEWEST_ATTEMPTS,
+        &load::PAYMENT_ATTEMPTS,
         &load::ATTEMPTS,
         &load::EXTERNAL_IDS,
         &load::ACCOUNTS,

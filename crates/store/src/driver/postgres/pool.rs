@@ -20,7 +20,12 @@ use crate::sql::{Dialect, Stmt};
 pub(super) struct Connection {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
+    flights: u64,
 }
+
+/// After so many flights a connection's plans are made anew: the first ones were made for empty tables, and the server
+/// looks at what has grown only when it analyses, a minute later.
+const PLANS_ANEW_AFTER: [u64; 4] = [8, 64, 512, 4_096];
 
 pub(super) struct Pool {
     connector: Arc<Connector>,
@@ -64,13 +69,30 @@ impl Pool {
         };
         let idle = if may_be_idle { self.pop_open() } else { None };
         let connection = match idle {
-            Some(connection) => connection,
+            Some(mut connection) => {
+                self.renew_plans(&mut connection).await;
+                connection
+            }
             None => {
                 let client = self.connector.connect(self.role, self.statement_timeout).await?;
-                Connection { client, statements: HashMap::new() }
+                Connection { client, statements: HashMap::new(), flights: 0 }
             }
         };
         Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, _permit: permit })
+    }
+
+    /// Lets go of plans that were made for tables of another size.
+    async fn renew_plans(&self, connection: &mut Connection) {
+        if !PLANS_ANEW_AFTER.contains(&connection.flights) {
+            return;
+        }
+        let discarded = tokio::time::timeout(self.timeout, connection.client.batch_execute("DISCARD PLANS")).await;
+        if let Ok(Err(error)) = discarded {
+            // Old plans are slow, not wrong; a server that does not know the command keeps its own way.
+            tracing::debug!(%error, "plans are kept");
+        }
+        // Once for each number: a flight that fails does not count on.
+        connection.flights += 1;
     }
 
     fn pop_open(&self) -> Option<Connection> {
@@ -133,6 +155,7 @@ impl Lease {
         self.clean = false;
         let timeout = self.pool.timeout;
         let connection = self.connection()?;
+        connection.flights += 1;
         let mut prepared = Vec::with_capacity(statements.len());
         for (stmt, params) in statements {
             prepared.push((connection.prepared(stmt, timeout).await?, *params));

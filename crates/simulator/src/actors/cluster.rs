@@ -1,0 +1,196 @@
+//! The service nodes: begun, killed, begun again; and the clients' way to them.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::policy::{Corridors, Environment};
+use domain::ports::Rail;
+use domain::rail::RailId;
+use domain::time::Span;
+use engine::batcher::Engine;
+use engine::payments::Payments;
+use engine::workers::Workers;
+use engine::world::{Tuning, World};
+use store::Store;
+use tokio::sync::{oneshot, watch};
+
+use super::rail::{Network, SimRail};
+use crate::faults::{Fault, Injector};
+use crate::installation::{self, FixedRates, RAILS, ScreenByName};
+use crate::random::SharedRandom;
+use crate::run::{NODES, NodeNumber, Owner, Sim, SimClock};
+
+/// How long a client waits for an answer.
+const PATIENCE: Span = Span::secs(12);
+/// The longest that a killed node stays down.
+const DOWN_MAX_MILLIS: i64 = 20_000;
+
+struct Running {
+    payments: Payments,
+    /// Workers stop when it says so, or when it is gone.
+    _stop: watch::Sender<bool>,
+}
+
+/// Why a call brought no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unserved {
+    /// Certainly nothing was done.
+    Refused,
+    /// Nobody knows.
+    Unclear,
+}
+
+/// All nodes.
+pub struct Cluster {
+    sim: Sim,
+    store: Store,
+    network: Arc<Network>,
+    corridors: Arc<Corridors>,
+    tuning: Tuning,
+    ways: SharedRandom,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: [Option<Running>; NODES],
+    /// How often each was begun: part of the name under which it takes leases.
+    lives: [u32; NODES],
+    crashes: u32,
+}
+
+impl Cluster {
+    /// Nodes on a store, none of them begun.
+    pub fn new(sim: Sim, store: Store, network: Arc<Network>, corridors: Corridors, tuning: Tuning, seed: u64) -> Cluster {
+        Cluster {
+            sim,
+            store,
+            network,
+            corridors: Arc::new(corridors),
+            tuning,
+            ways: SharedRandom::stream(seed, "clients' ways"),
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn faults(&self) -> &Injector {
+        &self.network.faults
+    }
+
+    /// The name under which a node takes leases in its present life.
+    pub fn owner_name(&self, node: NodeNumber) -> String {
+        format!("node {node} life {}", self.state().lives[node])
+    }
+
+    /// How often a node was killed.
+    pub fn crashes(&self) -> u32 {
+        self.state().crashes
+    }
+
+    /// Begins a node, unless it runs.
+    pub fn start(&self, node: NodeNumber) {
+        if self.state().running[node].is_some() {
+            return;
+        }
+        self.state().lives[node] += 1;
+        self.sim.trace(format_args!("node {node} begins"));
+        let world = Arc::new(self.world(node));
+        let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
+        self.sim.spawn(Owner::Node(node), "batcher", batcher.run());
+        let workers = Workers::new(self.store.clone(), engine.clone(), world.clone(), self.owner_name(node));
+        let (stop, stopping) = watch::channel(false);
+        for (name, task) in workers.tasks(&stopping) {
+            self.sim.spawn(Owner::Node(node), name, task);
+        }
+        let payments = Payments::new(self.store.clone(), engine, world, Environment::Test);
+        self.state().running[node] = Some(Running { payments, _stop: stop });
+    }
+
+    fn world(&self, node: NodeNumber) -> World {
+        let skew = |(number, fault): (usize, &Fault)| match fault {
+            Fault::Skew { node: of, span } if *of == node => self.faults().fire(number).then_some(*span),
+            _ => None,
+        };
+        let skew = self.faults().all().iter().enumerate().find_map(skew).unwrap_or(Span(0));
+        let clock = Arc::new(SimClock { sim: self.sim.clone(), skew });
+        let rails = RAILS.iter().enumerate().map(|(number, (name, _, detects))| {
+            let rail: Arc<dyn Rail> = Arc::new(SimRail {
+                id: RailId::new(name),
+                number,
+                detects: *detects,
+                node,
+                sim: self.sim.clone(),
+                network: self.network.clone(),
+            });
+            (RailId::new(name), rail)
+        });
+        World {
+            corridors: self.corridors.clone(),
+            directory: Arc::new(installation::directory()),
+            rates: Arc::new(FixedRates(clock.clone())),
+            screen: Arc::new(ScreenByName),
+            rails: rails.collect::<BTreeMap<_, _>>(),
+            clock: clock.clone(),
+            wall_clock: clock,
+            tuning: self.tuning.clone(),
+        }
+    }
+
+    /// Notes that a node was killed, and begins it again after a while.
+    pub fn crashed(self: &Arc<Self>, node: NodeNumber) {
+        self.sim.trace(format_args!("node {node} dies"));
+        let dead = {
+            let mut state = self.state();
+            state.crashes += 1;
+            state.running[node].take()
+        };
+        drop(dead);
+        let down = Span::millis(self.ways.with(|random| random.between(0, DOWN_MAX_MILLIS)));
+        let cluster = self.clone();
+        self.sim.spawn(Owner::World, "restart", async move {
+            cluster.sim.sleep(down).await;
+            cluster.start(node);
+        });
+    }
+
+    /// Calls the API of one of the nodes. `act` runs there and dies with it; `seen` hears what it answered before the
+    /// answer is on its way.
+    pub async fn call<T, F>(
+        &self,
+        act: impl FnOnce(Payments) -> F + Send,
+        seen: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T, Unserved>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let (node, there, back) = self.ways.with(|random| {
+            (random.below(NODES), Span::millis(random.between(0, 50)), Span::millis(random.between(0, 50)))
+        });
+        self.sim.sleep(there).await;
+        let Some(payments) = self.state().running[node].as_ref().map(|running| running.payments.clone()) else {
+            return Err(Unserved::Refused);
+        };
+        let (reply, replied) = oneshot::channel();
+        let work = act(payments);
+        self.sim.spawn(Owner::Node(node), "request", async move {
+            let answer = work.await;
+            seen(&answer);
+            // A client that has given up needs no answer.
+            let _gone = reply.send(answer);
+        });
+        let lost = self.faults().reply_is_lost();
+        let answer = tokio::select! {
+            biased;
+            answer = replied => answer.map_err(|_| Unserved::Unclear),
+            () = self.sim.sleep(PATIENCE) => Err(Unserved::Unclear),
+        };
+        self.sim.sleep(back).await;
+        if lost { Err(Unserved::Unclear) } else { answer }
+    }
+}

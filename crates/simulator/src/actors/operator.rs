@@ -1,0 +1,99 @@
+//! Operators: people who decide about held names and find out what became of unknown payments. They read the bank's
+//! book, as people with a telephone would, and never hurry.
+
+use std::sync::Arc;
+
+use domain::rail::{Inquiry, RailId, RailStatus};
+use domain::time::Span;
+use engine::payments::Payments;
+use futures_util::FutureExt;
+use testkit::bank::Outcome;
+
+use super::bank::Bank;
+use super::cluster::Cluster;
+use crate::audit::{Auditor, ForPeople};
+use crate::installation::RAILS;
+use crate::random::Random;
+use crate::run::{Pace, Sim};
+
+/// How often they look.
+const EVERY: Span = Span::secs(20);
+/// A message that the bank has not got so long after its attempt began will not arrive any more.
+const LOST_AFTER: Span = Span::mins(16);
+
+/// After so long somebody calls the bank about an order that it says is being processed.
+const SLOW: Span = Span::mins(30);
+
+/// What an operator finds out about a payment.
+enum Finding {
+    /// This is what became of it.
+    Is(RailStatus),
+    /// The bank has made up its mind and will report.
+    WillBeReported,
+    /// Nothing yet.
+    NotYet,
+}
+
+/// Decides and resolves, for ever.
+pub async fn operate(sim: Sim, cluster: Arc<Cluster>, bank: Arc<Bank>, auditor: Arc<Auditor>, seed: u64) {
+    let mut random = Random::stream(seed, "operators");
+    loop {
+        sim.sleep_until(sim.now() + EVERY, Pace::Poll).await;
+        for open in auditor.for_people(SLOW) {
+            if random.chance(400) {
+                continue;
+            }
+            if open.in_review {
+                let approve = random.chance(600);
+                decide(&sim, &cluster, &open, approve).await;
+                continue;
+            }
+            let Some((inquiry, rail)) = &open.attempt else { continue };
+            if let Finding::Is(status) = find_out(&sim, &bank, inquiry, rail, &mut random) {
+                resolve(&sim, &cluster, &open, status).await;
+            }
+        }
+    }
+}
+
+fn find_out(sim: &Sim, bank: &Bank, inquiry: &Inquiry, rail: &RailId, random: &mut Random) -> Finding {
+    match bank.bookings(inquiry.payment) {
+        (1, 0) => return Finding::Is(RailStatus::Settled),
+        (1, 1) => return Finding::Is(RailStatus::Returned),
+        _ => {}
+    }
+    match bank.ask(rail, inquiry).map(|report| report.status) {
+        Some(RailStatus::Rejected) => Finding::Is(RailStatus::Rejected),
+        Some(RailStatus::Cancelled) => Finding::Is(RailStatus::Cancelled),
+        Some(_) => {
+            let outcome = random.pick(&[Outcome::Settle, Outcome::Fail, Outcome::Cancel]);
+            bank.settle_doubt(sim, inquiry.payment, outcome).map_or(Finding::NotYet, |_| Finding::WillBeReported)
+        }
+        // Where the rail recognises repetitions the service itself sends again: nobody may call that payment failed.
+        None if detects(rail) || sim.now() - inquiry.created_at < LOST_AFTER => Finding::NotYet,
+        None => Finding::Is(RailStatus::Rejected),
+    }
+}
+
+fn detects(rail: &RailId) -> bool {
+    RAILS.iter().any(|(name, _, detects)| *detects && *name == &*rail.0)
+}
+
+async fn decide(sim: &Sim, cluster: &Cluster, open: &ForPeople, approve: bool) {
+    let (tenant, payment) = (open.tenant, open.payment);
+    let act = move |payments: Payments| async move { payments.review(tenant, payment, approve).await }.boxed();
+    let came = cluster.call(act, |_| ()).await;
+    // The next look shows what came of it.
+    sim.trace(format_args!("operator reviews {payment} {approve}: {came:?}"));
+}
+
+async fn resolve(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailStatus) {
+    let (tenant, payment) = (open.tenant, open.payment);
+    let said = format!("{status:?}");
+    let act = move |payments: Payments| {
+        async move { payments.resolve(tenant, payment, status, "the bank's book".to_owned()).await }.boxed()
+    };
+    let came = cluster.call(act, |_| ()).await;
+    // The next look shows what came of it.
+    sim.trace(format_args!("operator resolves {payment} as {said}: {came:?}"));
+}

@@ -1,0 +1,212 @@
+//! A rail as one node sees it: a network between the node and the bank that delays, loses and repeats.
+
+use std::sync::Arc;
+
+use domain::ports::{Answer, Rail};
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use domain::time::{Span, Timestamp};
+use tokio::sync::oneshot;
+
+use super::bank::Bank;
+use crate::faults::{CallFault, Fault, Injector, PageFault};
+use crate::random::SharedRandom;
+use crate::run::{NodeNumber, Owner, Pace, Sim};
+
+/// How long a node waits for an answer.
+const TIMEOUT: Span = Span::secs(10);
+/// How long a collector waits where there is nothing to collect.
+const LONG_POLL: Span = Span::secs(50);
+/// The slowest ordinary way in one direction.
+const WAY_MAX_MILLIS: i64 = 400;
+
+/// What all rails of all nodes share.
+pub struct Network {
+    /// The other side.
+    pub bank: Arc<Bank>,
+    /// What goes wrong.
+    pub faults: Arc<Injector>,
+    /// How long ways take.
+    pub ways: SharedRandom,
+    /// When the schedule began.
+    pub start: Timestamp,
+}
+
+/// A rail as one node sees it.
+pub struct SimRail {
+    /// The rail.
+    pub id: RailId,
+    /// Its place in the list of rails.
+    pub number: usize,
+    /// Whether the bank recognises repetitions on it.
+    pub detects: bool,
+    /// The node.
+    pub node: NodeNumber,
+    /// Time and tasks.
+    pub sim: Sim,
+    /// The way to the bank.
+    pub network: Arc<Network>,
+}
+
+/// Something that is carried to the bank and answered there.
+trait Message: Clone + Send + 'static {
+    type Answer: Send + 'static;
+    fn deliver(&self, sim: &Sim, bank: &Bank) -> Self::Answer;
+}
+
+#[derive(Clone)]
+struct Orders(Vec<Instruction>);
+
+impl Message for Orders {
+    type Answer = Vec<Submission>;
+    fn deliver(&self, sim: &Sim, bank: &Bank) -> Vec<Submission> {
+        bank.receive(sim, &self.0)
+    }
+}
+
+#[derive(Clone)]
+struct Questions(RailId, Vec<Inquiry>);
+
+impl Message for Questions {
+    type Answer = Vec<InquiryAnswer>;
+    fn deliver(&self, _: &Sim, bank: &Bank) -> Vec<InquiryAnswer> {
+        bank.inquire(&self.0, &self.1)
+    }
+}
+
+impl SimRail {
+    fn way(&self) -> Span {
+        Span::millis(self.network.ways.with(|random| random.between(1, WAY_MAX_MILLIS)))
+    }
+
+    /// Whether the rail takes connections now.
+    fn is_down(&self) -> bool {
+        let since = self.sim.now() - self.network.start;
+        let down = |(number, fault): (usize, &Fault)| match fault {
+            Fault::Down { rail, after, span } => {
+                *rail == self.number && since >= *after && since.0 < after.0 + span.0 && self.network.faults.fire(number)
+            }
+            _ => false,
+        };
+        self.network.faults.all().iter().enumerate().any(down)
+    }
+
+    async fn die(&self) -> ! {
+        self.sim.crash(self.node);
+        std::future::pending().await
+    }
+
+    /// Carries a message to the bank and its answer back; `None` if no answer comes in time.
+    async fn carry<M: Message>(&self, message: M, fault: Option<CallFault>) -> Option<M::Answer> {
+        if fault == Some(CallFault::CrashBefore) {
+            self.die().await;
+        }
+        let (answer, answered) = oneshot::channel();
+        let (there, back) = (self.way(), self.way());
+        let (sim, network) = (self.sim.clone(), self.network.clone());
+        let detects = self.detects;
+        // The message travels by itself: it arrives even if its sender dies.
+        self.sim.spawn(Owner::World, "message", async move {
+            sim.sleep(there).await;
+            match fault {
+                Some(CallFault::LoseMessage) => return std::future::pending().await,
+                Some(CallFault::Late(by)) => sim.sleep(by).await,
+                _ => {}
+            }
+            let said = message.deliver(&sim, &network.bank);
+            if let Some(CallFault::Twice(after)) = fault.filter(|_| detects) {
+                let (sim, network, message) = (sim.clone(), network.clone(), message.clone());
+                sim.clone().spawn(Owner::World, "repetition", async move {
+                    sim.sleep(after).await;
+                    let _answered_before = message.deliver(&sim, &network.bank);
+                });
+            }
+            sim.sleep(back).await;
+            if fault == Some(CallFault::LoseAnswer) {
+                return std::future::pending().await;
+            }
+            // Whoever waited may be dead or have given up.
+            let _gone = answer.send(said);
+        });
+        if fault == Some(CallFault::CrashDuring) {
+            self.die().await;
+        }
+        let said = tokio::select! {
+            biased;
+            said = answered => said.ok(),
+            () = self.sim.sleep(TIMEOUT) => None,
+        };
+        if fault == Some(CallFault::CrashAfter) {
+            self.die().await;
+        }
+        said
+    }
+
+    fn fault(&self, reason: &str) -> RailFault {
+        RailFault { rail: self.id.clone(), reason: reason.to_owned() }
+    }
+
+    async fn next_page(&self, cursor: Option<&str>) -> Reports {
+        let mut news = self.network.bank.follow();
+        let until = self.sim.now() + LONG_POLL;
+        loop {
+            let page = self.network.bank.page(&self.id, cursor);
+            if !page.reports.is_empty() || self.sim.now() >= until {
+                return page;
+            }
+            tokio::select! {
+                biased;
+                _ = news.changed() => {}
+                () = self.sim.sleep_until(until, Pace::Poll) => {}
+            }
+        }
+    }
+}
+
+impl Rail for SimRail {
+    fn id(&self) -> &RailId {
+        &self.id
+    }
+
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+        Box::pin(async move {
+            let attempts: Vec<String> = batch.iter().map(|order| order.attempt.to_string()).collect();
+            self.sim.trace(format_args!("node {} sends {} {attempts:?}", self.node, self.id));
+            if self.is_down() {
+                return vec![Submission::NotSent("connection refused".to_owned()); batch.len()];
+            }
+            let said = self.carry(Orders(batch.to_vec()), self.network.faults.message()).await;
+            said.unwrap_or_else(|| vec![Submission::Indeterminate("no answer in time".to_owned()); batch.len()])
+        })
+    }
+
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+        Box::pin(async move {
+            self.sim.trace(format_args!("node {} inquires {} {}", self.node, self.id, attempts.len()));
+            let unanswered = || vec![InquiryAnswer::NoAnswer("no answer in time".to_owned()); attempts.len()];
+            if self.is_down() {
+                return unanswered();
+            }
+            let questions = Questions(self.id.clone(), attempts.to_vec());
+            self.carry(questions, self.network.faults.inquiry()).await.unwrap_or_else(unanswered)
+        })
+    }
+
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+        Box::pin(async move {
+            if self.is_down() {
+                return Err(self.fault("connection refused"));
+            }
+            let page = self.next_page(cursor).await;
+            if page.reports.is_empty() {
+                return Ok(page);
+            }
+            let fault = self.network.faults.page();
+            self.sim.sleep(self.way()).await;
+            match fault {
+                Some(PageFault::Lose) => Err(self.fault("connection reset")),
+                Some(PageFault::Crash) => self.die().await,
+                None => Ok(page),
+            }
+        })
+    }
+}

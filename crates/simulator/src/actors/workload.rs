@@ -1,0 +1,123 @@
+//! What clients want: payments of every kind, drawn beforehand.
+
+use domain::country::Country;
+use domain::ids::TenantId;
+use domain::time::Span;
+use uuid::Uuid;
+
+use crate::installation::COUNTRIES;
+use crate::random::Random;
+
+/// Payments of one schedule that clients insist on.
+pub const PAYMENTS_MIN: i64 = 10;
+const PAYMENTS_MAX: i64 = 13;
+/// What clients begin within.
+const BEGIN_MAX_MILLIS: i64 = 25_000;
+/// Endings of accounts that mean something to the bank.
+const ENDINGS: [&str; 8] = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"];
+/// An ending that means nothing.
+const NEUTRAL: &str = "6702";
+
+/// How a client goes about a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Asks for a quote and pays.
+    Plain,
+    /// Sends the same order to both nodes at once.
+    Twice,
+    /// Uses the quote for two different orders at once.
+    TwoOrders,
+    /// Lets the quote expire first, to the very instant.
+    TooLate,
+    /// Repeats what was accepted already.
+    Repeats,
+    /// Names another amount than the quote's first.
+    WrongAmount,
+}
+
+/// A payment that somebody wants to make.
+#[derive(Clone, Debug)]
+pub struct Payable {
+    /// Its number in the schedule.
+    pub number: usize,
+    /// Who.
+    pub tenant: TenantId,
+    /// Where to.
+    pub country: Country,
+    /// The beneficiary's account ends in this.
+    pub ending: &'static str,
+    /// Base amount in minor units of AED.
+    pub minor: i64,
+    /// The client's own id.
+    pub external_id: Option<String>,
+    /// Whether requests carry an Idempotency-Key.
+    pub keyed: bool,
+    /// Whether the name is one that screening holds or refuses.
+    pub name: Name,
+    /// How.
+    pub manner: Manner,
+    /// When, after the schedule's start.
+    pub begins: Span,
+}
+
+/// What screening will say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// Nothing.
+    Clean,
+    /// A person has to look.
+    Review,
+    /// No.
+    Listed,
+}
+
+/// Everything that clients want in a schedule.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// What they want.
+    pub payables: Vec<Payable>,
+}
+
+impl Workload {
+    /// The workload of a seed.
+    pub fn draw(seed: u64) -> Workload {
+        let mut random = Random::stream(seed, "workload");
+        let count = if random.chance(300) { 1 } else { 2 };
+        let tenants: Vec<TenantId> = (0..count).map(|_| TenantId(uuid(&mut random))).collect();
+        let payments = random.between(PAYMENTS_MIN, PAYMENTS_MAX);
+        let begin_max = random.between(500, BEGIN_MAX_MILLIS);
+        let payables = (0..payments).enumerate().map(|(number, _)| {
+            let tenant = tenants[random.below(tenants.len())];
+            draw_one(number, tenant, begin_max, &mut random)
+        });
+        Workload { payables: payables.collect() }
+    }
+}
+
+fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random) -> Payable {
+    use Manner::{Plain, Repeats, TooLate, TwoOrders, Twice, WrongAmount};
+    let external = random.chance(700);
+    let manner = random.pick(&[Plain, Plain, Plain, Plain, Twice, TwoOrders, TooLate, Repeats, WrongAmount]);
+    Payable {
+        number,
+        tenant,
+        country: random.pick(&COUNTRIES),
+        ending: if random.chance(450) { random.pick(&ENDINGS) } else { NEUTRAL },
+        minor: random.between(10_00, 5_000_00),
+        external_id: external.then(|| format!("order-{number}")),
+        keyed: random.chance(400),
+        name: match random.below(20) {
+            0 => Name::Listed,
+            1 | 2 => Name::Review,
+            _ => Name::Clean,
+        },
+        manner,
+        begins: Span::millis(random.between(0, begin_max)),
+    }
+}
+
+/// A random version-4 UUID.
+pub fn uuid(random: &mut Random) -> Uuid {
+    let bits = (u128::from(random.next()) << 64) | u128::from(random.next());
+    uuid::Builder::from_random_bytes(bits.to_be_bytes()).into_uuid()
+}

@@ -1,0 +1,284 @@
+//! The auditor: after every step it asks the database, and the bank's book, whether every invariant holds. It never
+//! changes anything and never sees what the service thinks of itself.
+
+mod books;
+mod rows;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::payment::PaymentState;
+use domain::rail::{Inquiry, RailId};
+use domain::time::{Span, Timestamp};
+use rusqlite::Connection;
+use store::Store;
+use uuid::Uuid;
+
+use crate::actors::Bank;
+use crate::installation::RAILS;
+use crate::run::Sim;
+use rows::Key;
+pub use rows::{drop_quote_guard, empty};
+
+/// A payment that a person has to look at.
+#[derive(Clone, Debug)]
+pub struct ForPeople {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Its id.
+    pub payment: PaymentId,
+    /// Its newest attempt, with its rail.
+    pub attempt: Option<(Inquiry, RailId)>,
+    /// Whether it waits for a decision about its names; else its outcome is asked for.
+    pub in_review: bool,
+}
+
+/// Whether a payment's state may follow directly on another: the design's table, written down once more.
+pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
+    use PaymentState::{Failed, Processing, Queued, Rejected, Reversed, Succeeded, Unknown};
+    matches!(
+        (from, to),
+        (Queued, Processing | Rejected | Unknown)
+            | (Processing, Succeeded | Failed | Reversed | Unknown)
+            | (Unknown, Processing | Succeeded | Failed | Reversed)
+            | (Succeeded, Reversed)
+    )
+}
+
+#[derive(Default)]
+struct State {
+    changes: u64,
+    commits: i64,
+    transfers: i64,
+    attempts: BTreeSet<Key>,
+    read_to: BTreeMap<Key, i64>,
+    states: BTreeMap<(Key, Key), PaymentState>,
+    violations: BTreeSet<String>,
+}
+
+/// The auditor.
+pub struct Auditor {
+    sim: Sim,
+    store: Store,
+    bank: Arc<Bank>,
+    all_rules: String,
+    state: Mutex<State>,
+}
+
+impl Auditor {
+    /// An auditor of one schedule, whose database is empty yet.
+    pub fn new(sim: Sim, store: Store, bank: Arc<Bank>) -> Auditor {
+        Auditor { sim, store, bank, all_rules: rules::all_in_one(), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads from the database; what cannot be read is a violation too.
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Option<T> {
+        match self.store.in_place(|connection| read(connection)) {
+            Some(Ok(found)) => Some(found),
+            Some(Err(error)) => {
+                self.violation(format!("the database cannot be read: {error}"));
+                None
+            }
+            None => {
+                self.violation("the database is not in memory".to_owned());
+                None
+            }
+        }
+    }
+
+    /// Notes a violation.
+    pub fn violation(&self, what: String) {
+        self.state().violations.insert(what);
+    }
+
+    /// Everything that was found so far.
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.iter().cloned().collect()
+    }
+
+    /// Whether something was found.
+    pub fn has_found(&self) -> bool {
+        !self.state().violations.is_empty()
+    }
+
+    /// Checks after a step; `owner` is the name under which the node that ran takes leases. Answers whether anything
+    /// was written.
+    pub fn after_step(&self, owner: impl FnOnce() -> Option<String>) -> bool {
+        let Some(changes) = self.read(|connection| Ok(connection.total_changes())) else { return false };
+        if std::mem::replace(&mut self.state().changes, changes) == changes {
+            return false;
+        }
+        let Some(commits) = self.read(rows::commits) else { return true };
+        if std::mem::replace(&mut self.state().commits, commits) != commits {
+            self.check(owner().as_deref());
+        }
+        true
+    }
+
+    /// Checks everything that must hold at any time.
+    fn check(&self, owner: Option<&str>) {
+        if self.bank.paid_again() > 0 {
+            self.violation("I1: the bank paid a payment twice".to_owned());
+        }
+        self.read(|connection| self.check_rules(connection));
+        self.read(|connection| self.check_events(connection));
+        let Some((attempts, transfers)) = self.read(rows::counts) else { return };
+        if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
+            self.read(|connection| self.check_attempts(connection, owner));
+        }
+        if std::mem::replace(&mut self.state().transfers, transfers) != transfers {
+            self.check_books();
+        }
+    }
+
+    fn check_rules(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (number, by) in rows::broken(connection, &self.all_rules)? {
+            let name = rules::RULES.get(number as usize).map_or("a rule", |rule| rule.name);
+            self.violation(format!("{name}: {}", self.public(&by)));
+        }
+        Ok(())
+    }
+
+    fn public(&self, stored: &[u8]) -> String {
+        Uuid::from_slice(stored).map_or_else(|_| format!("{stored:?}"), |stored| self.store.public_id(stored).to_string())
+    }
+
+    /// I9: every new event is a step that the state before it allows.
+    fn check_events(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (tenant, newest) in rows::heads(connection)? {
+            let after = self.state().read_to.get(&tenant).copied().unwrap_or(0);
+            if newest < after {
+                self.violation(format!("I10: a tenant's log went back from {after} to {newest}"));
+            }
+            for event in rows::events_after(connection, tenant, after)? {
+                let (seq, kind, subject) = (event.seq, &event.kind, self.public(&event.subject));
+                self.sim.trace(format_args!("event {seq} {kind} {subject}"));
+                let Some(state) = event.state.as_deref().and_then(PaymentState::parse) else { continue };
+                let before = self.state().states.insert((event.tenant, event.subject), state);
+                let follows = match before {
+                    None => state == PaymentState::Queued,
+                    Some(before) if event.kind == "payment.updated" => before == state,
+                    Some(before) => may_follow(before, state),
+                };
+                if !follows {
+                    self.violation(format!("I9: {subject} went from {before:?} to {state:?} (event {seq})"));
+                }
+            }
+            self.state().read_to.insert(tenant, newest);
+        }
+        Ok(())
+    }
+
+    /// An attempt is begun only by who took the payment's job last.
+    fn check_attempts(&self, connection: &Connection, owner: Option<&str>) -> rusqlite::Result<()> {
+        for (id, holder) in rows::attempts(connection)? {
+            if self.state().attempts.insert(id) && holder.is_some() && holder.as_deref() != owner {
+                let id = self.public(&id);
+                self.violation(format!("I1: {id} was begun by {owner:?} while {holder:?} had the job"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_books(&self) {
+        let found = self.read(|connection| {
+            Ok((rows::transfers(connection)?, rows::accounts(connection)?, rows::booked(connection)?))
+        });
+        let Some((transfers, accounts, payments)) = found else { return };
+        books::check(&transfers, &accounts, &payments).into_iter().for_each(|fault| self.violation(fault));
+    }
+
+    /// I10: a client is about to be told that this payment is accepted.
+    pub fn acknowledged(&self, tenant: TenantId, payment: PaymentId) {
+        let stored = self.store.stored_id(payment.0).into_bytes();
+        if self.read(|connection| rows::has_payment(connection, tenant.0.into_bytes(), stored)) == Some(false) {
+            self.violation(format!("I10: {payment} was acknowledged and is not there"));
+        }
+    }
+
+    /// Payments that a person has to look at: held, unknown, or processed for longer than `slow`.
+    pub fn for_people(&self, slow: Span) -> Vec<ForPeople> {
+        let id = |key: Key| self.store.public_id(Uuid::from_bytes(key));
+        let slow_since = self.sim.now() - slow;
+        let found = self.read(|connection| rows::for_people(connection, slow_since.0)).unwrap_or_default();
+        let open = |open: rows::Open| {
+            let payment = PaymentId(id(open.payment));
+            let attempt = open.attempt.map(|(attempt, rail, at)| {
+                let attempt = AttemptId(id(attempt));
+                (Inquiry { payment, attempt, created_at: Timestamp(at) }, RailId::new(&rail))
+            });
+            ForPeople { tenant: TenantId(Uuid::from_bytes(open.tenant)), payment, attempt, in_review: open.in_review }
+        };
+        found.into_iter().map(open).collect()
+    }
+
+    /// When the next job or quote wants attention.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.read(rows::next_due).flatten().map(Timestamp)
+    }
+
+    /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
+    pub fn is_quiet(&self) -> bool {
+        self.bank.rests() && self.read(rows::jobs) == Some(0) && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
+    }
+
+    fn has_all_reports(&self, rail: &str) -> bool {
+        let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else { return false };
+        self.bank.page(&RailId::new(rail), cursor.as_deref()).reports.is_empty()
+    }
+
+    /// Checks what must hold at the end: the accepted payments are there, and each ended as the bank's book says or is
+    /// noted as a discrepancy. Answers the number of payments.
+    pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> usize {
+        self.check(None);
+        for (tenant, payment) in accepted {
+            self.acknowledged(*tenant, *payment);
+        }
+        let payments = self.read(rows::payments).unwrap_or_default();
+        let mut noted = 0;
+        for (key, state, discrepancy) in &payments {
+            let id = PaymentId(self.store.public_id(Uuid::from_bytes(*key)));
+            let (paid, returned) = self.bank.bookings(id);
+            let right = match state.as_str() {
+                "succeeded" => (paid, returned) == (1, 0),
+                "reversed" => paid == returned && paid <= 1,
+                "failed" | "rejected" => paid == 0,
+                _ => {
+                    self.violation(format!("I5: {id} is {state} at the end"));
+                    true
+                }
+            };
+            if !right && !discrepancy {
+                self.violation(format!("I14: {id} is {state}; the bank paid it {paid} times, it came back {returned}"));
+            }
+            noted += usize::from(!right && *discrepancy);
+        }
+        if noted == 0 {
+            self.compare_with_bank();
+        }
+        payments.len()
+    }
+
+    /// I14: what left the rails' accounts at the bank is what left them in the ledger.
+    fn compare_with_bank(&self) {
+        let accounts = self.read(rows::accounts).unwrap_or_default();
+        for (rail, ..) in RAILS {
+            let of_rail = format!("nostro:{rail}:");
+            let ledger: i128 = accounts
+                .iter()
+                .filter(|(_, code, _)| code.starts_with(&of_rail))
+                .map(|(_, _, sums)| i128::from(sums[1]) - i128::from(sums[3]))
+                .sum();
+            let bank = self.bank.paid_out(rail);
+            if ledger != bank {
+                self.violation(format!("I14: {rail} paid {bank} by the bank's book, {ledger} by the ledger"));
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What the auditor and the other parties read from the database, behind the store's back.
+
+use rusqlite::Connection;
+use rusqlite::types::FromSql;
+
+/// Rows of a statement, read with `read`.
+fn query<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+    read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+}
+
+fn value<T: FromSql>(connection: &Connection, sql: &str) -> rusqlite::Result<T> {
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}
+
+/// A stored id.
+pub(super) type Key = [u8; 16];
+
+/// Number of commits so far.
+pub(super) fn commits(connection: &Connection) -> rusqlite::Result<i64> {
+    value(connection, "SELECT COUNT(*) FROM batch")
+}
+
+/// Numbers of the rules that are broken, and by what.
+pub(super) fn broken(connection: &Connection, all_rules: &str) -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
+    query(connection, all_rules, [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// An event of a payment.
+pub(super) struct EventRow {
+    pub(super) tenant: Key,
+    pub(super) seq: i64,
+    pub(super) subject: Key,
+    pub(super) kind: String,
+    pub(super) state: Option<String>,
+}
+
+/// The events of all tenants whose number is above `after`, in order.
+pub(super) fn events_after(connection: &Connection, tenant: Key, after: i64) -> rusqlite::Result<Vec<EventRow>> {
+    let sql = "SELECT tenant, seq, subject, kind, state FROM event WHERE tenant = ?1 AND seq > ?2 ORDER BY seq";
+    query(connection, sql, (tenant, after), |row| {
+        Ok(EventRow {
+            tenant: row.get(0)?,
+            seq: row.get(1)?,
+            subject: row.get(2)?,
+            kind: row.get(3)?,
+            state: row.get(4)?,
+        })
+    })
+}
+
+/// Every tenant that has written something, and its newest event's number.
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<(Key, i64)>> {
+    query(connection, "SELECT tenant, payment_seq FROM tenant_head", [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Attempts with the name of who took their payment's job last.
+pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Option<String>)>> {
+    let sql = "SELECT a.id, j.leased_by FROM attempt a \
+               LEFT JOIN job j ON j.tenant = a.tenant AND j.subject = a.payment";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Number of attempts and of transfers.
+pub(super) fn counts(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let sql = "SELECT (SELECT COUNT(*) FROM attempt), (SELECT COUNT(*) FROM transfer)";
+    connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A transfer: tenant, debit, credit, amount, kind.
+pub(super) type TransferRow = (Key, String, String, i64, String);
+
+/// Every transfer.
+pub(super) fn transfers(connection: &Connection) -> rusqlite::Result<Vec<TransferRow>> {
+    query(connection, "SELECT tenant, debit, credit, amount, kind FROM transfer", [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    })
+}
+
+/// An account: tenant, code, and debits pending, debits posted, credits pending, credits posted.
+pub(super) type AccountRow = (Key, String, [i64; 4]);
+
+/// Every account.
+pub(super) fn accounts(connection: &Connection) -> rusqlite::Result<Vec<AccountRow>> {
+    let sql = "SELECT tenant, code, debits_pending, debits_posted, credits_pending, credits_posted FROM account";
+    query(connection, sql, [], |row| {
+        Ok((row.get(0)?, row.get(1)?, [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
+    })
+}
+
+/// A payment as the books need it.
+pub(super) struct Booked {
+    pub(super) tenant: Key,
+    pub(super) state: String,
+    pub(super) coin: String,
+    /// Amount, premium, cost.
+    pub(super) charge: [i64; 3],
+    pub(super) amount: i64,
+    pub(super) settled: bool,
+    /// The newest attempt's rail and currency.
+    pub(super) rail: Option<(String, String)>,
+}
+
+/// Every payment as the books need it.
+pub(super) fn booked(connection: &Connection) -> rusqlite::Result<Vec<Booked>> {
+    let sql = "SELECT p.tenant, p.state, p.coin, p.charge_amount, p.charge_premium, p.charge_cost, p.amount, \
+               p.settled_at IS NOT NULL, a.rail, a.currency FROM payment p \
+               LEFT JOIN attempt a ON a.tenant = p.tenant AND a.id = p.attempt";
+    query(connection, sql, [], |row| {
+        let (rail, currency): (Option<String>, Option<String>) = (row.get(8)?, row.get(9)?);
+        Ok(Booked {
+            tenant: row.get(0)?,
+            state: row.get(1)?,
+            coin: row.get(2)?,
+            charge: [row.get(3)?, row.get(4)?, row.get(5)?],
+            amount: row.get(6)?,
+            settled: row.get(7)?,
+            rail: rail.zip(currency),
+        })
+    })
+}
+
+/// A payment that a person has to look at.
+pub struct Open {
+    /// Whose.
+    pub tenant: Key,
+    /// Its stored id.
+    pub payment: Key,
+    /// Its newest attempt: stored id, rail, when it began.
+    pub attempt: Option<(Key, String, i64)>,
+    /// Whether it waits for a decision about its names.
+    pub in_review: bool,
+}
+
+/// Payments that a person has to look at: held, unknown, or being processed since before `slow_since`.
+pub(super) fn for_people(connection: &Connection, slow_since: i64) -> rusqlite::Result<Vec<Open>> {
+    let sql = "SELECT p.tenant, p.id, p.state = 'queued', a.id, a.rail, a.created_at FROM payment p \
+               LEFT JOIN attempt a ON a.tenant = p.tenant AND a.id = p.attempt \
+               WHERE p.state = 'unknown' OR (p.state = 'queued' AND p.review = 'waiting') \
+               OR (p.state = 'processing' AND a.created_at < ?1)";
+    query(connection, sql, [slow_since], |row| {
+        let attempt: Option<Key> = row.get(3)?;
+        let attempt = match attempt {
+            Some(id) => Some((id, row.get(4)?, row.get(5)?)),
+            None => None,
+        };
+        Ok(Open { tenant: row.get(0)?, payment: row.get(1)?, in_review: row.get(2)?, attempt })
+    })
+}
+
+/// When the next job or quote wants somebody's attention.
+pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    value(
+        connection,
+        "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \
+         WHERE kind <> 'review' UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')",
+    )
+}
+
+/// How many jobs there are.
+pub(super) fn jobs(connection: &Connection) -> rusqlite::Result<i64> {
+    value(connection, "SELECT COUNT(*) FROM job")
+}
+
+/// How far a rail's reports have been taken in.
+pub(super) fn cursor(connection: &Connection, rail: &str) -> rusqlite::Result<Option<String>> {
+    let found = query(connection, "SELECT mark FROM rail_cursor WHERE rail = ?1", [rail], |row| row.get(0))?;
+    Ok(found.into_iter().next())
+}
+
+/// A payment at the end: stored id, state, and whether a discrepancy is noted.
+pub(super) type Ended = (Key, String, bool);
+
+/// Every payment.
+pub(super) fn payments(connection: &Connection) -> rusqlite::Result<Vec<Ended>> {
+    let sql = "SELECT p.id, p.state, EXISTS (SELECT 1 FROM discrepancy d WHERE d.tenant = p.tenant \
+               AND d.payment = p.id) FROM payment p";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// Whether there is a payment.
+pub(super) fn has_payment(connection: &Connection, tenant: Key, payment: Key) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM payment WHERE tenant = ?1 AND id = ?2)";
+    connection.prepare_cached(sql)?.query_row((tenant, payment), |row| row.get(0))
+}
+
+/// Empties every table but those that hold keys and the schema's version.
+pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
+    let tables = query(
+        connection,
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('store_key', 'meta') \
+         AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%migration%' AND name NOT LIKE '%schema%' ORDER BY name",
+        [],
+        |row| row.get::<_, String>(0),
+    )?;
+    tables.iter().try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))
+}
+
+/// Takes the guard away that lets a quote serve one payment only.
+pub fn drop_quote_guard(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DROP INDEX payment_quote;")
+}

@@ -1,0 +1,166 @@
+//! Many seeds, on all cores, for a while: first those that failed once, then one after the other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::time::Span;
+use engine::planted::{self, Planted};
+use serde::Serialize;
+
+use crate::bench::{Bench, QuoteGuard};
+use crate::faults;
+use crate::schedule;
+
+/// One seed in so many runs twice.
+const TWICE_EVERY: u64 = 100;
+/// Failing seeds after which a campaign ends early.
+const FAILURES_MAX: usize = 20;
+/// Payments without which a schedule does not count.
+pub const PAYMENTS_MIN: usize = 10;
+
+/// The largest block from which glibc learns.
+const KEPT_BYTES: usize = 32 << 20;
+
+/// Seeds that failed once; they run first, for ever.
+const SEEDS: &str = include_str!("../seeds.txt");
+
+/// What a campaign found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Findings {
+    /// Schedules that ran.
+    pub schedules: u64,
+    /// Violations of all of them.
+    pub violations: u64,
+    /// How often a node was killed.
+    pub crashes: u64,
+    /// Whole days of simulated time.
+    pub simulated_days: u64,
+    /// Accepted payments.
+    pub payments: u64,
+    /// Faults that happened.
+    pub faults: u64,
+    /// Schedules that ran with faults.
+    pub schedules_with_faults: u64,
+    /// Seeds that ran twice and did the same.
+    pub repeated: u64,
+    /// Seeds that failed, with what was found first.
+    pub failures: Vec<(u64, Vec<String>)>,
+    #[serde(skip)]
+    micros: i64,
+}
+
+/// How a campaign runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The first seed after those that failed once.
+    pub first: u64,
+    /// How long.
+    pub time: Duration,
+    /// Seeds at most.
+    pub seeds_max: u64,
+    /// Threads, one world each.
+    pub threads: usize,
+    /// The bug to look for, if any; the campaign ends when a seed finds it.
+    pub bug: Planted,
+}
+
+/// The seeds of `seeds.txt`: one per line, with a remark behind `#`.
+pub fn old_seeds() -> Vec<u64> {
+    let number = |line: &str| line.split('#').next().and_then(|text| text.trim().parse().ok());
+    SEEDS.lines().filter_map(number).collect()
+}
+
+struct Shared {
+    plan: Plan,
+    old: Vec<u64>,
+    next: AtomicU64,
+    stop: AtomicBool,
+    deadline: Instant,
+    findings: Mutex<Findings>,
+}
+
+impl Shared {
+    fn findings(&self) -> MutexGuard<'_, Findings> {
+        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next seed; the old ones run whatever the time.
+    fn draw(&self) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) || number >= self.plan.seeds_max {
+            return None;
+        }
+        let old = self.old.len() as u64;
+        if let Some(seed) = usize::try_from(number).ok().and_then(|number| self.old.get(number)) {
+            return Some(*seed);
+        }
+        (Instant::now() < self.deadline).then(|| self.plan.first.wrapping_add(number - old))
+    }
+}
+
+/// Runs a campaign.
+///
+/// # Errors
+/// The bench does not work. What the service does wrong is among the findings.
+pub fn run(plan: Plan) -> anyhow::Result<Findings> {
+    // Giving a large block back teaches the system's allocator to keep what is freed: SQLite asks for the same 80 KiB
+    // again and again, and a third of the time would go into page faults.
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
+    let old = if plan.bug == Planted::Nothing { old_seeds() } else { Vec::new() };
+    let deadline = Instant::now() + plan.time;
+    let shared = Shared {
+        plan,
+        old,
+        next: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        deadline,
+        findings: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(|| work(&shared))).collect();
+        let ended = threads.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect::<anyhow::Result<Vec<()>>>()
+    })?;
+    let mut findings = shared.findings().clone();
+    findings.failures.sort();
+    findings.simulated_days = u64::try_from(findings.micros / Span::days(1).0).unwrap_or(0);
+    Ok(findings)
+}
+
+fn work(shared: &Shared) -> anyhow::Result<()> {
+    let bug = shared.plan.bug;
+    let guard = if bug == Planted::NoQuoteGuard { QuoteGuard::Off } else { QuoteGuard::On };
+    let bench = Bench::new(guard)?;
+    let _planted = planted::plant(bug);
+    while let Some(seed) = shared.draw() {
+        let report = schedule::run(&bench, seed, faults::draw(seed), false)?;
+        let mut violations = report.violations.clone();
+        if report.payments < PAYMENTS_MIN && violations.is_empty() {
+            violations.push(format!("only {} payments were accepted", report.payments));
+        }
+        let twice = seed % TWICE_EVERY == 0 && violations.is_empty();
+        if twice && schedule::run(&bench, seed, faults::draw(seed), false)?.hash != report.hash {
+            violations.push("ran twice and did not do the same".to_owned());
+        }
+        let mut findings = shared.findings();
+        findings.schedules += 1;
+        findings.violations += violations.len() as u64;
+        findings.crashes += u64::from(report.crashes);
+        findings.micros += report.simulated.0;
+        findings.payments += report.payments as u64;
+        findings.faults += report.fired as u64;
+        findings.schedules_with_faults += u64::from(!faults::draw(seed).is_empty());
+        findings.repeated += u64::from(twice);
+        if !violations.is_empty() {
+            findings.failures.push((seed, violations));
+            if bug != Planted::Nothing || findings.failures.len() >= FAILURES_MAX {
+                shared.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,305 @@
+//! What goes wrong in a schedule: drawn beforehand as a list, so that a failing seed can be run again with less of it.
+//! Nothing here decides whether the outcome is right.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::ids::BatchId;
+use domain::time::Span;
+use store::options::{FaultAction, FaultPoint};
+
+use crate::random::Random;
+use crate::run::{Executor, NODES, NodeNumber, Owner, Sim};
+
+/// Something that goes wrong. `nth` counts from 0 what happens in the whole schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// At the commit of a batch.
+    Commit { nth: u32, how: CommitFault },
+    /// At a pay-out message to a rail.
+    Message { nth: u32, how: CallFault },
+    /// At an inquiry to a rail.
+    Inquiry { nth: u32, how: CallFault },
+    /// At a page of reports.
+    Page { nth: u32, how: PageFault },
+    /// A client never gets its answer.
+    Reply { nth: u32 },
+    /// The node freezes after a worker's write, and goes on later as if nothing had been.
+    Freeze { nth: u32, span: Span },
+    /// A node is killed.
+    Kill { node: NodeNumber, after: Span },
+    /// A node's clock is wrong.
+    Skew { node: NodeNumber, span: Span },
+    /// A rail takes no connections.
+    Down { rail: usize, after: Span, span: Span },
+    /// The bank reports some settlements after what followed them, and some things twice.
+    Reports { late_per_mille: u32, twice_per_mille: u32 },
+}
+
+/// What happens at a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitFault {
+    /// The node dies before it.
+    CrashBefore,
+    /// The node dies after it.
+    CrashAfter,
+    /// It fails, and the node knows.
+    FailBefore,
+    /// It does not happen, and the node cannot know.
+    LoseCommit,
+    /// It happens, and the node cannot know.
+    LoseAck,
+}
+
+/// What happens at a call to a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallFault {
+    /// The node dies before a byte leaves.
+    CrashBefore,
+    /// The node dies while the message is under way; it arrives.
+    CrashDuring,
+    /// The node dies with the answer in its hands.
+    CrashAfter,
+    /// The message is lost.
+    LoseMessage,
+    /// The answer is lost.
+    LoseAnswer,
+    /// The message arrives later than the caller waits.
+    Late(Span),
+    /// The message arrives twice (only where the rail recognises it).
+    Twice(Span),
+}
+
+/// What happens at a page of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageFault {
+    /// It is lost.
+    Lose,
+    /// The node dies with the page in its hands.
+    Crash,
+}
+
+/// Rails that a fault may name.
+pub const RAILS: usize = 4;
+
+/// Draws the faults of a schedule: none in a quarter of the seeds.
+pub fn draw(seed: u64) -> Vec<Fault> {
+    let mut random = Random::stream(seed, "faults");
+    if random.chance(250) {
+        return Vec::new();
+    }
+    let count = random.between(2, 7);
+    (0..count).map(|_| draw_one(&mut random)).collect()
+}
+
+fn draw_one(random: &mut Random) -> Fault {
+    let nth = |random: &mut Random, limit: i64| u32::try_from(random.between(0, limit)).unwrap_or(0);
+    match random.below(20) {
+        0..=6 => {
+            use CommitFault::{CrashAfter, CrashBefore, FailBefore, LoseAck, LoseCommit};
+            Fault::Commit {
+                nth: nth(random, 90),
+                how: random.pick(&[CrashBefore, CrashAfter, FailBefore, LoseCommit, LoseAck]),
+            }
+        }
+        7..=10 => Fault::Message { nth: nth(random, 11), how: draw_call(random) },
+        11 => Fault::Inquiry { nth: nth(random, 8), how: draw_call(random) },
+        12 | 13 => Fault::Page { nth: nth(random, 14), how: random.pick(&[PageFault::Lose, PageFault::Crash]) },
+        14 => Fault::Reply { nth: nth(random, 24) },
+        15 | 16 => Fault::Freeze { nth: nth(random, 16), span: Span::secs(random.between(1, 150)) },
+        17 => Fault::Kill { node: random.below(NODES), after: Span::millis(random.between(0, 40_000)) },
+        18 => match random.below(2) {
+            0 => Fault::Skew { node: random.below(NODES), span: Span::millis(random.between(-1_500, 1_500)) },
+            _ => Fault::Reports {
+                late_per_mille: 250,
+                twice_per_mille: random.pick(&[0, 300, 1_000]),
+            },
+        },
+        _ => Fault::Down {
+            rail: random.below(RAILS),
+            after: Span::millis(random.between(0, 20_000)),
+            span: Span::secs(random.between(5, 180)),
+        },
+    }
+}
+
+fn draw_call(random: &mut Random) -> CallFault {
+    match random.below(9) {
+        0 => CallFault::CrashBefore,
+        1 | 2 => CallFault::CrashDuring,
+        3 => CallFault::CrashAfter,
+        4 => CallFault::LoseMessage,
+        5 | 6 => CallFault::LoseAnswer,
+        7 => CallFault::Late(Span::secs(random.between(11, 90))),
+        _ => CallFault::Twice(Span::millis(random.between(0, 60_000))),
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    Commit,
+    Message,
+    Inquiry,
+    Page,
+    Reply,
+    WorkerWrite,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    counts: [u32; 6],
+    fired: BTreeSet<usize>,
+    /// A batch whose fault comes after its commit.
+    after: Option<(BatchId, CommitFault)>,
+    healed: bool,
+}
+
+/// Makes the drawn faults happen.
+pub struct Injector {
+    sim: Sim,
+    faults: Vec<Fault>,
+    state: Mutex<State>,
+}
+
+impl Injector {
+    /// The faults of one schedule.
+    pub fn new(sim: Sim, faults: Vec<Fault>) -> Injector {
+        Injector { sim, faults, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on nothing goes wrong any more.
+    pub fn heal(&self) {
+        self.state().healed = true;
+    }
+
+    /// How many have happened.
+    pub fn fired(&self) -> usize {
+        self.state().fired.len()
+    }
+
+    /// Every fault of the schedule.
+    pub fn all(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Notes that a fault that somebody else carries out happens.
+    pub fn fire(&self, number: usize) -> bool {
+        let mut state = self.state();
+        if state.healed {
+            return false;
+        }
+        state.fired.insert(number);
+        drop(state);
+        if let Some(fault) = self.faults.get(number) {
+            self.sim.trace(format_args!("fault {fault:?}"));
+        }
+        true
+    }
+
+    /// Counts one more and answers the fault that it meets.
+    fn meet<T>(&self, count: Count, wanted: impl Fn(&Fault, u32) -> Option<T>) -> Option<T> {
+        let mut state = self.state();
+        let nth = state.counts[count as usize];
+        state.counts[count as usize] += 1;
+        let healed = state.healed;
+        drop(state);
+        if healed {
+            return None;
+        }
+        let met = self.faults.iter().enumerate().find_map(|(number, fault)| Some((number, wanted(fault, nth)?)));
+        met.filter(|(number, _)| self.fire(*number)).map(|(_, how)| how)
+    }
+
+    /// The fault of a message to a rail.
+    pub fn message(&self) -> Option<CallFault> {
+        self.meet(Count::Message, |fault, now| match fault {
+            Fault::Message { nth, how } if *nth == now => Some(*how),
+            _ => None,
+        })
+    }
+
+    /// The fault of an inquiry.
+    pub fn inquiry(&self) -> Option<CallFault> {
+        self.meet(Count::Inquiry, |fault, now| match fault {
+            Fault::Inquiry { nth, how } if *nth == now => Some(*how),
+            _ => None,
+        })
+    }
+
+    /// The fault of a page of reports.
+    pub fn page(&self) -> Option<PageFault> {
+        self.meet(Count::Page, |fault, now| match fault {
+            Fault::Page { nth, how } if *nth == now => Some(*how),
+            _ => None,
+        })
+    }
+
+    /// Whether a client's answer is lost.
+    pub fn reply_is_lost(&self) -> bool {
+        let lost = |fault: &Fault, now| matches!(fault, Fault::Reply { nth } if *nth == now).then_some(());
+        self.meet(Count::Reply, lost).is_some()
+    }
+
+    /// For how long a node freezes after a worker's write.
+    pub fn freeze(&self) -> Option<Span> {
+        self.meet(Count::WorkerWrite, |fault, now| match fault {
+            Fault::Freeze { nth, span } if *nth == now => Some(*span),
+            _ => None,
+        })
+    }
+
+    /// The fault of a commit.
+    pub fn commit(&self, point: FaultPoint, batch: BatchId) -> FaultAction {
+        let Owner::Node(node) = self.sim.current() else { return FaultAction::Proceed };
+        match point {
+            FaultPoint::BeforeCommit => {
+                let met = self.meet(Count::Commit, |fault, now| match fault {
+                    Fault::Commit { nth, how } if *nth == now => Some(*how),
+                    _ => None,
+                });
+                match met {
+                    Some(CommitFault::CrashBefore) => Executor::kill_now(&self.sim, node),
+                    Some(CommitFault::FailBefore) => FaultAction::FailBefore,
+                    Some(CommitFault::LoseCommit) => FaultAction::LoseCommit,
+                    Some(how @ (CommitFault::CrashAfter | CommitFault::LoseAck)) => {
+                        self.state().after = Some((batch, how));
+                        FaultAction::Proceed
+                    }
+                    None => FaultAction::Proceed,
+                }
+            }
+            FaultPoint::AfterCommit => {
+                let due = self.state().after.take_if(|(of, _)| *of == batch);
+                match due {
+                    Some((_, CommitFault::CrashAfter)) => Executor::kill_now(&self.sim, node),
+                    Some((_, CommitFault::LoseAck)) => FaultAction::LoseAck,
+                    _ => FaultAction::Proceed,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_of_the_seeds_has_no_faults_and_the_others_at_least_three_on_average() {
+        let drawn: Vec<usize> = (0..4_000).map(|seed| draw(seed).len()).collect();
+        let without = drawn.iter().filter(|count| **count == 0).count();
+        assert!((800..1_200).contains(&without), "{without}");
+        let total: usize = drawn.iter().sum();
+        assert!(total >= 4 * (4_000 - without), "{total}");
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_faults() {
+        assert!((0..200).all(|seed| draw(seed) == draw(seed)));
+    }
+}

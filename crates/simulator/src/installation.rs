@@ -1,0 +1,152 @@
+//! The simulated installation: two countries with two rails each, fixed rates, a screen that goes by the name.
+//! The same for every seed but for prices, speeds and limits that the seed draws.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::bank::{BankDirectory, Branch};
+use domain::bic::Bic;
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::policy::{CorridorConfig, Corridors, RailConfig, RailKind, TenantPolicy};
+use domain::ports::{Clock, Mid, NameScreen, RateBook};
+use domain::rail::RailId;
+use domain::screening::{Party, Screened};
+use domain::time::{Span, Timestamp};
+use engine::world::Tuning;
+
+use crate::random::Random;
+
+/// Where payments go.
+pub const COUNTRIES: [Country; 2] = [Country::Pak, Country::Ind];
+/// How long a quote holds.
+pub const QUOTE_TTL: Span = Span::secs(30);
+/// A beneficiary whose name a person has to look at.
+pub const NAME_IN_REVIEW: &str = "Review Samplekhan";
+/// A beneficiary who is on the list.
+pub const NAME_LISTED: &str = "Listed Samplekhan";
+/// 2026-11-21T07:00:00Z
+pub const START: Timestamp = Timestamp(1_795_244_400_000_000);
+
+/// A rail and whether it recognises repetitions.
+pub const RAILS: [(&str, Country, bool); crate::faults::RAILS] = [
+    ("pak-detecting", Country::Pak, true),
+    ("pak-plain", Country::Pak, false),
+    ("ind-detecting", Country::Ind, true),
+    ("ind-plain", Country::Ind, false),
+];
+
+/// The corridors of a seed.
+pub fn corridors(random: &mut Random) -> Corridors {
+    let corridor = CorridorConfig {
+        open: true,
+        quote_ttl: QUOTE_TTL,
+        step_minor: 1,
+        max_rate_age: Span::mins(5),
+        open_quote_cap: Some(50),
+        purpose: "FAMI".to_owned(),
+        default_local_code: None,
+    };
+    Corridors {
+        corridors: COUNTRIES.into_iter().map(|country| (country, corridor.clone())).collect(),
+        rails: RAILS.iter().map(|(name, country, detects)| rail(name, *country, *detects, random)).collect(),
+        relations: ["brother".to_owned()].into(),
+        submit_deadline: Span::mins(30),
+        return_window: Span::days(90),
+    }
+}
+
+fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> RailConfig {
+    let money = |minor| Money::new(minor, country.currency());
+    RailConfig {
+        id: RailId::new(name),
+        country,
+        kind: RailKind::Instant,
+        enabled: true,
+        min: money(100),
+        max: money(100_000_000_000),
+        cost_minor: random.between(100_000, 900_000),
+        hours: None,
+        needs: BTreeSet::new(),
+        banks: BTreeSet::new(),
+        duplicate_detection: detects,
+        window: Span::mins(15),
+        retryable_reasons: ["AC01".to_owned()].into(),
+        max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
+    }
+}
+
+/// Bounds of the engine's work that make its rarer ways frequent.
+pub fn tuning(random: &mut Random) -> Tuning {
+    Tuning {
+        batch_max: usize::try_from(random.between(2, 16)).unwrap_or(2),
+        background_max: 2,
+        queue_max: 64,
+        lease_max: 8,
+        lease: Span::secs(random.pick(&[10, 30, 60])),
+        poll: Span::millis(random.pick(&[1_000, 2_000, 5_000])),
+        ..Tuning::default()
+    }
+}
+
+/// What tenants have agreed.
+pub fn policy() -> TenantPolicy {
+    TenantPolicy {
+        settlement_coin: StableCoin::Usdt,
+        premium_bps: 25,
+        margin_bps: 10,
+        margin_bps_by_country: BTreeMap::new(),
+        countries: COUNTRIES.into(),
+        require_hmac: false,
+    }
+}
+
+/// The beneficiary's banks of the example orders.
+pub fn directory() -> BankDirectory {
+    let branch = |country, bic: &str, code: Option<&str>| Branch {
+        country,
+        bic: Bic::parse(bic),
+        local_code: code.map(str::to_owned),
+        bank_name: "Example Bank".to_owned(),
+        branch_name: None,
+    };
+    let branches = [
+        branch(Country::Pak, "SCBLPKKX", None),
+        branch(Country::Ind, "HDFCINBB", Some("HDFC0000001")),
+    ];
+    // Two well-formed rows cannot clash; without them the orders would be refused and the campaign would say so.
+    BankDirectory::from_branches(branches).unwrap_or_default()
+}
+
+/// Rates that stand still and are always of now.
+pub struct FixedRates(pub Arc<dyn Clock>);
+
+impl RateBook for FixedRates {
+    fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        let rate = match (base, quote) {
+            (Currency::Aed, Currency::Pkr) => Decimal::new(7_590, 2),
+            (Currency::Aed, Currency::Inr) => Decimal::new(2_412, 2),
+            (Currency::Usdt, Currency::Pkr) => Decimal::new(27_875, 2),
+            (Currency::Usdt, Currency::Inr) => Decimal::new(8_861, 2),
+            _ => return None,
+        };
+        Some(Mid { rate, as_of: self.0.now() })
+    }
+}
+
+/// Goes by the name alone.
+pub struct ScreenByName;
+
+impl NameScreen for ScreenByName {
+    fn screen(&self, parties: &[Party<'_>], _: Timestamp) -> Screened {
+        let named = |name: &str| parties.iter().any(|party| party.name == name);
+        let score = match (named(NAME_LISTED), named(NAME_IN_REVIEW)) {
+            (true, _) => 99,
+            (false, true) => 90,
+            (false, false) => 0,
+        };
+        Screened { score, evidence: None, list_version: "simulated".to_owned(), stale: false }
+    }
+}

@@ -1,0 +1,73 @@
+//! Plants bugs, one after the other, and looks whether the campaign finds them; and whether the seeds that found them
+//! are clean without them.
+
+use std::time::{Duration, Instant};
+
+use engine::planted::Planted;
+use serde::Serialize;
+
+use crate::bench::{Bench, QuoteGuard};
+use crate::campaign::{self, Plan};
+use crate::faults;
+use crate::schedule;
+
+/// Seeds of one bug at most.
+const SEEDS_MAX: u64 = 20_000;
+
+/// What came of one planted bug.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hunt {
+    /// The bug.
+    pub bug: &'static str,
+    /// Whether it was found.
+    pub found: bool,
+    /// By which seed.
+    pub seed: Option<u64>,
+    /// After how many schedules.
+    pub schedules: u64,
+    /// What gave it away.
+    pub violation: Option<String>,
+    /// Whether the same seed is clean without the bug.
+    pub clean_without: bool,
+}
+
+/// Hunts every bug, for `time` each at most.
+///
+/// # Errors
+/// The bench does not work.
+pub fn hunt_all(first: u64, time: Duration, threads: usize) -> anyhow::Result<Vec<Hunt>> {
+    let begun = Instant::now();
+    let bugs = Planted::ALL;
+    let mut hunts = Vec::with_capacity(bugs.len());
+    for (number, bug) in bugs.into_iter().enumerate() {
+        // What earlier hunts left of their time is there for later ones.
+        let left = u32::try_from(bugs.len() - number).unwrap_or(1);
+        let share = time.saturating_sub(begun.elapsed()) / left;
+        hunts.push(hunt(bug, first, share, threads)?);
+    }
+    Ok(hunts)
+}
+
+/// Hunts one bug.
+///
+/// # Errors
+/// The bench does not work.
+pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow::Result<Hunt> {
+    let findings = campaign::run(Plan { first, time, seeds_max: SEEDS_MAX, threads, bug })?;
+    let failure = findings.failures.first();
+    let clean_without = match failure {
+        Some((seed, _)) => {
+            let bench = Bench::new(QuoteGuard::On)?;
+            schedule::run(&bench, *seed, faults::draw(*seed), false)?.violations.is_empty()
+        }
+        None => false,
+    };
+    Ok(Hunt {
+        bug: bug.name(),
+        found: failure.is_some(),
+        seed: failure.map(|(seed, _)| *seed),
+        schedules: findings.schedules,
+        violation: failure.and_then(|(_, violations)| violations.first().cloned()),
+        clean_without,
+    })
+}

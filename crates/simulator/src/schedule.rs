@@ -1,0 +1,191 @@
+//! One schedule: a seed's workload on two nodes while things go wrong, then healing, then the demand that everything
+//! has ended.
+
+use std::sync::Arc;
+
+use domain::time::{Span, Timestamp};
+
+use crate::actors::{self, Bank, Cluster, Network, Truth, Workload};
+use crate::audit::Auditor;
+use crate::bench::Bench;
+use crate::faults::{Fault, Injector};
+use crate::installation::{self, START};
+use crate::random::{Random, SharedRandom};
+use crate::run::{Executor, NODES, Owner, Polled, Sim, Trace};
+
+/// Simulated time after healing by which everything must have ended.
+const HEALED_HOURS: i64 = 96;
+/// Healing comes at the latest so long after the start, whether or not clients have what they want.
+const FAULTS_MAX: Span = Span::mins(30);
+/// The longest skip: whoever polls still sees every stretch of this length.
+const SKIP_MAX: Span = Span::mins(15);
+/// Steps after which a schedule counts as endless.
+const STEPS_MAX: u64 = 3_000_000;
+
+/// What came of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What was wrong.
+    pub violations: Vec<String>,
+    /// How often a node was killed.
+    pub crashes: u32,
+    /// How many faults happened.
+    pub fired: usize,
+    /// How much time went by in it.
+    pub simulated: Span,
+    /// Payments that were accepted.
+    pub payments: usize,
+    /// Hash of everything that happened.
+    pub hash: u64,
+    /// Everything that happened, if it was kept.
+    pub lines: Vec<String>,
+}
+
+/// A schedule under way.
+struct Schedule {
+    sim: Sim,
+    executor: Executor,
+    injector: Arc<Injector>,
+    cluster: Arc<Cluster>,
+    auditor: Arc<Auditor>,
+    truth: Arc<Truth>,
+    /// How long after the clients are served faults go on.
+    lingers: Span,
+    served_at: Option<Timestamp>,
+    healed_at: Option<Timestamp>,
+}
+
+/// Runs a seed with these faults.
+///
+/// # Errors
+/// The bench does not work. What the service does wrong is no error but a violation in the report.
+pub fn run(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> anyhow::Result<Report> {
+    let mut schedule = Schedule::prepare(bench, seed, faults, keep_trace)?;
+    schedule.run();
+    let report = schedule.report();
+    bench.give_back();
+    Ok(report)
+}
+
+impl Schedule {
+    fn prepare(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> anyhow::Result<Schedule> {
+        let sim = Sim::new(START, Trace::new(keep_trace));
+        let injector = Arc::new(Injector::new(sim.clone(), faults));
+        let store = bench.lend(&sim, &injector, seed)?;
+        let bank = Arc::new(Bank::new(seed, injector.all(), START));
+        let network = Arc::new(Network {
+            bank: bank.clone(),
+            faults: injector.clone(),
+            ways: SharedRandom::stream(seed, "ways"),
+            start: START,
+        });
+        let mut random = Random::stream(seed, "installation");
+        let (corridors, tuning) = (installation::corridors(&mut random), installation::tuning(&mut random));
+        let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, seed));
+        let auditor = Arc::new(Auditor::new(sim.clone(), store.clone(), bank.clone()));
+        let truth = Arc::new(Truth::default());
+        let workload = Workload::draw(seed);
+        let executor = Executor::new(sim.clone(), Random::stream(seed, "schedule"));
+        (0..NODES).for_each(|node| cluster.start(node));
+        let (inner, running) = (sim.clone(), bank.clone());
+        sim.spawn(Owner::World, "bank", async move { running.run(&inner).await });
+        let operators = actors::operate(sim.clone(), cluster.clone(), bank, auditor.clone(), seed);
+        sim.spawn(Owner::World, "operators", operators);
+        actors::clients(&sim, &cluster, &truth, &auditor, &workload, seed);
+        actors::make_trouble(&sim, &injector);
+        let lingers = Span::millis(random.between(0, 240_000));
+        Ok(Schedule { sim, executor, injector, cluster, auditor, truth, lingers, served_at: None, healed_at: None })
+    }
+
+    fn run(&mut self) {
+        for _ in 0..STEPS_MAX {
+            if let Some(polled) = self.executor.step() {
+                self.after(&polled);
+                if self.auditor.has_found() {
+                    return;
+                }
+                continue;
+            }
+            self.heal_if_due();
+            if self.healed_at.is_some() && self.truth.is_done() && self.auditor.is_quiet() {
+                return;
+            }
+            if self.healed_at.is_some_and(|at| self.sim.now() - at > Span::hours(HEALED_HOURS)) {
+                return;
+            }
+            if !self.advance() {
+                self.auditor.violation("nobody waits for anything any more".to_owned());
+                return;
+            }
+        }
+        self.auditor.violation(format!("no end after {STEPS_MAX} steps"));
+    }
+
+    fn after(&mut self, polled: &Polled) {
+        let cluster = &self.cluster;
+        let node = match polled.owner {
+            Owner::Node(node) => Some(node),
+            Owner::World => None,
+        };
+        let wrote = self.auditor.after_step(|| node.map(|node| cluster.owner_name(node)));
+        if let Some(node) = polled.crashed {
+            cluster.crashed(node);
+        }
+        if let Some(node) = node.filter(|_| wrote && matches!(polled.name.as_str(), "submit" | "inquire"))
+            && let Some(span) = self.injector.freeze().filter(|_| polled.crashed.is_none())
+        {
+            actors::freeze(&self.sim, node, span);
+        }
+        for complaint in self.truth.take_complaints() {
+            self.auditor.violation(complaint);
+        }
+    }
+
+    fn heal_if_due(&mut self) {
+        let now = self.sim.now();
+        if self.healed_at.is_some() {
+            return;
+        }
+        if self.truth.is_done() && self.served_at.is_none() {
+            self.served_at = Some(now);
+        }
+        if self.served_at.is_some_and(|at| now - at >= self.lingers) || now - START >= FAULTS_MAX {
+            self.sim.trace(format_args!("heals"));
+            self.injector.heal();
+            self.healed_at = Some(now);
+        }
+    }
+
+    /// Moves the time to the next thing that happens, over those who would only look and find nothing to do.
+    fn advance(&self) -> bool {
+        let (first, exact) = self.sim.next_timers();
+        let Some(first) = first else { return false };
+        let mut to = first;
+        if exact != Some(first) {
+            let heals = self.served_at.filter(|_| self.healed_at.is_none()).map(|at| at + self.lingers);
+            let wanted = [exact, self.auditor.next_due(), heals].into_iter().flatten().min();
+            let most = self.sim.now() + SKIP_MAX;
+            to = wanted.unwrap_or(most).clamp(first, most.max(first));
+        }
+        self.sim.advance(to);
+        true
+    }
+
+    fn report(self) -> Report {
+        let accepted: Vec<_> = self.truth.accepted().into_iter().map(|it| (it.tenant, it.id)).collect();
+        let payments = if self.auditor.has_found() { accepted.len() } else { self.auditor.finish(&accepted) };
+        if !self.truth.is_done() && !self.auditor.has_found() {
+            self.auditor.violation("a client still waits".to_owned());
+        }
+        self.sim.trace(format_args!("ends with {payments} payments"));
+        Report {
+            violations: self.auditor.violations(),
+            crashes: self.cluster.crashes(),
+            fired: self.injector.fired(),
+            simulated: self.sim.now() - START,
+            payments,
+            hash: self.sim.trace_hash(),
+            lines: self.sim.take_lines(),
+        }
+    }
+}
