@@ -283,7 +283,11 @@ impl Runner {
     }
 
     /// A planted bug.
-    async fn write_events_after(&self, need: &store::need::Need, events: store::working_set::Log<domain::event::Event>) {
+    async fn write_events_after(
+        &self,
+        need: &store::need::Need,
+        events: store::working_set::Log<domain::event::Event>,
+    ) {
         let mut held_back = Some(events);
         let mut write = |ws: &mut store::working_set::WorkingSet| ws.events = held_back.take().unwrap_or_default();
         // The bug itself: nobody looks whether it was written.

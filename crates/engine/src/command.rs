@@ -207,7 +207,9 @@ impl Command {
             Action::Payment(payment, action) => {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {
-                    PaymentAction::Submitted { attempt, .. } | PaymentAction::Inquired { attempt, .. } => Some(*attempt),
+                    PaymentAction::Submitted { attempt, .. } | PaymentAction::Inquired { attempt, .. } => {
+                        Some(*attempt)
+                    }
                     PaymentAction::Report(report) => Some(report.attempt),
                     _ => None,
                 };
@@ -219,12 +221,7 @@ impl Command {
 
     /// Whether a person or program waits for it at the API; workers' commands make room for those.
     pub const fn is_foreground(&self) -> bool {
-        matches!(
-            self.action,
-            Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. }
-        ) || matches!(
-            self.action,
-            Action::Payment(_, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })
-        )
+        matches!(self.action, Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. })
+            || matches!(self.action, Action::Payment(_, PaymentAction::Review { .. } | PaymentAction::Resolve { .. }))
     }
 }

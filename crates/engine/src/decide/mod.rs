@@ -46,12 +46,7 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
     }
 }
 
-fn run(
-    ws: &mut WorkingSet,
-    command: &Command,
-    rules: Rules<'_>,
-    ids: &mut dyn IdSource,
-) -> Result<Outcome, Refused> {
+fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Result<Outcome, Refused> {
     let tenant = command.tenant;
     // The interfaces speak of milliseconds: what is decided here is what they show.
     let mut cx = Cx { now: ws.now.to_millis(), ids };

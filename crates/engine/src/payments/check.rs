@@ -64,4 +64,3 @@ pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::po
         default_local_code: default.is_some(),
     }
 }
-

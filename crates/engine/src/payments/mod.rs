@@ -16,9 +16,9 @@ use domain::payment::accept::Submission;
 use domain::policy::{Environment, TenantPolicy};
 use domain::quote::Quote;
 use domain::rail::RailStatus;
-use store::working_set::Made;
 pub use store::need::IdempotencyKey;
-pub use store::{KeyRow, EventRecord, EventSubject, ListFilter, Record, Search, Store, StoreError};
+use store::working_set::Made;
+pub use store::{EventRecord, EventSubject, KeyRow, ListFilter, Record, Search, Store, StoreError};
 
 use crate::batcher::{Engine, EngineError};
 use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};
@@ -207,12 +207,7 @@ impl Payments {
     }
 
     /// Pays coin into the tenant's prefund account.
-    pub async fn top_up(
-        &self,
-        tenant: TenantId,
-        coin: domain::currency::StableCoin,
-        minor: i64,
-    ) -> Result<(), Denied> {
+    pub async fn top_up(&self, tenant: TenantId, coin: domain::currency::StableCoin, minor: i64) -> Result<(), Denied> {
         self.run_for(tenant, Action::TopUp { coin, minor }).await.map(drop)
     }
 

@@ -9,11 +9,7 @@ use super::{Caller, Denied, Payments, QuoteRequest};
 
 impl Payments {
     /// The price of a request, how long it holds, and the cap on open quotes.
-    pub(super) fn price(
-        &self,
-        caller: &Caller,
-        request: QuoteRequest,
-    ) -> Result<(Offer, Span, Option<u32>), Denied> {
+    pub(super) fn price(&self, caller: &Caller, request: QuoteRequest) -> Result<(Offer, Span, Option<u32>), Denied> {
         let (country, coin) = (request.country, caller.policy.settlement_coin);
         let world = &self.world;
         let hints = (request.beneficiary_account_number.as_deref(), request.bank_branch_code.as_deref());

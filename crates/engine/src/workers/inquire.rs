@@ -36,8 +36,10 @@ impl Workers {
         for (job, attempt) in asks {
             by_rail.entry(attempt.rail.clone()).or_default().push((job, attempt));
         }
-        join_all(by_rail.iter().flat_map(|(rail, asks)| asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))))
-            .await;
+        join_all(
+            by_rail.iter().flat_map(|(rail, asks)| asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))),
+        )
+        .await;
     }
 
     async fn ask(&self, rail: &RailId, asks: &[(Job, Attempt)]) {

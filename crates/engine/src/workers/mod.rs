@@ -23,8 +23,8 @@ use crate::world::World;
 mod collect;
 mod inquire;
 mod instruction;
-mod sweep;
 mod submit;
+mod sweep;
 
 /// Says when to stop: work under way is finished, nothing new is begun.
 pub type Stop = watch::Receiver<bool>;

@@ -13,8 +13,8 @@ use domain::route::{self, Choice};
 use futures_util::future::join_all;
 use store::Record;
 
-use super::instruction::instruction;
 use super::Workers;
+use super::instruction::instruction;
 use crate::command::{Outcome, PaymentAction};
 use crate::decide::payment::ROUTE_DELAY;
 use crate::failpoint::{self, Failpoint};
@@ -121,7 +121,10 @@ impl Workers {
             Choice::Never => match attempts.last() {
                 Some(last) => {
                     let reason = last.reason.clone().unwrap_or_else(|| "refused".to_owned());
-                    refuse(Trigger::Refused, last.info.as_ref().map_or(reason.clone(), |info| format!("{reason}: {info}")))
+                    refuse(
+                        Trigger::Refused,
+                        last.info.as_ref().map_or(reason.clone(), |info| format!("{reason}: {info}")),
+                    )
                 }
                 None => refuse(Trigger::NoRoute, "no route to the beneficiary's bank".to_owned()),
             },

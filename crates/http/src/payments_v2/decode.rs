@@ -12,10 +12,10 @@ use domain::order::{
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
 
-pub use engine::payments::QuoteRequest;
 use crate::decode::query::{self, Query};
 use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, one_of, text, text_between};
 use crate::decode::{Fields, Rejection, missing, path};
+pub use engine::payments::QuoteRequest;
 
 /// Longest text where the specification names no limit.
 const TEXT_MAX_CHARS: usize = 256;
@@ -105,32 +105,32 @@ pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
     let faults = fields.into_faults();
     let Some(country) = country else { return Err(Rejection::body(faults)) };
     let draft = Draft {
-            country,
-            currency: currency.unwrap_or(Currency::Aed),
-            quote: QuoteId(quote.unwrap_or_default()),
-            amount: amount.unwrap_or(Decimal::ONE),
-            bank_name: bank_name.unwrap_or_default(),
-            bank_branch_code: bank_branch_code.unwrap_or_default(),
-            beneficiary_name: beneficiary_name.unwrap_or_default(),
-            beneficiary_city: beneficiary_city.unwrap_or_default(),
-            beneficiary_address: beneficiary_address.unwrap_or_default(),
-            beneficiary_account_number: beneficiary_account_number.unwrap_or_default(),
-            beneficiary_account_type: beneficiary_account_type.unwrap_or_default(),
-            beneficiary_mobile,
-            beneficiary_email,
-            remarks,
-            sender_name: sender_name.unwrap_or_default(),
-            sender_birthdate,
-            sender_identity_doc_type: sender_identity_doc_type.unwrap_or(DocumentType::Other),
-            sender_identity_doc: sender_identity_doc.unwrap_or_default(),
-            sender_identity_doc_exp,
-            sender_identity_doc_country,
-            sender_city: sender_city.unwrap_or_default(),
-            sender_address: sender_address.unwrap_or_default(),
-            sender_country: sender_country.unwrap_or_default(),
-            sender_mobile,
-            sender_relation: sender_relation.unwrap_or_default(),
-            external_id,
+        country,
+        currency: currency.unwrap_or(Currency::Aed),
+        quote: QuoteId(quote.unwrap_or_default()),
+        amount: amount.unwrap_or(Decimal::ONE),
+        bank_name: bank_name.unwrap_or_default(),
+        bank_branch_code: bank_branch_code.unwrap_or_default(),
+        beneficiary_name: beneficiary_name.unwrap_or_default(),
+        beneficiary_city: beneficiary_city.unwrap_or_default(),
+        beneficiary_address: beneficiary_address.unwrap_or_default(),
+        beneficiary_account_number: beneficiary_account_number.unwrap_or_default(),
+        beneficiary_account_type: beneficiary_account_type.unwrap_or_default(),
+        beneficiary_mobile,
+        beneficiary_email,
+        remarks,
+        sender_name: sender_name.unwrap_or_default(),
+        sender_birthdate,
+        sender_identity_doc_type: sender_identity_doc_type.unwrap_or(DocumentType::Other),
+        sender_identity_doc: sender_identity_doc.unwrap_or_default(),
+        sender_identity_doc_exp,
+        sender_identity_doc_country,
+        sender_city: sender_city.unwrap_or_default(),
+        sender_address: sender_address.unwrap_or_default(),
+        sender_country: sender_country.unwrap_or_default(),
+        sender_mobile,
+        sender_relation: sender_relation.unwrap_or_default(),
+        external_id,
     };
     Ok((draft, faults))
 }

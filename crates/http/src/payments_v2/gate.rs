@@ -2,13 +2,14 @@
 //! (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
+use domain::ids::TenantId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
 use engine::command::Idempotency;
@@ -154,6 +155,15 @@ impl Api {
         let idempotency = idempotency(&parts, &body)?;
         let caller = Caller { tenant, policy };
         Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+    }
+
+    /// The tenant that proves itself by these headers, for routes beside the six operations. Counts against no limit.
+    ///
+    /// # Errors
+    /// 401, 403, or 503 where the keys cannot be read.
+    pub async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<TenantId, Problem> {
+        let proven = self.verifier.verify(headers, peer, self.wall_clock().now()).await;
+        proven.map(|caller| caller.tenant()).map_err(|refused| self.refused(&refused))
     }
 
     fn refused(&self, refused: &auth::Refused) -> Problem {
