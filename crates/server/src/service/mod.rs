@@ -115,7 +115,8 @@ impl Service {
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let mut tasks = vec![("batcher".to_owned(), tokio::spawn(batcher.run()))];
         let rates_http = world::rates_client(config)?;
-        let refreshing = keep_fresh::Fresh { rates, lists: lists.clone(), rates_http, http, clock: clock.clone() };
+        let refreshing =
+            keep_fresh::Fresh { rates: rates.clone(), lists: lists.clone(), rates_http, http, clock: clock.clone() };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         if role != Role::Api {
             let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
@@ -135,6 +136,7 @@ impl Service {
             lists: lists.clone(),
             bank: bank.clone(),
             clock: clock.clone(),
+            rates,
             stopping: stopping.clone(),
         });
         let settings = config.server_settings();

@@ -18,6 +18,7 @@ use super::Role;
 use super::clock::BusinessClock;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
+use super::world::FreshRates;
 use crate::config::Config;
 use crate::telemetry::Exposition;
 
@@ -31,6 +32,7 @@ pub(super) struct Parts<'a> {
     pub lists: Arc<ListBook>,
     pub bank: Option<Arc<SimulatedBank>>,
     pub clock: BusinessClock,
+    pub rates: FreshRates,
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -44,10 +46,11 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     let mut router = ops::router(Arc::new(ops));
     if parts.role != Role::Worker {
         let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));
-        router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
         if parts.config.environment != Environment::Production {
-            router = router.merge(sandbox_api::router(SandboxApi::of(parts)));
+            let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
+            router = router.merge(sandbox_api::router(SandboxApi::of(parts, gate)));
         }
+        router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
     }
     router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })

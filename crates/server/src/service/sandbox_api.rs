@@ -1,19 +1,23 @@
 //! Steering of the simulated parties, in `mock` and `test` only: what the bank's own book says, and making a payment
 //! end in a chosen way. Never part of production.
 //!
-//! In `mock` nobody's money is behind it and the calls need no token. In `test` they take one like any other call,
-//! because such a service may be reached by others.
+//! In `mock` nobody's money is behind it and the calls need no token. In `test` they take one like any other call, and
+//! reach the caller's own payments only, because such a service may be reached by others.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{ConnectInfo, Path, Query, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use domain::ids::PaymentId;
+use axum::{Extension, Router};
+use domain::ids::{PaymentId, TenantId};
 use domain::ports::Clock as _;
 use domain::time::Span;
 use engine::payments::{Payments, StoreError};
+use http_api::payments_v2::Api;
 use http_api::problem::Problem;
 use http_api::request_id::RequestId;
 use http_api::write;
@@ -24,6 +28,7 @@ use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
 
 use super::clock::BusinessClock;
 use super::routes::Parts;
+use super::world::FreshRates;
 
 /// Furthest that the clock may be moved at once, in seconds (400 days).
 const ADVANCE_MAX_S: i64 = 400 * 86_400;
@@ -33,11 +38,28 @@ pub(super) struct SandboxApi {
     payments: Payments,
     bank: Option<Arc<SimulatedBank>>,
     clock: BusinessClock,
+    rates: FreshRates,
+    /// Held while the clock is moved, so that what is stored is what it shows.
+    moving: tokio::sync::Mutex<()>,
+    /// Who checks tokens, where they are needed.
+    gate: Option<Arc<Api>>,
 }
 
+/// Whose payments a call reaches; `None`: everybody's.
+#[derive(Clone, Copy)]
+struct Reach(Option<TenantId>);
+
 impl SandboxApi {
-    pub(super) fn of(parts: &Parts<'_>) -> Arc<SandboxApi> {
-        Arc::new(SandboxApi { payments: parts.payments.clone(), bank: parts.bank.clone(), clock: parts.clock.clone() })
+    /// `gate` checks the tokens of the calls; without one they need none.
+    pub(super) fn of(parts: &Parts<'_>, gate: Option<Arc<Api>>) -> Arc<SandboxApi> {
+        Arc::new(SandboxApi {
+            payments: parts.payments.clone(),
+            bank: parts.bank.clone(),
+            clock: parts.clock.clone(),
+            rates: parts.rates.clone(),
+            moving: tokio::sync::Mutex::default(),
+            gate,
+        })
     }
 
     fn bank(&self) -> Result<&SimulatedBank, Problem> {
@@ -51,7 +73,27 @@ pub(super) fn router(api: Arc<SandboxApi>) -> Router {
         .route("/sandbox/bank/book", get(book))
         .route("/sandbox/payments/{id}/{state}", post(steer))
         .route("/sandbox/clock", get(show_clock).post(advance_clock))
+        .route_layer(from_fn_with_state(api.clone(), admit))
         .with_state(api)
+}
+
+async fn admit(State(api): State<Arc<SandboxApi>>, id: RequestId, mut request: Request, next: Next) -> Response {
+    let reach = match &api.gate {
+        None => Reach(None),
+        Some(gate) => {
+            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+            match gate.authenticate(request.headers(), peer).await {
+                Ok(tenant) => Reach(Some(tenant)),
+                Err(problem) => return problem.respond(&id),
+            }
+        }
+    };
+    request.extensions_mut().insert(reach);
+    next.run(request).await
+}
+
+fn unreadable_query(rejection: &QueryRejection) -> Problem {
+    Problem::bad_request("invalid_query", rejection.body_text())
 }
 
 #[derive(Deserialize)]
@@ -61,8 +103,13 @@ struct BookQuery {
 }
 
 /// What the bank's book says it paid: one line per pay-out (and per return).
-async fn book(State(api): State<Arc<SandboxApi>>, id: RequestId, Query(query): Query<BookQuery>) -> Response {
-    match book_lines(&api, &query).await {
+async fn book(
+    State(api): State<Arc<SandboxApi>>,
+    Extension(reach): Extension<Reach>,
+    id: RequestId,
+    query: Result<Query<BookQuery>, QueryRejection>,
+) -> Response {
+    match book_lines(&api, reach, query).await {
         Ok(lines) => {
             let body = write::object(|out| {
                 out.array("lines", |out| lines.iter().for_each(|line| out.object(|out| write_line(out, line))));
@@ -73,11 +120,16 @@ async fn book(State(api): State<Arc<SandboxApi>>, id: RequestId, Query(query): Q
     }
 }
 
-async fn book_lines(api: &SandboxApi, query: &BookQuery) -> Result<Vec<BookLine>, Problem> {
+async fn book_lines(
+    api: &SandboxApi,
+    reach: Reach,
+    query: Result<Query<BookQuery>, QueryRejection>,
+) -> Result<Vec<BookLine>, Problem> {
+    let Query(query) = query.map_err(|rejection| unreadable_query(&rejection))?;
     let bank = api.bank()?;
     let payments = match (&query.external_id, &query.payment_id) {
-        (Some(external), _) => payments_of_any_tenant(&api.payments, external).await.map_err(|error| failed(&error))?,
-        (None, Some(id)) => vec![PaymentId::parse(id).ok_or_else(unknown_payment)?],
+        (Some(external), _) => by_external_id(&api.payments, reach, external).await.map_err(|error| failed(&error))?,
+        (None, Some(id)) => vec![reachable(&api.payments, reach, id).await?],
         (None, None) => return Err(Problem::bad_request("missing_query", "Give external_id or payment_id")),
     };
     let mut lines = Vec::new();
@@ -88,12 +140,24 @@ async fn book_lines(api: &SandboxApi, query: &BookQuery) -> Result<Vec<BookLine>
 }
 
 /// The bank knows no tenants; a sandbox has few.
-async fn payments_of_any_tenant(payments: &Payments, external_id: &str) -> Result<Vec<PaymentId>, StoreError> {
+async fn by_external_id(payments: &Payments, reach: Reach, external_id: &str) -> Result<Vec<PaymentId>, StoreError> {
+    let tenants = match reach.0 {
+        Some(tenant) => vec![tenant],
+        None => payments.store().tenants().await?.into_iter().map(|tenant| tenant.id).collect(),
+    };
     let mut found = Vec::new();
-    for tenant in payments.store().tenants().await? {
-        found.extend(payments.store().payment_id_by_external(tenant.id, external_id).await?);
+    for tenant in tenants {
+        found.extend(payments.store().payment_id_by_external(tenant, external_id).await?);
     }
     Ok(found)
+}
+
+/// The payment of this id, if the call may reach it.
+async fn reachable(payments: &Payments, reach: Reach, id: &str) -> Result<PaymentId, Problem> {
+    let id = PaymentId::parse(id).ok_or_else(unknown_payment)?;
+    let Some(tenant) = reach.0 else { return Ok(id) };
+    let record = payments.store().payment_record(tenant, id).await.map_err(|error| failed(&error))?;
+    record.map(|record| record.payment.id).ok_or_else(unknown_payment)
 }
 
 fn write_line(out: &mut write::ObjectWriter<'_>, line: &BookLine) {
@@ -113,16 +177,17 @@ fn write_line(out: &mut write::ObjectWriter<'_>, line: &BookLine) {
 /// Makes a payment's newest order at the bank end so, now.
 async fn steer(
     State(api): State<Arc<SandboxApi>>,
+    Extension(reach): Extension<Reach>,
     id: RequestId,
     Path((payment, state)): Path<(String, String)>,
 ) -> Response {
-    match steered(&api, &payment, &state) {
+    match steered(&api, reach, &payment, &state).await {
         Ok(status) => json(StatusCode::OK, write::object(|out| out.text("bank_status", &status))),
         Err(problem) => problem.respond(&id),
     }
 }
 
-fn steered(api: &SandboxApi, payment: &str, state: &str) -> Result<String, Problem> {
+async fn steered(api: &SandboxApi, reach: Reach, payment: &str, state: &str) -> Result<String, Problem> {
     let outcome = match state {
         "succeeded" => Outcome::Settle,
         "failed" => Outcome::Fail,
@@ -134,7 +199,7 @@ fn steered(api: &SandboxApi, payment: &str, state: &str) -> Result<String, Probl
             return Err(Problem::bad_request("unknown_state", format!("Must be one of {legal}")));
         }
     };
-    let payment = PaymentId::parse(payment).ok_or_else(unknown_payment)?;
+    let payment = reachable(&api.payments, reach, payment).await?;
     match api.bank()?.steer(&payment.end_to_end_id(), outcome) {
         Ok(standing) => Ok(format!("{:?}", standing.status)),
         Err(SteerFault::NotFound) => {
@@ -169,18 +234,28 @@ struct AdvanceQuery {
 async fn advance_clock(
     State(api): State<Arc<SandboxApi>>,
     id: RequestId,
-    Query(query): Query<AdvanceQuery>,
+    query: Result<Query<AdvanceQuery>, QueryRejection>,
 ) -> Response {
+    let query = match query {
+        Ok(Query(query)) => query,
+        Err(rejection) => return unreadable_query(&rejection).respond(&id),
+    };
     if !(1..=ADVANCE_MAX_S).contains(&query.seconds) {
         let message = format!("seconds must be 1 to {ADVANCE_MAX_S}");
         return Problem::bad_request("invalid_seconds", message).respond(&id);
     }
+    let moving = api.moving.lock().await;
     let ahead = Span(api.clock.ahead().0.saturating_add(Span::secs(query.seconds).0));
     // Stored first: a clock that was seen ahead must never be behind after a restart.
     if let Err(error) = api.payments.store().set_meta(CLOCK_OFFSET, &ahead.0.to_string()).await {
         return failed(&error).respond(&id);
     }
     api.clock.advance(Span::secs(query.seconds));
+    drop(moving);
+    // Rates of the sandbox never age: nobody should have to wait for them after a leap.
+    if let FreshRates::Embedded(rates) = &api.rates {
+        rates.tick(api.clock.now());
+    }
     json(StatusCode::OK, clock_body(&api))
 }
 
