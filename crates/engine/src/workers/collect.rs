@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use domain::ids::{PaymentId, TenantId};
 use domain::ports::Rail;
 use domain::rail::{RailReport, Reports};
 use domain::time::Span;
 use futures_util::future::join_all;
 
 use super::{Stop, Workers};
-use crate::command::PaymentAction;
+use crate::batcher::EngineError;
+use crate::command::{Action, Command, PaymentAction};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
@@ -79,7 +81,10 @@ impl Workers {
             let _stored = self.store.set_rail_cursor(rail.id(), cursor).await;
         }
         for some in page.reports.chunks(APPLIED_AT_ONCE) {
-            let applied = join_all(some.iter().map(|report| self.take_report(rail, report))).await;
+            // All are looked up before the first is applied: what a rail says of one payment is applied in its order.
+            let owners = join_all(some.iter().map(|report| self.owner(rail, report))).await;
+            let applied = some.iter().zip(owners).map(|(report, owner)| self.take_report(report, owner));
+            let applied = join_all(applied).await;
             if applied.contains(&false) {
                 return false;
             }
@@ -98,27 +103,33 @@ impl Workers {
         }
     }
 
-    /// Applies one report; `false` where it must come again.
-    async fn take_report(&self, rail: &dyn Rail, report: &RailReport) -> bool {
-        let (tenant, payment) = match self.store.attempt_owner(rail.id(), report.attempt).await {
-            Ok(Some(owner)) => owner,
+    /// Whose attempt a report is about: `Ok(None)` for nobody's, `Err(())` where it must come again.
+    async fn owner(&self, rail: &dyn Rail, report: &RailReport) -> Result<Option<(TenantId, PaymentId)>, ()> {
+        match self.store.attempt_owner(rail.id(), report.attempt).await {
+            Ok(Some(owner)) => Ok(Some(owner)),
             Ok(None) => {
                 tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
                 metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
-                return true;
+                Ok(None)
             }
             Err(error) => {
                 tracing::warn!(%error, "the owner of a report cannot be read now");
-                return false;
+                Err(())
             }
+        }
+    }
+
+    /// Applies one report; `false` where it must come again. The engine has the command as soon as this is polled.
+    async fn take_report(&self, report: &RailReport, owner: Result<Option<(TenantId, PaymentId)>, ()>) -> bool {
+        let (tenant, payment) = match owner {
+            Ok(Some(owner)) => owner,
+            Ok(None) => return true,
+            Err(()) => return false,
         };
-        let command = crate::command::Command {
-            tenant,
-            action: crate::command::Action::Payment(payment, PaymentAction::Report(report.clone())),
-        };
-        match self.engine.execute(command).await {
+        let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
+        match self.engine.execute(Command { tenant, action }).await {
             Ok(_) => true,
-            Err(crate::batcher::EngineError::Internal) => {
+            Err(EngineError::Internal) => {
                 // It would panic again: it is logged, counted, and not allowed to hold up every report behind it.
                 tracing::error!(%payment, "a report could not be applied");
                 true
