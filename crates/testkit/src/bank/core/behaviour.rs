@@ -133,7 +133,8 @@ impl Behaviour {
                 then(settled, Happening::SettleSilently);
                 then(settled + self.withheld_notice.pick(draw(2)), Happening::Notify);
             }
-            _ if chance(self.faults.late_report_per_mille, draw(3)) => {
+            // A contradiction is one only after the report that it contradicts.
+            _ if ending != Ending::Contradicted && chance(self.faults.late_report_per_mille, draw(3)) => {
                 then(settled, Happening::SettleSilently);
                 then(settled + self.faults.late_report_delay.pick(draw(4)), Happening::Notify);
             }
