@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use store::{ExecuteError, Store};
 use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::command::{Command, Outcome};
@@ -215,7 +216,8 @@ impl Runner {
     async fn run(&self, batch: Vec<Waiting>) {
         metrics::histogram!("corridor_batch_commands").record(u32::try_from(batch.len()).unwrap_or(u32::MAX));
         let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
-        let outcomes = match self.commit(&commands).await {
+        let span = tracing::info_span!("batch", commands = commands.len());
+        let outcomes = match self.commit(&commands).instrument(span).await {
             Err(Trouble::Contended) if commands.len() > 1 => self.one_by_one(&commands).await,
             result => answers(result, commands.len()),
         };

@@ -2,6 +2,7 @@
 
 use domain::attempt::Attempt;
 use domain::currency::StableCoin;
+use domain::event::EventKind;
 use domain::fault::Fault;
 use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
 use domain::job::{Job, JobKind};
@@ -37,13 +38,15 @@ pub(super) fn accept(
     let external = order.external_id.as_ref().map(|id| (tenant, id.clone()));
     let taken = external.as_ref().and_then(|key| ws.external_ids.get(key)).copied();
     let mut found = ws.quotes.get(&(tenant, order.quote)).cloned();
-    if let Some(quote) = &mut found {
-        plant_in_quote(quote);
-    }
+    let reused = found.as_mut().is_some_and(plant_in_quote);
     let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
     let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
-    let (payment, effects) = accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
+    let (payment, mut effects) = accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
+    if reused {
+        // A second `quote.used` would meet the log's own guard.
+        effects.events.retain(|event| event.kind != EventKind::QuoteUsed);
+    }
     if let Some(used) = found {
         quote::close(ws, &used);
         ws.quotes.put((tenant, used.id), used);
@@ -58,13 +61,16 @@ pub(super) fn accept(
     Ok(Outcome::Accepted(Box::new(payment)))
 }
 
-fn plant_in_quote(quote: &mut Quote) {
-    if planted::is(Planted::NoQuoteGuard) {
-        (quote.state, quote.payment) = (QuoteState::Active, None);
-    }
+/// Whether the bug lets a used quote be used again.
+fn plant_in_quote(quote: &mut Quote) -> bool {
     if planted::is(Planted::NoQuoteExpiry) {
         quote.expires_at = Timestamp(i64::MAX);
     }
+    let reused = planted::is(Planted::NoQuoteGuard) && quote.state == QuoteState::Used;
+    if reused {
+        (quote.state, quote.payment) = (QuoteState::Active, None);
+    }
+    reused
 }
 
 /// A quote made with an account or a branch binds the payment to it.

@@ -7,6 +7,7 @@ use domain::ids::PaymentId;
 use domain::job::Job;
 use domain::rail::{Inquiry, InquiryAnswer, RailId};
 use futures_util::future::join_all;
+use tracing::Instrument as _;
 
 use super::Workers;
 use super::instruction::instruction;
@@ -56,7 +57,10 @@ impl Workers {
             .collect();
         failpoint::reach(Failpoint::BeforeInquiry);
         let answers = match self.world.rails.get(rail) {
-            Some(connected) => connected.inquire(&inquiries).await,
+            Some(connected) => {
+                let span = tracing::info_span!("inquire", otel.kind = "client", %rail, payments = inquiries.len());
+                connected.inquire(&inquiries).instrument(span).await
+            }
             None => vec![InquiryAnswer::NoAnswer("the rail is not connected".to_owned()); asks.len()],
         };
         failpoint::reach(Failpoint::AfterInquiry);

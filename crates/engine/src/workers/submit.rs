@@ -12,6 +12,7 @@ use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice};
 use futures_util::future::join_all;
 use store::Record;
+use tracing::Instrument as _;
 
 use super::Workers;
 use super::instruction::instruction;
@@ -152,7 +153,10 @@ impl Workers {
     pub(super) async fn send(&self, rail: &RailId, message: &[Instruction]) {
         failpoint::reach(Failpoint::BeforeCall);
         let answers = match self.world.rails.get(rail) {
-            Some(connected) => connected.submit(message).await,
+            Some(connected) => {
+                let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = message.len());
+                connected.submit(message).instrument(span).await
+            }
             None => vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()],
         };
         failpoint::reach(Failpoint::AfterCall);

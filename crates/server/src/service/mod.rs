@@ -25,6 +25,7 @@ pub mod ops;
 mod routes;
 pub mod sandbox_api;
 pub mod tenancy;
+mod traced;
 pub mod world;
 
 use self::clock::BusinessClock;

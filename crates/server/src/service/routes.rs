@@ -18,6 +18,7 @@ use super::Role;
 use super::clock::BusinessClock;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
+use super::traced;
 use super::world::FreshRates;
 use crate::config::Config;
 use crate::telemetry::Exposition;
@@ -56,6 +57,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
         .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
         .layer(CatchPanicLayer::custom(|_| Problem::internal().respond(&RequestId::fresh())))
+        .layer(axum::middleware::from_fn(traced::layer))
         .layer(axum::middleware::from_fn(request_id::layer))
 }
 

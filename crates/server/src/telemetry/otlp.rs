@@ -5,11 +5,15 @@
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
+use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use reqwest::header::HeaderMap;
 use tracing::Subscriber;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
@@ -64,6 +68,30 @@ impl Traces {
             // The subscriber may itself be going down: stderr is what is left.
             eprintln!("traces: the last ones were not sent: {error}");
         }
+    }
+}
+
+/// Makes a request's span a part of the trace that its `traceparent` header (W3C Trace Context) names, if it names one.
+pub fn continue_trace(span: &tracing::Span, headers: &HeaderMap) {
+    if !headers.contains_key(TRACEPARENT) {
+        return;
+    }
+    let parent = TraceContextPropagator::new().extract(&Headers(headers));
+    // Without an exporter there is no trace that could be continued.
+    drop(span.set_parent(parent));
+}
+
+const TRACEPARENT: &str = "traceparent";
+
+struct Headers<'a>(&'a HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(reqwest::header::HeaderName::as_str).collect()
     }
 }
 
