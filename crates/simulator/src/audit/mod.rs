@@ -20,6 +20,7 @@ use crate::actors::Bank;
 use crate::installation::RAILS;
 use crate::run::Sim;
 use rows::Key;
+use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 pub use rows::{drop_quote_guard, empty};
 
 /// A payment that a person has to look at.
@@ -47,6 +48,9 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
     )
 }
 
+/// One commit in so many has all rows checked, not only those that it changed.
+const EVERYTHING_EVERY: i64 = 16;
+
 #[derive(Default)]
 struct State {
     changes: u64,
@@ -56,6 +60,28 @@ struct State {
     read_to: BTreeMap<Key, i64>,
     states: BTreeMap<(Key, Key), PaymentState>,
     violations: BTreeSet<String>,
+    /// When attempts were looked at last.
+    looked_at: i64,
+}
+
+/// The questions about one kind of row: about one of them, about all.
+struct Questions {
+    subject: &'static Subject,
+    one: String,
+    all: String,
+}
+
+impl Questions {
+    fn about(subject: &'static Subject) -> Questions {
+        Questions { subject, one: subject.question(true), all: subject.question(false) }
+    }
+}
+
+/// What has changed since the last check.
+#[derive(Default)]
+struct Changed {
+    payments: BTreeSet<(Key, Key)>,
+    quotes: BTreeSet<(Key, Key)>,
 }
 
 /// The auditor.
@@ -63,14 +89,17 @@ pub struct Auditor {
     sim: Sim,
     store: Store,
     bank: Arc<Bank>,
-    all_rules: String,
+    payments: Questions,
+    quotes: Questions,
+    tenants: Questions,
     state: Mutex<State>,
 }
 
 impl Auditor {
     /// An auditor of one schedule, whose database is empty yet.
     pub fn new(sim: Sim, store: Store, bank: Arc<Bank>) -> Auditor {
-        Auditor { sim, store, bank, all_rules: rules::all_in_one(), state: Mutex::default() }
+        let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
+        Auditor { sim, store, bank, payments, quotes, tenants, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -121,13 +150,14 @@ impl Auditor {
         true
     }
 
-    /// Checks everything that must hold at any time.
+    /// Checks what must hold at any time: of the rows that have changed, and now and then of all.
     fn check(&self, owner: Option<&str>) {
         if self.bank.paid_again() > 0 {
             self.violation("I1: the bank paid a payment twice".to_owned());
         }
-        self.read(|connection| self.check_rules(connection));
-        self.read(|connection| self.check_events(connection));
+        let changed = self.read(|connection| self.check_events(connection)).unwrap_or_default();
+        let every = self.state().commits % EVERYTHING_EVERY == 0;
+        self.read(|connection| self.check_rules(connection, (!every).then_some(&changed)));
         let Some((attempts, transfers)) = self.read(rows::counts) else { return };
         if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
             self.read(|connection| self.check_attempts(connection, owner));
@@ -137,10 +167,40 @@ impl Auditor {
         }
     }
 
-    fn check_rules(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for (number, by) in rows::broken(connection, &self.all_rules)? {
-            let name = rules::RULES.get(number as usize).map_or("a rule", |rule| rule.name);
-            self.violation(format!("{name}: {}", self.public(&by)));
+    /// The rules of changed rows, or of all.
+    fn check_rules(&self, connection: &Connection, changed: Option<&Changed>) -> rusqlite::Result<()> {
+        match changed {
+            Some(changed) => {
+                self.ask(connection, &self.payments, Some(&changed.payments))?;
+                self.ask(connection, &self.quotes, Some(&changed.quotes))?;
+            }
+            None => {
+                self.ask(connection, &self.payments, None)?;
+                self.ask(connection, &self.quotes, None)?;
+            }
+        }
+        self.ask(connection, &self.tenants, None)
+    }
+
+    fn ask(
+        &self,
+        connection: &Connection,
+        questions: &Questions,
+        only: Option<&BTreeSet<(Key, Key)>>,
+    ) -> rusqlite::Result<()> {
+        let rules = questions.subject.rules;
+        let mut broken = Vec::new();
+        match only {
+            None => broken = rows::broken(connection, &questions.all, rules.len(), None)?,
+            Some(only) => {
+                for one in only {
+                    broken.extend(rows::broken(connection, &questions.one, rules.len(), Some(*one))?);
+                }
+            }
+        }
+        for (id, rule) in broken {
+            let name = rules.get(rule).map_or("a rule", |(name, _)| name);
+            self.violation(format!("{name}: {}", self.public(&id)));
         }
         Ok(())
     }
@@ -149,14 +209,19 @@ impl Auditor {
         Uuid::from_slice(stored).map_or_else(|_| format!("{stored:?}"), |stored| self.store.public_id(stored).to_string())
     }
 
-    /// I9: every new event is a step that the state before it allows.
-    fn check_events(&self, connection: &Connection) -> rusqlite::Result<()> {
+    /// I9: every new event is a step that the state before it allows. Answers what has changed.
+    fn check_events(&self, connection: &Connection) -> rusqlite::Result<Changed> {
+        let mut changed = Changed::default();
+        let since = std::mem::replace(&mut self.state().looked_at, self.sim.now().to_millis().0);
+        changed.payments.extend(rows::touched_since(connection, since)?);
         for (tenant, newest) in rows::heads(connection)? {
             let after = self.state().read_to.get(&tenant).copied().unwrap_or(0);
             if newest < after {
                 self.violation(format!("I10: a tenant's log went back from {after} to {newest}"));
             }
             for event in rows::events_after(connection, tenant, after)? {
+                let about = if event.state.is_some() { &mut changed.payments } else { &mut changed.quotes };
+                about.insert((tenant, event.subject));
                 let (seq, kind, subject) = (event.seq, &event.kind, self.public(&event.subject));
                 self.sim.trace(format_args!("event {seq} {kind} {subject}"));
                 let Some(state) = event.state.as_deref().and_then(PaymentState::parse) else { continue };
@@ -172,7 +237,7 @@ impl Auditor {
             }
             self.state().read_to.insert(tenant, newest);
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// An attempt is begun only by who took the payment's job last.
@@ -236,7 +301,9 @@ impl Auditor {
     /// Checks what must hold at the end: the accepted payments are there, and each ended as the bank's book says or is
     /// noted as a discrepancy. Answers the number of payments.
     pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> usize {
-        self.check(None);
+        self.read(|connection| self.check_events(connection));
+        self.read(|connection| self.check_rules(connection, None));
+        self.check_books();
         for (tenant, payment) in accepted {
             self.acknowledged(*tenant, *payment);
         }

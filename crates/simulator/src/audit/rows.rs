@@ -25,9 +25,34 @@ pub(super) fn commits(connection: &Connection) -> rusqlite::Result<i64> {
     value(connection, "SELECT COUNT(*) FROM batch")
 }
 
-/// Numbers of the rules that are broken, and by what.
-pub(super) fn broken(connection: &Connection, all_rules: &str) -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
-    query(connection, all_rules, [], |row| Ok((row.get(0)?, row.get(1)?)))
+/// Ids of rows that break a rule, with the rule's number. `question` as [`super::rules::Subject::question`] asks it.
+pub(super) fn broken(
+    connection: &Connection,
+    question: &str,
+    rules: usize,
+    one: Option<(Key, Key)>,
+) -> rusqlite::Result<Vec<(Key, usize)>> {
+    let mut statement = connection.prepare_cached(question)?;
+    let mut rows = match one {
+        Some(one) => statement.query(one)?,
+        None => statement.query([])?,
+    };
+    let mut broken = Vec::new();
+    while let Some(row) = rows.next()? {
+        for rule in 0..rules {
+            if row.get::<_, i64>(rule + 1)? != 0 {
+                broken.push((row.get(0)?, rule));
+            }
+        }
+    }
+    Ok(broken)
+}
+
+/// Payments whose attempts changed at or after an instant.
+pub(super) fn touched_since(connection: &Connection, at: i64) -> rusqlite::Result<Vec<(Key, Key)>> {
+    query(connection, "SELECT tenant, payment FROM attempt WHERE state_at >= ?1", [at], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
 }
 
 /// An event of a payment.
