@@ -1,0 +1,114 @@
+//! Addresses, keys and tokens; health.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::wait;
+
+use super::super::api::{Answer, Api};
+use super::super::harness::{Installation, finish};
+use super::super::sandbox::Sandbox;
+
+/// What a revoked key may still do at most: a node believes what it read for two seconds.
+const REVOKED_AT_MOST: Duration = Duration::from_secs(10);
+const LIST: &str = "/v2/payments?country=PAK";
+
+fn running() -> (Installation, Sandbox) {
+    let installation = Installation::new();
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    (installation, sandbox)
+}
+
+#[test]
+fn env_gives_a_shell_what_the_commands_read() {
+    let (installation, sandbox) = running();
+    let text = installation.ok(&["env"]);
+    for (name, member) in [
+        ("CORRIDOR_BASE_URL", "base_url"),
+        ("CORRIDOR_ACCESS_KEY", "payment_access_key"),
+        ("CORRIDOR_SECRET_KEY", "payment_secret_key"),
+    ] {
+        assert!(text.contains(&format!("export {name}='{}'", sandbox.text(member))), "{text}");
+    }
+    let elsewhere = Installation::new();
+    let quote = ["quote", "--country", "IND", "--currency", "AED", "--amount", "10"];
+    let by_env = finish(elsewhere.command(&quote).envs([
+        ("CORRIDOR_BASE_URL", sandbox.text("base_url")),
+        ("CORRIDOR_ACCESS_KEY", sandbox.text("payment_access_key")),
+        ("CORRIDOR_SECRET_KEY", sandbox.text("payment_secret_key")),
+    ]));
+    assert_eq!(by_env.code, 0, "{}", by_env.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn minted_tokens_are_taken_and_inspected() {
+    let (installation, sandbox) = running();
+    let token = installation.ok(&["token", "mint", "--ttl", "60"]).trim().to_owned();
+    // Installs the TLS provider that every client needs.
+    let api = Api::of(sandbox.text("base_url"), &sandbox.printed, "payment_");
+    let url = format!("{}{LIST}", sandbox.text("base_url"));
+    let http = server::client::http_client().expect("a client");
+    let answer = http.get(&url).bearer_auth(&token).send().await.expect("an answer");
+    assert_eq!(answer.status(), 200);
+    assert!(matches!(api.get(sandbox.text("base_url"), LIST).await, Answer::Done(_)));
+    let good = installation.json(&["token", "inspect", &token]);
+    assert_eq!(good[0]["valid"], true, "{good:?}");
+    let last = if token.ends_with('A') { 'B' } else { 'A' };
+    let forged = format!("{}{last}AAA", &token[..token.len() - 4]);
+    let done = installation.run(&["token", "inspect", &forged]);
+    assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.contains("signature") && done.stdout.contains("WRONG"), "{}", done.stdout);
+    let answer = http.get(&url).bearer_auth(&forged).send().await.expect("an answer");
+    assert_eq!(answer.status(), 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
+    let (installation, sandbox) = running();
+    let url = sandbox.text("base_url");
+    installation.ok(&["tenants", "create", "--tag", "other_bank", "--name", "Other Bank", "--premium-bps", "30"]);
+    let taken = installation.run(&["tenants", "create", "--tag", "other_bank", "--name", "Again"]);
+    assert_eq!(taken.code, 1, "{}", taken.stderr);
+    installation.ok(&["tenants", "top-up", "--tenant", "other_bank", "--coin", "USDC", "--amount", "1000.5"]);
+    let tags: Vec<Value> = installation.json(&["tenants", "list"]).iter().map(|tenant| tenant["tag"].clone()).collect();
+    assert!(tags.contains(&"other_bank".into()) && tags.contains(&"demobank".into()), "{tags:?}");
+
+    let made = installation.json(&["keys", "create", "--tenant", "other_bank"]);
+    let old = Api::of(url, &made[0], "");
+    assert!(matches!(old.get(url, LIST).await, Answer::Done(_)), "a new key works at once");
+    let access_key = made[0]["access_key"].as_str().expect("a key");
+    let rotated = installation.json(&["keys", "rotate", access_key]);
+    assert_eq!(rotated[0]["access_key"], made[0]["access_key"]);
+    assert_ne!(rotated[0]["secret_key"], made[0]["secret_key"]);
+    let new = Api::of(url, &rotated[0], "");
+    let taken_up = wait::until_async(REVOKED_AT_MOST, async || matches!(new.get(url, LIST).await, Answer::Done(_))).await;
+    assert!(taken_up, "the new secret is taken within seconds");
+    assert!(matches!(old.get(url, LIST).await, Answer::Done(_)), "the old secret stays valid for a week");
+
+    installation.ok(&["keys", "revoke", access_key]);
+    for api in [&new, &old] {
+        let refused = async || matches!(api.get(url, LIST).await, Answer::Refused { status: 401, .. });
+        assert!(wait::until_async(REVOKED_AT_MOST, refused).await, "a revoked key is refused within seconds");
+    }
+    let listed = installation.json(&["keys", "list", "--tenant", "other_bank"]);
+    assert!(listed[0]["revoked_at"].is_string(), "{listed:?}");
+    assert!(!installation.ok(&["keys", "list", "--tenant", "other_bank"]).contains("secret_key"));
+    let nobody = installation.run(&["keys", "create", "--tenant", "nobody"]);
+    assert_eq!(nobody.code, 1, "{}", nobody.stderr);
+    assert_eq!(installation.run(&["keys", "revoke", "no-such-key"]).code, 1);
+}
+
+#[test]
+fn health_is_told_by_exit_codes() {
+    let (installation, mut sandbox) = running();
+    assert_eq!(installation.ok(&["healthcheck"]), "ready\n");
+    assert_eq!(installation.ok(&["healthcheck", "--live"]), "ready\n");
+    let doctor = installation.json(&["doctor"]);
+    assert_eq!(doctor[0]["healthy"], true, "{doctor:?}");
+    let url = sandbox.text("base_url").to_owned();
+    sandbox.process.stop();
+    assert_eq!(installation.run(&["healthcheck", "--url", &url]).code, 3);
+    let doctor = installation.run(&["doctor", "--set", "http.max_connections=0"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("http.max_connections"), "{}", doctor.stdout);
+}

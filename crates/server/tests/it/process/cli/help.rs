@@ -1,0 +1,87 @@
+//! Every command explains itself, wrong use ends with 2, and nothing that a machine reads is decorated.
+
+use super::super::harness::{Installation, finish};
+
+/// The commands below `path`, as its `--help` lists them.
+fn below(installation: &Installation, path: &[&str]) -> (String, Vec<String>) {
+    let text = installation.ok(&[path, &["--help"]].concat());
+    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let names = names.filter(|name| *name != "help").map(str::to_owned).collect();
+    (text, names)
+}
+
+#[test]
+fn every_command_explains_itself() {
+    let installation = Installation::new();
+    let mut open: Vec<Vec<String>> = vec![Vec::new()];
+    let mut seen = Vec::new();
+    while let Some(path) = open.pop() {
+        let words: Vec<&str> = path.iter().map(String::as_str).collect();
+        let (text, names) = below(&installation, &words);
+        assert!(text.contains("Usage: corridor"), "{words:?}: {text}");
+        if names.is_empty() {
+            assert!(text.contains("Example"), "{words:?} has no example: {text}");
+            seen.push(words.join(" "));
+        }
+        open.extend(names.into_iter().map(|name| [path.clone(), vec![name]].concat()));
+    }
+    for known in ["sandbox reset", "quote", "payments export", "ledger verify", "review resolve", "serve", "config reference"] {
+        assert!(seen.iter().any(|path| path == known), "{known} is missing among {seen:?}");
+    }
+}
+
+#[test]
+fn wrong_use_ends_with_2_and_says_what_is_right() {
+    let installation = Installation::new();
+    for (args, words) in [
+        (vec![], "Usage"),
+        (vec!["serv"], "serve"),
+        (vec!["quote", "--country", "USA", "--currency", "AED", "--amount", "5"], "USA"),
+        (vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "five"], "five"),
+        (vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "5"], "corridor sandbox"),
+        (vec!["env"], "corridor sandbox"),
+        (vec!["config", "check", "--set", "http.listne=1"], "http.listne"),
+        (vec!["ledger", "statement", "--tenant", "x", "--account", "y"], "account"),
+    ] {
+        let done = installation.run(&args);
+        assert_eq!(done.code, 2, "{args:?}: {}{}", done.stdout, done.stderr);
+        assert!(done.stderr.contains(words), "{args:?}: {}", done.stderr);
+        assert_eq!(done.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn the_configuration_can_be_printed_checked_and_used_again() {
+    let installation = Installation::new();
+    let reference = installation.ok(&["config", "reference"]);
+    assert_eq!(reference, server::config::REFERENCE);
+    let path = installation.path().join("copy.toml");
+    std::fs::write(&path, reference).expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let valid = installation.ok(&["config", "check", "--config", path]);
+    assert!(valid.starts_with("valid: environment test"), "{valid}");
+    let refused = installation.run(&["config", "check", "--config", path, "--set", "environment=production"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("rails.ind-imps.transport"), "{}", refused.stderr);
+    let serve = installation.run(&["serve", "--set", "environment=production"]);
+    assert_eq!(serve.code, 2, "production does not start simulated: {}", serve.stderr);
+
+    let secret = "postgres://corridor:hunter2@db.example/corridor";
+    let printed = finish(installation.command(&["config", "print"]).env("CORRIDOR_STORE__URL", secret));
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    assert!(!printed.stdout.contains("hunter2"), "a secret in clear: {}", printed.stdout);
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let installation = Installation::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(installation.ok(&["completions", shell]).contains("corridor"), "{shell}");
+    }
+    assert!(installation.ok(&["man"]).contains(".TH corridor"));
+    let pages = installation.path().join("man1");
+    std::fs::create_dir(&pages).expect("a directory");
+    installation.ok(&["man", "--dir", pages.to_str().expect("UTF-8")]);
+    assert!(pages.join("corridor-ledger-verify.1").exists() || pages.join("corridor-ledger.1").exists());
+}

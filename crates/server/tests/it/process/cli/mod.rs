@@ -1,0 +1,6 @@
+//! The command line, through the real program against a running sandbox.
+
+mod access;
+mod help;
+mod operations;
+mod payments;

@@ -1,0 +1,98 @@
+//! Books and reviews, by commands that open the store beside the running service.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::harness::Installation;
+use super::super::sandbox::Sandbox;
+
+/// On the shipped sample of invented names.
+const LISTED: &str = "Zorblax Quibbleton";
+
+fn pay(installation: &Installation, more: &[&str]) -> String {
+    installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    let paid = installation.json(&[&["pay"], more].concat());
+    paid[0]["id"].as_str().expect("an id").to_owned()
+}
+
+fn waiting(installation: &Installation) -> Vec<String> {
+    let rows = installation.json(&["review", "list", "--tenant", "demobank"]);
+    rows.iter().map(|row| row["payment_id"].as_str().expect("an id").to_owned()).collect()
+}
+
+fn watch(installation: &Installation, id: &str) -> String {
+    let done = installation.run(&["payments", "watch", id, "--country", "PAK", "--timeout", "60", "--output", "json"]);
+    let last: Value = serde_json::from_str(done.stdout.lines().last().expect("a line")).expect("JSON");
+    last["status"].as_str().expect("a status").to_owned()
+}
+
+#[test]
+fn the_books_sum_to_zero_and_agree_with_themselves() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &[]);
+    let id = pay(&installation, &[]);
+    assert_eq!(watch(&installation, &id), "succeeded");
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    let rows = installation.json(&["ledger", "trial-balance", "--tenant", "demobank"]);
+    for row in &rows {
+        let minor = |name: &str| row[name].as_i64().expect("minor units");
+        *sums.entry(row["currency"].as_str().expect("a currency").to_owned()).or_default() +=
+            minor("debits_posted_minor") - minor("credits_posted_minor");
+    }
+    assert!(sums.len() > 3 && sums.values().all(|sum| *sum == 0), "{sums:?}");
+    let verified = installation.ok(&["ledger", "verify"]);
+    assert!(!verified.contains("WRONG"), "{verified}");
+    let statement = ["ledger", "statement", "--tenant", "demobank", "--account", "nostro:pak-raast:PKR"];
+    let lines = installation.json(&statement);
+    assert!(lines.iter().any(|line| line["payment_id"] == id.as_str()), "{id} is not in {lines:?}");
+    assert_eq!(installation.run(&["ledger", "trial-balance", "--tenant", "nobody"]).code, 1);
+}
+
+#[test]
+fn a_listed_name_waits_for_a_person_who_lets_it_go_on_or_not() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let (good, bad) = (
+        pay(&installation, &["--beneficiary-name", LISTED]),
+        pay(&installation, &["--beneficiary-name", LISTED]),
+    );
+    let mut held = vec![good.clone(), bad.clone()];
+    held.sort();
+    let mut found = waiting(&installation);
+    found.sort();
+    assert_eq!(found, held);
+    let record = installation.json(&["payments", "get", &good, "--country", "PAK"]);
+    assert_eq!(record[0]["response"]["status"], "queued", "held, and nobody is told why");
+    assert!(!record[0].to_string().contains("anction"), "{record:?}");
+
+    installation.ok(&["review", "approve", "--tenant", "demobank", "--why", "other birth date", &good]);
+    assert_eq!(watch(&installation, &good), "succeeded");
+    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "it is he", &bad]);
+    assert_eq!(watch(&installation, &bad), "rejected");
+    assert_eq!(waiting(&installation), Vec::<String>::new());
+    let twice = installation.run(&["review", "approve", "--tenant", "demobank", "--why", "changed my mind", &bad]);
+    assert_eq!(twice.code, 1, "{}", twice.stderr);
+    assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
+}
+
+#[test]
+fn two_people_say_what_became_of_an_unknown_payment() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let id = pay(&installation, &["--account-ending", "0004"]);
+    assert_eq!(watch(&installation, &id), "unknown");
+    assert_eq!(waiting(&installation), [id.clone()]);
+    let resolve = |maker: &str, checker: &str| {
+        let why = "bank statement of today, line 14";
+        let args = ["review", "resolve", "--tenant", "demobank", "--to", "failed", "--maker", maker, "--checker", checker];
+        installation.run(&[&args[..], &["--why", why, &id]].concat())
+    };
+    let alone = resolve("ayesha", "Ayesha ");
+    assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{}", alone.stderr);
+    let both = resolve("ayesha", "omar");
+    assert_eq!(both.code, 0, "{}", both.stderr);
+    assert_eq!(watch(&installation, &id), "failed");
+    assert_eq!(waiting(&installation), Vec::<String>::new());
+    assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
+}

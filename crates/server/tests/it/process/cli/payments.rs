@@ -1,0 +1,126 @@
+//! Quoting, paying, watching, listing, exporting, following events.
+
+use serde_json::Value;
+
+use super::super::harness::{Finished, Installation};
+use super::super::sandbox::Sandbox;
+
+fn running() -> (Installation, Sandbox) {
+    let installation = Installation::new();
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    (installation, sandbox)
+}
+
+fn quoted(installation: &Installation) {
+    installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+}
+
+/// Pays and watches; answers what `--output json` said of each state.
+fn watched(installation: &Installation, more: &[&str]) -> (Finished, Vec<Value>) {
+    quoted(installation);
+    let done = installation.run(&[&["pay", "--watch", "--output", "json"], more].concat());
+    let states = done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    (done, states)
+}
+
+fn statuses(states: &[Value]) -> Vec<&str> {
+    states.iter().map(|state| state["status"].as_str().expect("a status")).collect()
+}
+
+#[test]
+fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
+    let (installation, _sandbox) = running();
+    let quote = installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    for part in ["500 AED", "PKR", "rate", "valid until"] {
+        assert!(quote.contains(part), "{part:?} is missing: {quote}");
+    }
+    let done = installation.run(&["pay", "--watch"]);
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert!(lines[0].starts_with("payment "), "{lines:?}");
+    for (line, status) in lines[1..].iter().zip(["queued", "processing", "succeeded"]) {
+        assert!(line.contains(status), "{lines:?}");
+    }
+    assert!(lines.len() == 4 && lines[3].contains("bank reference "), "{lines:?}");
+    // The same quote again: used.
+    let again = installation.run(&["pay"]);
+    assert_eq!((again.code, again.stderr.contains("quote")), (1, true), "{}", again.stderr);
+
+    let (done, states) = watched(&installation, &[]);
+    assert_eq!((done.code, statuses(&states)), (0, vec!["queued", "processing", "succeeded"]), "{}", done.stderr);
+    assert!(states[2]["bank_reference"].is_string(), "{states:?}");
+}
+
+#[test]
+fn the_sandbox_s_endings_end_as_the_table_says() {
+    let (installation, _sandbox) = running();
+    for (ending, last) in [("0001", "failed"), ("0002", "rejected"), ("0004", "unknown")] {
+        let (done, states) = watched(&installation, &["--account-ending", ending]);
+        assert_eq!((done.code, statuses(&states).last()), (4, Some(&last)), "{ending}: {}", done.stderr);
+    }
+    let (done, states) = watched(&installation, &["--account-ending", "0003"]);
+    assert_eq!((done.code, statuses(&states).last()), (0, Some(&"succeeded")));
+    let id = states[0]["id"].as_str().expect("an id");
+    let reversed = format!(r#""id":"{id}""#);
+    // Its return comes as an event; the tail ends at the first that tells of it.
+    let told = testkit::wait::until(std::time::Duration::from_secs(60), || {
+        let record = installation.ok(&["payments", "get", id, "--output", "json"]);
+        assert!(record.contains(&reversed), "{record}");
+        record.contains(r#""status":"reversed""#)
+    });
+    assert!(told, "{id} did not come back");
+    let (done, states) = watched(&installation, &["--account-ending", "0005", "--timeout", "3"]);
+    assert_eq!((done.code, statuses(&states).last()), (4, Some(&"processing")), "{}", done.stderr);
+}
+
+#[test]
+fn payments_are_found_listed_and_exported_and_no_spreadsheet_runs_them() {
+    let (installation, _sandbox) = running();
+    let formula = "=HYPERLINK(\"http://x\",\"y\")";
+    let (done, states) = watched(&installation, &["--external-id", formula]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let id = states[0]["id"].as_str().expect("an id").to_owned();
+    let (done, _) = watched(&installation, &["--account-ending", "0001", "--external-id", "inv-2"]);
+    assert_eq!(done.code, 4, "{}", done.stderr);
+
+    let found = installation.json(&["payments", "get", &id]);
+    assert_eq!(found[0]["order"]["external_id"], formula);
+    assert_eq!(installation.json(&["payments", "get", "--external", "inv-2"])[0]["response"]["status"], "failed");
+    assert!(installation.ok(&["payments", "get", "last"]).contains("inv-2"));
+    let succeeded = installation.json(&["payments", "list", "--country", "PAK", "--status", "succeeded"]);
+    assert_eq!(succeeded[0].as_array().expect("a list").len(), 1);
+    let searched = ["payments", "list", "--country", "PAK", "--search-type", "external_id", "--search", "inv-2"];
+    assert_eq!(installation.json(&searched)[0][0]["order"]["external_id"], "inv-2");
+    let none = installation.run(&["payments", "get", "00000000-0000-4000-8000-000000000000"]);
+    assert_eq!(none.code, 1, "{}", none.stderr);
+
+    let file = installation.path().join("export.csv");
+    installation.ok(&["payments", "export", "--country", "PAK", "--file", file.to_str().expect("UTF-8")]);
+    let mut reader = csv::Reader::from_path(&file).expect("a CSV file");
+    let column = reader.headers().expect("a head").iter().position(|name| name == "external_id").expect("a column");
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(&rows[0][column], format!("'{formula}"), "the oldest first, and guarded");
+    for row in &rows {
+        assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
+    }
+    let exported = installation.json(&["payments", "export", "--country", "PAK"]);
+    assert_eq!(exported.iter().map(|record| &record["id"]).next(), Some(&Value::String(id)));
+}
+
+#[test]
+fn events_are_told_in_order_from_wherever_the_reader_wants() {
+    let (installation, _sandbox) = running();
+    let (done, _) = watched(&installation, &[]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let all = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
+    let kinds: Vec<&str> = all.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    assert_eq!(all.iter().map(|event| event["seq"].as_i64()).collect::<Vec<_>>(), (1..=5).map(Some).collect::<Vec<_>>());
+    assert_eq!(kinds[0], "quote.created");
+    for (kind, other) in [("payment.queued", "payment.processing"), ("payment.processing", "payment.succeeded")] {
+        let place = |kind: &str| kinds.iter().position(|found| *found == kind);
+        assert!(place(kind).is_some() && place(kind) < place(other), "{kinds:?}");
+    }
+    let rest = installation.json(&["events", "tail", "--after", "3", "--count", "2"]);
+    assert_eq!(rest, all[3..]);
+}

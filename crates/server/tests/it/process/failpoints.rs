@@ -1,0 +1,62 @@
+//! The service ends at each named place once, and the next one takes over.
+
+use std::time::Duration;
+
+use engine::failpoint::Failpoint;
+use testkit::wait;
+
+use super::checker::judge;
+use super::load::Load;
+use super::random::Random;
+use super::rig::Rig;
+use super::seed;
+
+/// How long the load may take to lead to a place; those that only a successor passes need a lease and an inquiry.
+const REACHED_AT_MOST: Duration = Duration::from_secs(90);
+/// Payments between two ends, so that each successor inherits work.
+const INHERITED: usize = 10;
+const CLIENTS: usize = 4;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once() {
+    // Release builds have no such places.
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let seed = seed(0xFA11);
+    let rig = Rig::start(seed, None).await;
+    let random = Random::new(seed);
+    let mut node = rig.node("node");
+    let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
+    for point in Failpoint::ALL {
+        node.process.kill();
+        let place = format!("{}:{}", point.name(), 1 + random.below(3));
+        let mut doomed = rig.installation.serve("node", &[("CORRIDOR_FAILPOINT", &place)]);
+        load.move_to(vec![doomed.address.clone()]);
+        let reached = wait::until_async(REACHED_AT_MOST, || std::future::ready(doomed.process.ended().is_some())).await;
+        assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.process.log_tail());
+        let status = doomed.process.wait_for_end();
+        assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
+        node = rig.node("node");
+        load.move_to(vec![node.address.clone()]);
+        let enough = load.accepted() + INHERITED;
+        let goes_on = wait::until_async(REACHED_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        assert!(goes_on, "seed {seed}: no progress after {place}: {}", node.process.log_tail());
+    }
+    let notes = load.stop().await;
+    rig.heal_bank();
+    let verdict = judge(&rig, &node.address, &notes).await;
+    eprintln!("{} places (seed {seed}), {} unclear writes: {verdict:?}", Failpoint::ALL.len(), notes.unclear);
+    node.process.stop();
+}
+
+#[test]
+fn a_place_that_does_not_exist_is_refused() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let installation = super::harness::Installation::new();
+    let done = super::harness::finish(installation.command(&["serve"]).env("CORRIDOR_FAILPOINT", "nowhere"));
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(done.stderr.contains("nowhere"), "{}", done.stderr);
+}

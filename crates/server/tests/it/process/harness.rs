@@ -1,0 +1,230 @@
+//! Starts and ends the real program: an installation (data directory, configuration, environment), its commands, and
+//! its long-running processes, which can be killed, frozen and asked to stop.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::wait;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_corridor");
+/// How long a process may take to be ready: generous, because a loaded machine runs many tests at once.
+pub const READY_AT_MOST: Duration = Duration::from_secs(60);
+/// How long a process that was told to end may take.
+pub const END_AT_MOST: Duration = Duration::from_secs(60);
+/// How much of a log a failure shows.
+const LOG_TAIL_LINES: usize = 30;
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// One installation: a data directory of its own, and the environment that all its processes share.
+pub struct Installation {
+    dir: TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Installation {
+    /// Without a configuration file.
+    pub fn new() -> Installation {
+        Installation { dir: tempfile::tempdir().expect("a directory"), env: Vec::new() }
+    }
+
+    /// With this configuration file.
+    pub fn configured(text: &str) -> Installation {
+        let mut made = Installation::new();
+        let path = made.path().join("corridor.toml");
+        std::fs::write(&path, text).expect("the configuration is written");
+        made.set("CORRIDOR_CONFIG", path.display().to_string());
+        made
+    }
+
+    /// The data directory.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Sets an environment variable for all processes from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.env.push((name.to_owned(), value.into()));
+    }
+
+    /// A command of the program, not yet started. Nothing of the test run's own `CORRIDOR_…` reaches it.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(args).stdin(Stdio::null());
+        self.environment(&mut command);
+        command
+    }
+
+    /// Gives this installation's environment to any command.
+    pub fn environment(&self, command: &mut Command) {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
+            command.env_remove(name);
+        }
+        command.env_remove("RUST_LOG").env("CORRIDOR_DATA_DIR", self.path());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, args: &[&str]) -> Finished {
+        finish(&mut self.command(args))
+    }
+
+    /// Runs a command that must succeed, and answers what it printed.
+    pub fn ok(&self, args: &[&str]) -> String {
+        let done = self.run(args);
+        assert_eq!(done.code, 0, "corridor {}: {}{}", args.join(" "), done.stdout, done.stderr);
+        done.stdout
+    }
+
+    /// Runs a command that must succeed with `--output json`, and answers the values that it printed, one a line.
+    pub fn json(&self, args: &[&str]) -> Vec<Value> {
+        let text = self.ok(&[args, &["--output", "json"]].concat());
+        text.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect()
+    }
+
+    /// Starts a long-running command; its output goes to files.
+    pub fn start(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Process {
+        let (out, err) = (self.path().join(format!("{name}.out")), self.path().join(format!("{name}.log")));
+        // Appended to: the log of a killed process stays in front of its successor's.
+        let open = |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
+        let read_from = (length(&out), length(&err));
+        let mut command = self.command(args);
+        command.envs(env.iter().copied()).stdout(open(&out)).stderr(open(&err));
+        let child = command.spawn().expect("the program starts");
+        Process { child, out, err, read_from, ended: None }
+    }
+
+    /// Starts `serve` and waits until it answers.
+    pub fn serve(&self, name: &str, env: &[(&str, &str)]) -> Node {
+        let mut process = self.start(name, &["serve"], env);
+        let mut address = None;
+        let ready = wait::until(READY_AT_MOST, || {
+            address = process.log().lines().find_map(serving_address);
+            address.is_some() || process.ended().is_some()
+        });
+        let Some(address) = address else {
+            panic!("serve did not come up (waited: {ready}): {}", process.log_tail());
+        };
+        Node { process, address }
+    }
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+/// Runs any command to its end.
+pub fn finish(command: &mut Command) -> Finished {
+    let output = command.output().expect("the command runs");
+    Finished {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8 on stdout"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8 on stderr"),
+    }
+}
+
+fn serving_address(line: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    (value["message"] == "serving").then(|| value["address"].as_str().map(|address| format!("http://{address}")))?
+}
+
+/// A running process; killed when dropped.
+pub struct Process {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+    /// Where this process's own part of the files begins.
+    read_from: (u64, u64),
+    ended: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it has printed on stdout so far.
+    pub fn out(&self) -> String {
+        tail_from(&self.out, self.read_from.0)
+    }
+
+    /// What it has written on stderr so far.
+    pub fn log(&self) -> String {
+        tail_from(&self.err, self.read_from.1)
+    }
+
+    /// The last lines of its log, for a failure's message.
+    pub fn log_tail(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().expect("the process can be waited for");
+        }
+        self.ended
+    }
+
+    /// kill -9, and waits until it is gone.
+    pub fn kill(&mut self) {
+        if self.ended.is_none() {
+            self.child.kill().expect("the process can be killed");
+            self.ended = Some(self.child.wait().expect("the process can be waited for"));
+        }
+    }
+
+    /// Sends a signal by its short name (`TERM`, `STOP`, `CONT`).
+    pub fn signal(&self, name: &str) {
+        // The shell's own `kill`: slim systems have no program of that name.
+        let script = format!("kill -{name} {}", self.id());
+        let status = Command::new("/bin/sh").args(["-c", &script]).status().expect("a shell");
+        assert!(status.success(), "SIG{name} could not be sent");
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        assert!(wait::until(END_AT_MOST, || self.ended().is_some()), "still running: {}", self.log_tail());
+        self.ended.expect("it has ended")
+    }
+
+    /// SIGTERM; it must end with exit code 0.
+    pub fn stop(&mut self) {
+        self.signal("TERM");
+        let status = self.wait_for_end();
+        assert!(status.success(), "{status}: {}", self.log_tail());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn tail_from(path: &Path, from: u64) -> String {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
+    String::from_utf8_lossy(&bytes[from..]).into_owned()
+}
+
+/// A running `serve`.
+pub struct Node {
+    pub process: Process,
+    /// `http://127.0.0.1:port`
+    pub address: String,
+}

@@ -1,0 +1,128 @@
+//! What the fault runs share: a simulated bank that lives in the test's process (so that killing the service does not
+//! kill the bank), an installation whose rails lead to it, and a tenant with money.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use domain::time::Span;
+use server::config::REFERENCE;
+use testkit::bank::{BankConfig, Behaviour, DelayRange, Faults, SimulatedBank};
+
+use super::api::Api;
+use super::harness::{Installation, Node};
+
+/// The API URL that tokens name: the nodes' addresses change from start to start.
+const PUBLIC_URL: &str = "http://corridor.test";
+/// The tenant.
+pub const TENANT: &str = "demobank";
+/// What its prefund holds at first, in USDT.
+const PREFUND: &str = "10000000";
+/// How long a job is nobody else's: the least that the configuration allows.
+pub const LEASE_S: u64 = 5;
+/// The rails. The bank pays a repeated message again on those that do not detect duplicates.
+pub const RAILS: [RailOfTest; 3] = [
+    RailOfTest { id: "pak-raast", detects_duplicates: true },
+    RailOfTest { id: "pak-ibft", detects_duplicates: true },
+    RailOfTest { id: "ind-imps", detects_duplicates: false },
+];
+
+/// A rail that these tests use.
+pub struct RailOfTest {
+    pub id: &'static str,
+    pub detects_duplicates: bool,
+}
+
+/// Everything around the nodes under test.
+pub struct Rig {
+    pub installation: Installation,
+    pub bank: SimulatedBank,
+    pub api: Api,
+}
+
+impl Rig {
+    /// Starts the bank, brings up the database (`None`: SQLite in the data directory), makes a tenant and a key.
+    pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
+        let book = tempfile::tempdir().expect("a directory").keep();
+        let bank = SimulatedBank::start(BankConfig {
+            behaviour: behaviour(seed),
+            book: Some(book.join("book.jsonl")),
+            hang: Span::millis(700),
+            ..BankConfig::default()
+        });
+        let bank = bank.await.expect("the bank starts");
+        let mut installation = Installation::configured(&configuration(&bank));
+        if let Some(url) = store_url {
+            installation.set("CORRIDOR_STORE__URL", url);
+        }
+        installation.ok(&["migrate"]);
+        installation.ok(&["tenants", "create", "--tag", TENANT, "--name", "Demo Bank"]);
+        installation.ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
+        let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
+        let api = Api::of(PUBLIC_URL, &keys[0], "");
+        Rig { installation, bank, api }
+    }
+
+    /// Starts a node.
+    pub fn node(&self, name: &str) -> Node {
+        self.installation.serve(name, &[])
+    }
+
+    /// Ends everything that the bank does wrong by chance.
+    pub fn heal_bank(&self) {
+        self.bank.set_faults(Faults::NONE).expect("the bank runs");
+    }
+}
+
+/// Fast, and wrong in every way that a bank can be wrong.
+fn behaviour(seed: u64) -> Behaviour {
+    let blind = RAILS.iter().filter(|rail| !rail.detects_duplicates).map(|rail| rail.id.into());
+    Behaviour {
+        seed,
+        settle: DelayRange::millis(20, 400),
+        return_after: DelayRange::millis(50, 800),
+        contradict_after: DelayRange::millis(50, 800),
+        withheld_notice: DelayRange::millis(500, 2_000),
+        without_duplicate_detection: blind.collect::<BTreeSet<Box<str>>>(),
+        faults: Faults {
+            drop_answer_per_mille: 60,
+            duplicate_report_per_mille: 100,
+            late_report_per_mille: 100,
+            late_report_delay: DelayRange::millis(300, 1_500),
+            ..Faults::NONE
+        },
+    }
+}
+
+fn configuration(bank: &SimulatedBank) -> String {
+    let mut text = format!(
+        "environment = \"test\"
+        [http]
+        listen = \"127.0.0.1:0\"
+        public_url = \"{PUBLIC_URL}\"
+        [engine]
+        lease_s = {LEASE_S}
+        [limits]
+        enabled = false
+        [rates]
+        source = \"frozen\"
+        [telemetry]
+        log_format = \"json\"
+        "
+    );
+    let reference: toml::Table = REFERENCE.parse().expect("the reference is TOML");
+    let known = reference["rails"].as_array().expect("rails").iter().filter_map(|rail| rail["id"].as_str());
+    for id in known {
+        let _infallible = match RAILS.iter().find(|rail| rail.id == id) {
+            None => write!(text, "[[rails]]\nid = \"{id}\"\nenabled = false\n"),
+            Some(rail) => write!(
+                text,
+                "[[rails]]\nid = \"{id}\"\ntransport = \"https\"\nurl = \"{}\"\nduplicate_detection = {}\n\
+                 window_s = 4\nreport_wait_s = 1\nrequest_timeout_ms = 3000\ndebtor_name = \"Demo Bank\"\n\
+                 debtor_account = \"1\"\ndebtor_agent = \"DEMOAEAD\"\n",
+                bank.url(id).expect("the bank listens"),
+                rail.detects_duplicates,
+            ),
+        };
+    }
+    text
+}

@@ -1,0 +1,177 @@
+//! `corridor sandbox` as a person or a script meets it: what it prints, what it keeps, how it ends.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::path::Path;
+
+use serde_json::Value;
+use testkit::wait;
+
+use super::harness::{Installation, Process, READY_AT_MOST, finish};
+
+/// The members of `--output json` (`experience.md`); scripts rely on them.
+const MEMBERS: [&str; 10] = [
+    "base_url",
+    "console_url",
+    "data_dir",
+    "docs_url",
+    "payment_access_key",
+    "payment_secret_key",
+    "pid",
+    "wallet_access_key",
+    "wallet_base_url",
+    "wallet_secret_key",
+];
+/// What stays from start to start.
+const STABLE: [&str; 5] =
+    ["data_dir", "payment_access_key", "payment_secret_key", "wallet_access_key", "wallet_secret_key"];
+
+/// A running sandbox.
+pub struct Sandbox {
+    pub process: Process,
+    /// What it printed.
+    pub printed: Value,
+}
+
+impl Sandbox {
+    /// Starts it and waits until it has printed where it is.
+    pub fn start(installation: &Installation, more: &[&str]) -> Sandbox {
+        let args = [&["sandbox", "--port", "0", "--output", "json"], more].concat();
+        let mut process = installation.start("sandbox", &args, &[]);
+        let ready = wait::until(READY_AT_MOST, || process.out().ends_with('\n') || process.ended().is_some());
+        assert!(ready && process.ended().is_none(), "the sandbox did not start: {}", process.log_tail());
+        let printed = serde_json::from_str(&process.out()).expect("one JSON value on stdout and nothing else");
+        Sandbox { process, printed }
+    }
+
+    /// A text that it printed.
+    pub fn text(&self, name: &str) -> &str {
+        self.printed[name].as_str().expect("a text")
+    }
+}
+
+#[test]
+fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
+    let installation = Installation::new();
+    let file = installation.path().join("sandbox.json");
+    let mut first = Sandbox::start(&installation, &[]);
+    let members: BTreeSet<&str> = first.printed.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(members, BTreeSet::from(MEMBERS));
+    assert_eq!(first.printed["pid"], first.process.id());
+    assert_eq!(Path::new(first.text("data_dir")), installation.path());
+    assert_eq!(first.text("docs_url"), format!("{}/docs", first.text("base_url")));
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("sandbox.json")).expect("JSON");
+    assert_eq!(kept, first.printed);
+    assert_eq!(mode_of(&file), 0o600, "sandbox.json holds secrets");
+    installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    installation.ok(&["pay", "--watch", "--external-id", "kept-1"]);
+    let listed = installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]);
+
+    first.process.stop();
+    assert!(!file.exists(), "sandbox.json is gone with the sandbox");
+    let nobody = installation.run(&["env"]);
+    assert_eq!(nobody.code, 2, "{}", nobody.stderr);
+
+    let mut second = Sandbox::start(&installation, &[]);
+    for name in STABLE {
+        assert_eq!(second.printed[name], first.printed[name], "{name}");
+    }
+    assert_eq!(installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]), listed);
+    second.process.kill();
+    // Whoever was killed leaves sandbox.json behind: the next start is not held up by it.
+    assert!(file.exists());
+    let mut third = Sandbox::start(&installation, &[]);
+    assert_eq!(third.printed["payment_secret_key"], first.printed["payment_secret_key"]);
+    let record = installation.json(&["payments", "get", "--external", "kept-1"]);
+    assert_eq!(record[0]["response"]["status"], "succeeded");
+    third.process.stop();
+}
+
+fn mode_of(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).expect("a file").permissions().mode() & 0o777
+}
+
+#[test]
+fn a_new_sandbox_has_a_month_of_payments_unless_it_is_told_not_to() {
+    let installation = Installation::new();
+    let sandbox = Sandbox::start(&installation, &[]);
+    let verify = installation.ok(&["ledger", "verify"]);
+    assert!(verify.contains("1 tenants"), "{verify}");
+    let mut found = 0;
+    for country in ["BGD", "EGY", "IND", "NPL", "PAK", "PHL", "VNM"] {
+        let list = installation.json(&["payments", "list", "--country", country, "--limit", "1000"]);
+        found += list[0].as_array().expect("a list").len();
+    }
+    assert!((100..=300).contains(&found), "{found} payments of history");
+    drop(sandbox);
+    let bare = Installation::new();
+    let _sandbox = Sandbox::start(&bare, &["--no-demo-data"]);
+    let list = bare.json(&["payments", "list", "--country", "PAK"]);
+    assert_eq!(list[0].as_array().expect("a list").len(), 0);
+}
+
+#[test]
+fn a_busy_port_is_told_with_its_holder() {
+    let busy = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = busy.local_addr().expect("an address").port().to_string();
+    let done = Installation::new().run(&["sandbox", "--port", &port]);
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    for part in [&port, &format!("(pid {})", std::process::id()), "--port"] {
+        assert!(done.stderr.contains(part), "{part:?} is missing: {}", done.stderr);
+    }
+    assert_eq!(done.stdout, "", "nothing for scripts to stumble over");
+}
+
+#[test]
+fn reset_waits_for_the_end_and_then_begins_anew() {
+    let installation = Installation::new();
+    let mut old = Sandbox::start(&installation, &["--no-demo-data"]);
+    let refused = installation.run(&["sandbox", "reset"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains(&old.process.id().to_string()), "{}", refused.stderr);
+    old.process.stop();
+    installation.ok(&["sandbox", "reset"]);
+    let new = Sandbox::start(&installation, &["--no-demo-data"]);
+    for name in ["payment_access_key", "payment_secret_key", "wallet_secret_key"] {
+        assert_ne!(new.printed[name], old.printed[name], "{name}");
+    }
+    // Twice is as good as once.
+    drop(new);
+    let again = Installation::new();
+    again.ok(&["sandbox", "reset"]);
+}
+
+#[test]
+fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
+    let installation = Installation::new();
+    let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let mut tail = installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
+    installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    installation.ok(&["pay", "--external-id", "drained"]);
+    assert!(tail.wait_for_end().success(), "{}", tail.log_tail());
+    // A reader that would go on for ever does not hold up the end.
+    let mut endless = installation.start("endless", &["events", "tail", "--after", "0"], &[]);
+    assert!(wait::until(READY_AT_MOST, || endless.out().contains("payment.queued")), "{}", endless.log_tail());
+    sandbox.process.stop();
+    endless.kill();
+    let _next = Sandbox::start(&installation, &[]);
+    let watched = installation.run(&["payments", "watch", "last", "--timeout", "60"]);
+    assert_eq!(watched.code, 0, "{}{}", watched.stdout, watched.stderr);
+}
+
+#[test]
+fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
+    let installation = Installation::new();
+    let mut process = installation.start("card", &["sandbox", "--port", "0", "--no-demo-data"], &[("NO_COLOR", "1")]);
+    let ready = wait::until(READY_AT_MOST, || process.out().contains("events tail") || process.ended().is_some());
+    assert!(ready, "{}", process.log_tail());
+    let card = process.out();
+    for part in ["NO REAL MONEY", "payment secret key", "corridor quote", "corridor pay --watch"] {
+        assert!(card.contains(part), "{part:?} is missing: {card}");
+    }
+    assert!(!card.contains('\x1b'), "{card:?}");
+    process.stop();
+    let help = finish(installation.command(&["--help"]).env("NO_COLOR", "1"));
+    assert!(!help.stdout.contains('\x1b'));
+}
