@@ -108,7 +108,8 @@ impl Payments {
         request: QuoteRequest,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Quote>, Denied> {
-        self.enabled(caller, request.country)?;
+        allowed(caller, request.country)?;
+        self.open(request.country)?;
         let (offer, ttl, cap) = self.price(caller, request)?;
         let id = QuoteId(crate::batcher::fresh_id(&self.store));
         let cap = cap.filter(|_| self.environment != Environment::Mock);
@@ -131,8 +132,9 @@ impl Payments {
         shape: Vec<Fault>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
-        self.enabled(caller, draft.country)?;
+        allowed(caller, draft.country)?;
         let order = self.checked(draft, shape)?;
+        self.open(order.country)?;
         let submission = self.submission(order);
         match self.run(caller, Action::AcceptPayment { submission: Box::new(submission), idempotency }).await? {
             Outcome::Accepted(payment) => Ok(Reply { made: *payment, replayed: false }),
@@ -155,10 +157,7 @@ impl Payments {
         }
     }
 
-    fn enabled(&self, caller: &Caller, country: Country) -> Result<(), Denied> {
-        if !caller.policy.countries.contains(&country) {
-            return Err(Denied::CorridorNotEnabled(country));
-        }
+    fn open(&self, country: Country) -> Result<(), Denied> {
         match self.world.corridors.corridors.get(&country) {
             Some(corridor) if corridor.open => Ok(()),
             _ => Err(Denied::CorridorUnavailable(country)),
@@ -241,4 +240,12 @@ impl Payments {
             outcome => Ok(outcome),
         }
     }
+}
+
+/// Whether the tenant may pay into the country: told before anything that is wrong with a request.
+///
+/// # Errors
+/// [`Denied::CorridorNotEnabled`]
+pub fn allowed(caller: &Caller, country: Country) -> Result<(), Denied> {
+    if caller.policy.countries.contains(&country) { Ok(()) } else { Err(Denied::CorridorNotEnabled(country)) }
 }

@@ -65,6 +65,11 @@ pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
     })
 }
 
+/// The country of a quote request that is wrong elsewhere, if it is readable.
+pub fn quote_country(body: &[u8]) -> Option<Country> {
+    Fields::of_body(body).ok()?.required("country", COUNTRY)
+}
+
 /// Reads the body of `POST /v2/payment`. A `timestamp` or `bank_branch_name` from the client is ignored.
 ///
 /// Faults of shape come with a draft in which something harmless stands in for the wrong fields, so that the rules of

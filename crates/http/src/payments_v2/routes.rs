@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use domain::country::Country;
-use engine::payments::{ListFilter, Record, Search};
+use engine::payments::{self, ListFilter, Record, Search};
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Request, header};
 
@@ -34,7 +34,15 @@ pub fn router(api: Arc<Api>) -> Router {
 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreateQuote, "create_quote", request, |api, admitted| async move {
-        let asked = decode::quote_request(&admitted.body)?;
+        let asked = match decode::quote_request(&admitted.body) {
+            Ok(asked) => asked,
+            Err(wrong) => {
+                if let Some(country) = decode::quote_country(&admitted.body) {
+                    payments::allowed(&admitted.caller, country).map_err(refusals::problem)?;
+                }
+                return Err(wrong.into());
+            }
+        };
         let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
         Ok(Answer::made(write::object(|out| render::quote(out, &reply.made)), reply.replayed))
