@@ -76,7 +76,7 @@ async fn each_ending_has_its_exact_sequence_of_events(on: On) {
 async fn an_unused_quote_expires_in_the_log(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let quote = bank.any_quote().await;
-    bank.running.advance(Span::secs(300)).await;
+    bank.advance(Span::secs(300)).await;
     let expired = || async { bank.history(quote.id()).await == ["quote.created", "quote.expired"] };
     assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
     let events = bank.events_after(1).await;

@@ -63,7 +63,7 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
         bank.any_quote().await;
     }
     bank.get("/v2/events?mode=poll&after=1").send().await.ok();
-    bank.running.advance(Span::days(31)).await;
+    bank.advance(Span::days(31)).await;
     // The quotes expire now: three new events, and the three old ones go.
     let gone = || async {
         let kept = bank.events_after(0).await;
@@ -77,7 +77,7 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
     let page = bank.get("/v2/events?mode=poll&after=3").send().await.ok();
     assert_eq!(page["events"].items().len(), 3, "nothing is missed behind the last that is gone");
     // When nothing at all is kept any more, an old cursor has missed something all the same.
-    bank.running.advance(Span::days(31)).await;
+    bank.advance(Span::days(31)).await;
     let empty = || async { bank.events_after(0).await.is_empty() };
     assert!(testkit::wait::until_async(WAIT_MAX, empty).await);
     bank.get("/v2/events?mode=poll&after=3").send().await.refused(400, "cursor_expired");

@@ -8,7 +8,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
@@ -120,6 +120,12 @@ impl Bank {
         self.minter.authorization(Grant { body: Some(body), ..Grant::new(WallClock.now(), 300) })
     }
 
+    /// Moves the business clock ahead, as a user of the sandbox does.
+    pub async fn advance(&self, span: Span) {
+        let path = format!("/sandbox/clock?seconds={}", span.0 / 1_000_000);
+        self.call(Method::POST, &path, None).send().await.ok();
+    }
+
     // --- quotes ------------------------------------------------------------------------------------------------------
 
     pub fn quote_call(&self, country: Country, currency: Currency, amount: &str) -> Call {
@@ -226,12 +232,11 @@ impl Quote {
     }
 }
 
-/// The client of all calls.
-pub fn http() -> &'static reqwest::Client {
+fn http() -> &'static reqwest::Client {
     static HTTP: OnceLock<reqwest::Client> = OnceLock::new();
     HTTP.get_or_init(|| {
-        // Connections are not kept: a test must not wait on one that another service has closed.
-        let client = reqwest::Client::builder().timeout(ANSWER_MAX).pool_idle_timeout(Duration::from_secs(2));
+        // Connections are not kept: one that was closed meanwhile, behind a refused body for instance, is no failure.
+        let client = reqwest::Client::builder().timeout(ANSWER_MAX).pool_max_idle_per_host(0);
         client.redirect(reqwest::redirect::Policy::none()).build().expect("a client")
     })
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use tokio::runtime::Runtime;
 
-pub use client::{Answer, Bank, Fault, Quote};
+pub use client::{Answer, Bank, Quote};
 pub use json::Json;
 pub use order::Order;
 pub use service::{On, Running, Setup, brisk, shared};

@@ -11,7 +11,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ports::Clock as _;
-use domain::time::Span;
 use engine::payments::Payments;
 use server::config::{Config, Sources};
 use server::service::{Role, Service, Start, books};
@@ -138,13 +137,6 @@ impl Running {
     /// The simulated bank.
     pub fn bank(&self) -> &SimulatedBank {
         self.bank.as_deref().expect("a simulated bank")
-    }
-
-    /// Moves the business clock ahead, as a user of the sandbox does.
-    pub async fn advance(&self, span: Span) {
-        let path = format!("{}/sandbox/clock?seconds={}", self.url, span.0 / 1_000_000);
-        let moved = super::client::http().post(path).send().await.expect("an answer");
-        assert_eq!(moved.status().as_u16(), 200);
     }
 
     pub fn now(&self) -> domain::time::Timestamp {

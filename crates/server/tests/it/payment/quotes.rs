@@ -45,9 +45,9 @@ async fn a_quote_of_another_tenant_is_not_found(on: On) {
 async fn an_expired_quote_is_refused(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let (early, late) = (bank.any_quote().await, bank.any_quote().await);
-    bank.running.advance(Span::secs(280)).await;
+    bank.advance(Span::secs(280)).await;
     bank.pay(&early.order()).await.ok();
-    bank.running.advance(Span::secs(20)).await;
+    bank.advance(Span::secs(20)).await;
     bank.pay(&late.order()).await.refused(400, "quote_expired");
     // Expired for ever, also once the sweep has been there.
     let swept = || async { bank.history(late.id()).await == ["quote.created", "quote.expired"] };

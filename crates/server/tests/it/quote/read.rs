@@ -36,7 +36,7 @@ async fn a_used_quote_is_still_shown(on: On) {
 async fn an_expired_quote_is_still_shown(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let quote = bank.any_quote().await;
-    bank.running.advance(Span::secs(3_600)).await;
+    bank.advance(Span::secs(3_600)).await;
     let shown = bank.get(&format!("/v2/quote/{}?country=PAK", quote.id())).send().await.ok();
     assert_eq!(shown, quote.0);
     bank.finish().await;

@@ -5,7 +5,7 @@ use domain::currency::Currency;
 use domain::time::Span;
 
 use crate::harness::client::WAIT_MAX;
-use crate::harness::{Bank, On, Setup, on_both_stores};
+use crate::harness::{Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
     a_closed_corridor_is_unavailable
@@ -21,9 +21,9 @@ on_both_stores! {
 async fn a_closed_corridor_is_unavailable(on: On) {
     let bank = Bank::alone(on, Setup::new().set("corridors.EGY.open", "false")).await;
     bank.quote_call(Country::Egy, Currency::Aed, "100").send().await.refused(400, "corridor_unavailable");
-    let quote = bank.any_quote().await;
-    let order = quote.order().text("country", "EGY");
+    let order = Order::example(Country::Egy, Currency::Aed, bank.any_quote().await.id(), "100");
     bank.pay(&order).await.refused(400, "corridor_unavailable");
+    bank.pay(&order.text("sender_name", "")).await.fault("body.sender_name", "missing");
     bank.finish().await;
 }
 
@@ -99,7 +99,7 @@ async fn an_expired_quote_makes_room_for_another(on: On) {
     let bank = Bank::alone(on, capped().set("corridors.PAK.max_rate_age_s", "86400")).await;
     let first = bank.any_quote().await;
     bank.any_quote().await;
-    bank.running.advance(Span::secs(301)).await;
+    bank.advance(Span::secs(301)).await;
     let expired = || async { bank.history(first.id()).await.contains(&"quote.expired".to_owned()) };
     assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
     bank.any_quote().await;

@@ -1,0 +1,5 @@
+//! Who may call: tokens, keys, addresses.
+
+mod hmac;
+mod keys;
+mod vectors;

@@ -1,0 +1,148 @@
+//! `Idempotency-Key`
+
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::time::Span;
+use futures_util::future::join_all;
+
+use crate::harness::client::{Call, quote_body};
+use crate::harness::{Answer, Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    a_repeated_quote_request_is_answered_with_the_same_quote
+    a_repeated_order_is_answered_with_the_same_payment
+    the_answer_is_repeated_as_it_was_whatever_has_happened_since
+    the_same_key_with_another_body_is_refused
+    concurrent_repetitions_have_one_effect
+    a_refused_outcome_is_not_remembered
+    a_key_is_scoped_to_its_path_and_tenant
+    a_key_that_is_not_printable_is_refused
+    a_key_on_a_get_means_nothing
+    an_expired_quote_is_still_repeated
+}
+
+fn keyed(call: Call, key: &str) -> Call {
+    call.header("idempotency-key", key)
+}
+
+async fn quote(bank: &Bank, key: &str, amount: &str) -> Answer {
+    keyed(bank.quote_call(Country::Pak, Currency::Aed, amount), key).send().await
+}
+
+fn is_replay(answer: &Answer) -> bool {
+    answer.header("idempotent-replayed") == Some("true")
+}
+
+async fn a_repeated_quote_request_is_answered_with_the_same_quote(on: On) {
+    let bank = Bank::new(on).await;
+    let first = quote(&bank, "k", "100").await;
+    let again = quote(&bank, "k", "100").await;
+    assert!(!is_replay(&first) && is_replay(&again));
+    assert_eq!((first.status, &first.body), (again.status, &again.body));
+    assert_ne!(quote(&bank, "other", "100").await.ok()["id"], first.ok()["id"]);
+    assert_eq!(bank.events_after(0).await.len(), 2, "two quotes were made, not three");
+}
+
+async fn a_repeated_order_is_answered_with_the_same_payment(on: On) {
+    let bank = Bank::new(on).await;
+    let order = bank.any_quote().await.order().text("external_id", "once");
+    let first = keyed(bank.pay_call(&order), "k").send().await;
+    let id = first.ok()["id"].text().to_owned();
+    for _ in 0..3 {
+        let again = keyed(bank.pay_call(&order), "k").send().await;
+        assert!(is_replay(&again));
+        assert_eq!((again.status, &again.body), (200, &first.body));
+    }
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    assert_eq!(bank.book(&id).await.len(), 1);
+}
+
+async fn the_answer_is_repeated_as_it_was_whatever_has_happened_since(on: On) {
+    let bank = Bank::new(on).await;
+    let order = bank.any_quote().await.order().ending(Country::Pak, "0003");
+    let first = keyed(bank.pay_call(&order), "k").send().await;
+    bank.reaches(Country::Pak, first.ok()["id"].text(), "reversed").await;
+    let again = keyed(bank.pay_call(&order), "k").send().await;
+    assert_eq!((again.status, &again.body), (200, &first.body));
+    assert_eq!(again.ok()["status"].text(), "queued");
+}
+
+async fn the_same_key_with_another_body_is_refused(on: On) {
+    let bank = Bank::new(on).await;
+    quote(&bank, "k", "100").await.ok();
+    quote(&bank, "k", "100.0").await.fault("header.idempotency-key", "idempotency_mismatch");
+    quote(&bank, "k", "101").await.fault("header.idempotency-key", "idempotency_mismatch");
+    assert!(is_replay(&quote(&bank, "k", "100").await));
+}
+
+async fn concurrent_repetitions_have_one_effect(on: On) {
+    let bank = Bank::new(on).await;
+    let quotes = join_all((0..12).map(|_| quote(&bank, "q", "100"))).await;
+    let order = bank.any_quote().await.order();
+    let payments = join_all((0..12).map(|_| keyed(bank.pay_call(&order), "p").send())).await;
+    for answers in [&quotes, &payments] {
+        assert_eq!(answers.iter().filter(|answer| !is_replay(answer)).count(), 1, "{answers:?}");
+        assert!(answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body), "{answers:?}");
+    }
+    let id = payments[0].ok()["id"].text().to_owned();
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    assert_eq!(bank.book(&id).await.len(), 1);
+    assert_eq!(bank.get("/v2/payments?country=PAK").send().await.ok().items().len(), 1);
+}
+
+async fn a_refused_outcome_is_not_remembered(on: On) {
+    let bank = Bank::new(on).await;
+    quote(&bank, "k", "0.001").await.fault("body.amount", "decimal_max_places");
+    assert!(!is_replay(&quote(&bank, "k", "100").await));
+    let first = bank.any_quote().await;
+    bank.pay(&first.order()).await.ok();
+    keyed(bank.pay_call(&first.order()), "p").send().await.refused(400, "quote_used");
+    let paid = keyed(bank.pay_call(&bank.any_quote().await.order()), "p").send().await;
+    assert!(!is_replay(&paid));
+    paid.ok();
+}
+
+async fn a_key_is_scoped_to_its_path_and_tenant(on: On) {
+    let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
+    let first = quote(&bank, "k", "100").await.ok();
+    let theirs = quote(&other, "k", "100").await;
+    assert!(!is_replay(&theirs));
+    assert_ne!(theirs.ok()["id"], first["id"]);
+    let order = bank.any_quote().await.order();
+    let paid = keyed(bank.pay_call(&order), "k").send().await;
+    assert!(!is_replay(&paid));
+    paid.ok();
+}
+
+async fn a_key_that_is_not_printable_is_refused(on: On) {
+    let bank = Bank::new(on).await;
+    let body = quote_body(Country::Pak, Currency::Aed, "100");
+    for key in ["", &"k".repeat(256), "a\tb", "schlüssel"] {
+        let answer = keyed(bank.post("/v2/quote", body.clone()), key).send().await;
+        answer.fault("header.idempotency-key", "invalid_idempotency_key");
+    }
+    for key in ["k", &"k".repeat(255), "a b~!\"#", "8e03978e-40d5-43dd-bc93-6894a57f9324"] {
+        quote(&bank, key, "100").await.ok();
+    }
+}
+
+async fn a_key_on_a_get_means_nothing(on: On) {
+    let bank = Bank::new(on).await;
+    quote(&bank, "k", "100").await.ok();
+    let listed = keyed(bank.get("/v2/payments?country=PAK"), "k").send().await;
+    assert!(!is_replay(&listed));
+    listed.ok();
+}
+
+async fn an_expired_quote_is_still_repeated(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let first = quote(&bank, "k", "100").await;
+    bank.advance(Span::hours(71)).await;
+    let again = quote(&bank, "k", "100").await;
+    assert_eq!((is_replay(&again), &again.body), (true, &first.body));
+    // Kept for 72 hours.
+    bank.advance(Span::hours(2)).await;
+    let forgotten = || async { !is_replay(&quote(&bank, "k", "100").await) };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, forgotten).await);
+    bank.finish().await;
+}
