@@ -34,11 +34,13 @@ pub enum Planted {
     ForgottenInquiry,
     /// A refused payment's reservation stays.
     KeptReservation,
+    /// The answer about an attempt that was refused meanwhile takes the payment away from its next rail.
+    RefusedAskedAbout,
 }
 
 impl Planted {
     /// Every bug.
-    pub const ALL: [Planted; 13] = [
+    pub const ALL: [Planted; 14] = [
         Planted::NoInquiry,
         Planted::EventOutsideCommit,
         Planted::NoQuoteGuard,
@@ -52,6 +54,7 @@ impl Planted {
         Planted::DoubtIsSuccess,
         Planted::ForgottenInquiry,
         Planted::KeptReservation,
+        Planted::RefusedAskedAbout,
     ];
 
     /// Its name.
@@ -71,6 +74,7 @@ impl Planted {
             Planted::DoubtIsSuccess => "doubt_is_success",
             Planted::ForgottenInquiry => "forgotten_inquiry",
             Planted::KeptReservation => "kept_reservation",
+            Planted::RefusedAskedAbout => "refused_attempt_asked_about",
         }
     }
 }
