@@ -11,29 +11,79 @@ use store::options::{FaultAction, FaultPoint};
 use crate::random::Random;
 use crate::run::{Executor, NODES, NodeNumber, Owner, Sim};
 
-/// Something that goes wrong. `nth` counts from 0 what happens in the whole schedule.
+/// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// At the commit of a batch.
-    Commit { nth: u32, how: CommitFault },
+    Commit {
+        /// Which commit of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CommitFault,
+    },
     /// At a pay-out message to a rail.
-    Message { nth: u32, how: CallFault },
+    Message {
+        /// Which message of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CallFault,
+    },
     /// At an inquiry to a rail.
-    Inquiry { nth: u32, how: CallFault },
+    Inquiry {
+        /// Which inquiry of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CallFault,
+    },
     /// At a page of reports.
-    Page { nth: u32, how: PageFault },
+    Page {
+        /// Which page of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: PageFault,
+    },
     /// A client never gets its answer.
-    Reply { nth: u32 },
+    Reply {
+        /// Which answer of the schedule, from 0.
+        nth: u32,
+    },
     /// The node freezes after a worker's write, and goes on later as if nothing had been.
-    Freeze { nth: u32, span: Span },
+    Freeze {
+        /// Which write of the schedule, from 0.
+        nth: u32,
+        /// For how long.
+        span: Span,
+    },
     /// A node is killed.
-    Kill { node: NodeNumber, after: Span },
+    Kill {
+        /// Which.
+        node: NodeNumber,
+        /// How long after the start.
+        after: Span,
+    },
     /// A node's clock is wrong.
-    Skew { node: NodeNumber, span: Span },
+    Skew {
+        /// Which.
+        node: NodeNumber,
+        /// How far ahead it is.
+        span: Span,
+    },
     /// A rail takes no connections.
-    Down { rail: usize, after: Span, span: Span },
+    Down {
+        /// Which, by its place in the installation.
+        rail: usize,
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+    },
     /// The bank reports some settlements after what followed them, and some things twice.
-    Reports { late_per_mille: u32, twice_per_mille: u32 },
+    Reports {
+        /// How many settlements in a thousand are reported late.
+        late_per_mille: u32,
+        /// How many orders in a thousand are reported twice.
+        twice_per_mille: u32,
+    },
 }
 
 /// What happens at a commit.
@@ -110,10 +160,7 @@ fn draw_one(random: &mut Random) -> Fault {
         17 => Fault::Kill { node: random.below(NODES), after: Span::millis(random.between(0, 40_000)) },
         18 => match random.below(2) {
             0 => Fault::Skew { node: random.below(NODES), span: Span::millis(random.between(-1_500, 1_500)) },
-            _ => Fault::Reports {
-                late_per_mille: 250,
-                twice_per_mille: random.pick(&[0, 300, 1_000]),
-            },
+            _ => Fault::Reports { late_per_mille: 250, twice_per_mille: random.pick(&[0, 300, 1_000]) },
         },
         _ => Fault::Down {
             rail: random.below(RAILS),

@@ -112,10 +112,7 @@ pub fn directory() -> BankDirectory {
         bank_name: "Example Bank".to_owned(),
         branch_name: None,
     };
-    let branches = [
-        branch(Country::Pak, "SCBLPKKX", None),
-        branch(Country::Ind, "HDFCINBB", Some("HDFC0000001")),
-    ];
+    let branches = [branch(Country::Pak, "SCBLPKKX", None), branch(Country::Ind, "HDFCINBB", Some("HDFC0000001"))];
     // Two well-formed rows cannot clash; without them the orders would be refused and the campaign would say so.
     BankDirectory::from_branches(branches).unwrap_or_default()
 }

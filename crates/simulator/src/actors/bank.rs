@@ -38,10 +38,7 @@ impl Bank {
                 };
             }
         }
-        Bank {
-            core: Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now)),
-            news: watch::channel(0).0,
-        }
+        Bank { core: Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now)), news: watch::channel(0).0 }
     }
 
     fn core(&self) -> MutexGuard<'_, BankCore<MemoryBook>> {

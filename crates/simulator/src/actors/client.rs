@@ -111,7 +111,14 @@ enum Sent {
 }
 
 /// Begins a task for everything that clients want.
-pub fn clients(sim: &Sim, cluster: &Arc<Cluster>, truth: &Arc<Truth>, auditor: &Arc<Auditor>, wanted: &Workload, seed: u64) {
+pub fn clients(
+    sim: &Sim,
+    cluster: &Arc<Cluster>,
+    truth: &Arc<Truth>,
+    auditor: &Arc<Auditor>,
+    wanted: &Workload,
+    seed: u64,
+) {
     truth.with(|known| known.waiting = wanted.payables.len());
     let random = Arc::new(SharedRandom::stream(seed, "clients"));
     let clients =
@@ -227,7 +234,8 @@ impl Clients {
     }
 
     async fn send(&self, wanted: &Payable, draft: Draft) -> Sent {
-        let key = idempotency(wanted, "POST /v2/payment", draft.external_id.as_deref(), draft.quote, &format!("{draft:?}"));
+        let key =
+            idempotency(wanted, "POST /v2/payment", draft.external_id.as_deref(), draft.quote, &format!("{draft:?}"));
         let caller = Clients::caller(wanted.tenant);
         let (auditor, tenant) = (self.auditor.clone(), wanted.tenant);
         let seen = move |answer: &Result<Reply<domain::payment::Payment>, Denied>| {

@@ -62,7 +62,14 @@ struct State {
 
 impl Cluster {
     /// Nodes on a store, none of them begun.
-    pub fn new(sim: Sim, store: Store, network: Arc<Network>, corridors: Corridors, tuning: Tuning, seed: u64) -> Cluster {
+    pub fn new(
+        sim: Sim,
+        store: Store,
+        network: Arc<Network>,
+        corridors: Corridors,
+        tuning: Tuning,
+        seed: u64,
+    ) -> Cluster {
         Cluster {
             sim,
             store,

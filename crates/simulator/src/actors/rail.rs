@@ -83,7 +83,10 @@ impl SimRail {
         let since = self.sim.now() - self.network.start;
         let down = |(number, fault): (usize, &Fault)| match fault {
             Fault::Down { rail, after, span } => {
-                *rail == self.number && since >= *after && since.0 < after.0 + span.0 && self.network.faults.fire(number)
+                *rail == self.number
+                    && since >= *after
+                    && since.0 < after.0 + span.0
+                    && self.network.faults.fire(number)
             }
             _ => false,
         };

@@ -95,7 +95,7 @@ impl Workload {
 }
 
 fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random) -> Payable {
-    use Manner::{Plain, Repeats, TooLate, TwoOrders, Twice, WrongAmount};
+    use Manner::{Plain, Repeats, TooLate, Twice, TwoOrders, WrongAmount};
     let external = random.chance(700);
     let manner = random.pick(&[Plain, Plain, Plain, Plain, Twice, TwoOrders, TooLate, Repeats, WrongAmount]);
     Payable {
@@ -103,7 +103,7 @@ fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random
         tenant,
         country: random.pick(&COUNTRIES),
         ending: if random.chance(450) { random.pick(&ENDINGS) } else { NEUTRAL },
-        minor: random.between(10_00, 5_000_00),
+        minor: random.between(1_000, 500_000),
         external_id: external.then(|| format!("order-{number}")),
         keyed: random.chance(400),
         name: match random.below(20) {

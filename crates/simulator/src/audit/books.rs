@@ -21,12 +21,18 @@ pub(super) fn check(transfers: &[TransferRow], accounts: &[AccountRow], payments
         total[0] += sums[2] - sums[0];
         total[1] += sums[3] - sums[1];
     }
-    faults.extend(folded.into_iter().filter(|(_, sums)| *sums != [0; 4]).map(|((_, code), sums)| {
-        format!("I4: {code} has transfers of {sums:?} and no account")
-    }));
-    faults.extend(currencies.into_iter().filter(|(_, total)| *total != [0, 0]).map(|((_, currency), total)| {
-        format!("I3: {currency} does not sum to zero but to {total:?}")
-    }));
+    faults.extend(
+        folded
+            .into_iter()
+            .filter(|(_, sums)| *sums != [0; 4])
+            .map(|((_, code), sums)| format!("I4: {code} has transfers of {sums:?} and no account")),
+    );
+    faults.extend(
+        currencies
+            .into_iter()
+            .filter(|(_, total)| *total != [0, 0])
+            .map(|((_, currency), total)| format!("I3: {currency} does not sum to zero but to {total:?}")),
+    );
     faults.extend(expectations(accounts, payments));
     faults
 }
@@ -87,7 +93,8 @@ fn expectations(accounts: &[AccountRow], payments: &[Booked]) -> Vec<String> {
     }
     let watched = ["prefund:", "in_transit:", "fee_income:", "rail_cost:", "nostro:"];
     let mut faults = Vec::new();
-    for (tenant, code, sums) in accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind))) {
+    for (tenant, code, sums) in accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind)))
+    {
         let holds = [sums[3] - sums[1], sums[2] - sums[0]];
         let should = expected.remove(&(*tenant, code.clone())).unwrap_or_default();
         if holds != should {
@@ -131,11 +138,8 @@ mod tests {
             transfer("external:USDT", "prefund:USDT", 100, "posted"),
             transfer("prefund:USDT", "in_transit:USDT", 10, "pending"),
         ];
-        let right = [
-            ("external:USDT", [0, 100, 0, 0]),
-            ("prefund:USDT", [10, 0, 0, 100]),
-            ("in_transit:USDT", [0, 0, 10, 0]),
-        ];
+        let right =
+            [("external:USDT", [0, 100, 0, 0]), ("prefund:USDT", [10, 0, 0, 100]), ("in_transit:USDT", [0, 0, 10, 0])];
         assert_eq!(check(&transfers, &accounts(&right), &[queued()]), [""; 0]);
         assert!(!check(&transfers, &accounts(&right), &[]).is_empty(), "a reservation of nothing");
         for place in 0..3 {

@@ -20,8 +20,8 @@ use crate::actors::Bank;
 use crate::installation::RAILS;
 use crate::run::Sim;
 use rows::Key;
-use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 pub use rows::{drop_quote_guard, empty};
+use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 
 /// A payment that a person has to look at.
 #[derive(Clone, Debug)]
@@ -206,7 +206,8 @@ impl Auditor {
     }
 
     fn public(&self, stored: &[u8]) -> String {
-        Uuid::from_slice(stored).map_or_else(|_| format!("{stored:?}"), |stored| self.store.public_id(stored).to_string())
+        Uuid::from_slice(stored)
+            .map_or_else(|_| format!("{stored:?}"), |stored| self.store.public_id(stored).to_string())
     }
 
     /// I9: every new event is a step that the state before it allows. Answers what has changed.
@@ -290,7 +291,9 @@ impl Auditor {
 
     /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
     pub fn is_quiet(&self) -> bool {
-        self.bank.rests() && self.read(rows::jobs) == Some(0) && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
+        self.bank.rests()
+            && self.read(rows::jobs) == Some(0)
+            && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 
     fn has_all_reports(&self, rail: &str) -> bool {

@@ -222,10 +222,12 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
         [],
         |row| row.get::<_, String>(0),
     )?;
-    tables.iter().try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))
+    tables
+        .iter()
+        .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))
 }
 
 /// Takes the guard away that lets a quote serve one payment only.
 pub fn drop_quote_guard(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("DROP INDEX payment_quote;")
+    connection.execute_batch("DROP INDEX payment_quote")
 }

@@ -22,7 +22,7 @@ impl Trace {
     /// Adds a line.
     pub fn add(&mut self, at: Timestamp, what: fmt::Arguments<'_>) {
         // Writing into a hash cannot fail.
-        let _infallible = write!(Hasher(&mut self.hash), "{} {what}\n", at.0);
+        let _infallible = writeln!(Hasher(&mut self.hash), "{} {what}", at.0);
         if let Some(lines) = &mut self.lines {
             lines.push(format!("{at} {what}"));
         }
