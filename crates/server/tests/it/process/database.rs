@@ -2,7 +2,7 @@
 //! committed before it answers, and neither loses nor repeats anything.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use testkit::postgres::{Cluster, Options};
 use testkit::proxy::{Cut, Proxy};
@@ -22,7 +22,7 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     let cluster = testkit::postgres::for_tests("COMMITs whose answer is lost").expect("PostgreSQL");
     let Some(cluster) = cluster else { return };
     let seed = seed(0xC033);
-    let random = Random::new(seed);
+    let (random, begun) = (Random::new(seed), Instant::now());
     let url = cluster.database("commits").expect("a database");
     let (proxy, through) = proxied(&url).await;
     let rig = Rig::start(seed, Some(&through)).await;
@@ -43,7 +43,8 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
-    eprintln!("{cuts} commits cut (seed {seed}), {} unclear writes: {verdict:?}", notes.unclear);
+    let unclear = notes.unclear;
+    eprintln!("{cuts} commits cut in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
     assert!(node.process.ended().is_none(), "the service sat it all out");
     node.process.stop();
 }
@@ -67,7 +68,7 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     // A server of its own: the other tests' must not be killed. Durable, since that is what is claimed.
     let cluster = Cluster::start(&Options { durable: true, ..Options::default() }).expect("PostgreSQL");
     let seed = seed(0x9090);
-    let random = Random::new(seed);
+    let (random, begun) = (Random::new(seed), Instant::now());
     let rig = Rig::start(seed, Some(&cluster.database("killed_server").expect("a database"))).await;
     let mut node = rig.node("node");
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
@@ -82,7 +83,8 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
-    eprintln!("{kills} kills of PostgreSQL (seed {seed}), {} unclear writes: {verdict:?}", notes.unclear);
+    let unclear = notes.unclear;
+    eprintln!("{kills} kills in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
     assert!(node.process.ended().is_none(), "the service sat it all out");
     node.process.stop();
 }

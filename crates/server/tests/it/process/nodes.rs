@@ -23,7 +23,7 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
     let Some(cluster) = cluster else { return };
     let seed = seed(0x0D0E);
     let rig = Rig::start(seed, Some(&cluster.database("nodes").expect("a database"))).await;
-    let random = Random::new(seed);
+    let (random, begun) = (Random::new(seed), Instant::now());
     let (mut first, mut second) = (rig.node("first"), rig.node("second"));
     let load = Load::start(rig.api.clone(), both(&first, &second), CLIENTS, seed);
     let rounds = faults(1, 20);
@@ -48,7 +48,8 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &first.address, &notes).await;
-    eprintln!("{rounds} rounds on two nodes (seed {seed}), {} unclear writes: {verdict:?}", notes.unclear);
+    let unclear = notes.unclear;
+    eprintln!("{rounds} rounds in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
     assert_eq!(verdict.events, rig.api.all_events(&second.address).await.len(), "both nodes tell the same log");
     first.process.stop();
     second.process.stop();

@@ -148,7 +148,8 @@ fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
     let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let mut tail = installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
-    installation.ok(&["pay", "--external-id", "drained"]);
+    let paid = installation.json(&["pay"]);
+    let id = paid[0]["id"].as_str().expect("an id");
     assert!(tail.wait_for_end().success(), "{}", tail.log_tail());
     // A reader that would go on for ever does not hold up the end.
     let mut endless = installation.start("endless", &["events", "tail", "--after", "0"], &[]);
@@ -156,7 +157,7 @@ fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
     sandbox.process.stop();
     endless.kill();
     let _next = Sandbox::start(&installation, &[]);
-    let watched = installation.run(&["payments", "watch", "last", "--timeout", "60"]);
+    let watched = installation.run(&["payments", "watch", id, "--country", "PAK", "--timeout", "60"]);
     assert_eq!(watched.code, 0, "{}{}", watched.stdout, watched.stderr);
 }
 

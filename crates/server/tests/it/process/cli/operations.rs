@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 
-/// On the shipped sample of invented names.
+/// On the shipped sample of invented names, and a weak alias of his: near enough to ask, not to refuse.
 const LISTED: &str = "Zorblax Quibbleton";
+const ALIAS: &str = "Zorb Quib";
 
 fn pay(installation: &Installation, more: &[&str]) -> String {
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
@@ -50,12 +51,14 @@ fn the_books_sum_to_zero_and_agree_with_themselves() {
 }
 
 #[test]
-fn a_listed_name_waits_for_a_person_who_lets_it_go_on_or_not() {
+fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let listed = pay(&installation, &["--beneficiary-name", LISTED]);
+    assert_eq!(watch(&installation, &listed), "rejected");
     let (good, bad) = (
-        pay(&installation, &["--beneficiary-name", LISTED]),
-        pay(&installation, &["--beneficiary-name", LISTED]),
+        pay(&installation, &["--beneficiary-name", ALIAS]),
+        pay(&installation, &["--beneficiary-name", ALIAS]),
     );
     let mut held = vec![good.clone(), bad.clone()];
     held.sort();
@@ -64,7 +67,7 @@ fn a_listed_name_waits_for_a_person_who_lets_it_go_on_or_not() {
     assert_eq!(found, held);
     let record = installation.json(&["payments", "get", &good, "--country", "PAK"]);
     assert_eq!(record[0]["response"]["status"], "queued", "held, and nobody is told why");
-    assert!(!record[0].to_string().contains("anction"), "{record:?}");
+    assert_eq!(record[0]["response"]["msg"], "in review");
 
     installation.ok(&["review", "approve", "--tenant", "demobank", "--why", "other birth date", &good]);
     assert_eq!(watch(&installation, &good), "succeeded");
