@@ -61,6 +61,13 @@ pub enum Fault {
         /// How long after the start.
         after: Span,
     },
+    /// A node is told to stop, and killed when it has had its time.
+    Stop {
+        /// Which.
+        node: NodeNumber,
+        /// How long after the start.
+        after: Span,
+    },
     /// A node's clock is wrong.
     Skew {
         /// Which.
@@ -157,7 +164,10 @@ fn draw_one(random: &mut Random) -> Fault {
         12 | 13 => Fault::Page { nth: nth(random, 14), how: random.pick(&[PageFault::Lose, PageFault::Crash]) },
         14 => Fault::Reply { nth: nth(random, 24) },
         15 | 16 => Fault::Freeze { nth: nth(random, 16), span: Span::secs(random.between(1, 150)) },
-        17 => Fault::Kill { node: random.below(NODES), after: Span::millis(random.between(0, 40_000)) },
+        17 => {
+            let (node, after) = (random.below(NODES), Span::millis(random.between(0, 40_000)));
+            if random.chance(500) { Fault::Kill { node, after } } else { Fault::Stop { node, after } }
+        }
         18 => match random.below(2) {
             0 => Fault::Skew { node: random.below(NODES), span: Span::millis(random.between(-1_500, 1_500)) },
             _ => Fault::Reports { late_per_mille: 250, twice_per_mille: random.pick(&[0, 300, 1_000]) },

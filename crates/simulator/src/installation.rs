@@ -10,7 +10,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::money::Money;
-use domain::policy::{CorridorConfig, Corridors, RailConfig, RailKind, TenantPolicy};
+use domain::policy::{CorridorConfig, Corridors, Hours, RailConfig, RailKind, TenantPolicy};
 use domain::ports::{Clock, Mid, NameScreen, RateBook};
 use domain::rail::RailId;
 use domain::screening::{Party, Screened};
@@ -45,7 +45,7 @@ pub fn corridors(random: &mut Random) -> Corridors {
         quote_ttl: QUOTE_TTL,
         step_minor: 1,
         max_rate_age: Span::mins(5),
-        open_quote_cap: Some(50),
+        open_quote_cap: Some(if random.chance(100) { 3 } else { 50 }),
         purpose: "FAMI".to_owned(),
         default_local_code: None,
     };
@@ -53,8 +53,9 @@ pub fn corridors(random: &mut Random) -> Corridors {
         corridors: COUNTRIES.into_iter().map(|country| (country, corridor.clone())).collect(),
         rails: RAILS.iter().map(|(name, country, detects)| rail(name, *country, *detects, random)).collect(),
         relations: ["brother".to_owned()].into(),
-        submit_deadline: Span::mins(30),
-        return_window: Span::days(90),
+        submit_deadline: Span::mins(random.pick(&[2, 30, 30])),
+        // Shorter than any return takes, in a few seeds: such a return is for a person.
+        return_window: if random.chance(100) { Span::secs(2) } else { Span::days(90) },
     }
 }
 
@@ -68,13 +69,24 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         min: money(100),
         max: money(100_000_000_000),
         cost_minor: random.between(100_000, 900_000),
-        hours: None,
+        hours: (!detects && random.chance(250)).then(|| opens_late(random)),
         needs: BTreeSet::new(),
         banks: BTreeSet::new(),
         duplicate_detection: detects,
         window: Span::mins(15),
         retryable_reasons: ["AC01".to_owned()].into(),
         max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
+    }
+}
+
+/// Closed when the schedule begins, open a few minutes later.
+fn opens_late(random: &mut Random) -> Hours {
+    let begins = START.minute_of_day();
+    Hours {
+        open_minute: u16::try_from(begins + random.between(1, 8)).unwrap_or(0),
+        close_minute: 1_440,
+        days: (0..7).collect(),
+        holidays: BTreeSet::new(),
     }
 }
 

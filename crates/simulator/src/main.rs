@@ -118,8 +118,15 @@ fn say_findings(findings: &Findings, output: Output) {
 fn say_hunts(hunts: &[Hunt], output: Output) {
     if output == Output::Json {
         let missed = hunts.iter().filter(|hunt| !hunt.found).count();
-        let schedules: u64 = hunts.iter().map(|hunt| hunt.schedules).sum();
-        println!("{}", json!({ "schedules": schedules, "planted_bugs": hunts, "missed": missed }));
+        let sum = |of: fn(&Hunt) -> u64| hunts.iter().map(of).sum::<u64>();
+        let said = json!({
+            "schedules": sum(|hunt| hunt.schedules), "crashes": sum(|hunt| hunt.crashes),
+            "simulated_days": sum(|hunt| hunt.simulated_days),
+            // Without their bugs the same seeds must be clean.
+            "violations": sum(|hunt| u64::from(hunt.found && !hunt.clean_without)),
+            "planted_bugs": hunts, "missed": missed,
+        });
+        println!("{said}");
         return;
     }
     println!("{:<28} {:<6} {:>10} {:>9} {:<6} by", "planted bug", "found", "schedules", "seed", "clean");

@@ -29,6 +29,10 @@ pub struct Hunt {
     pub violation: Option<String>,
     /// Whether the same seed is clean without the bug.
     pub clean_without: bool,
+    /// How often a node was killed.
+    pub crashes: u64,
+    /// Whole days of simulated time.
+    pub simulated_days: u64,
 }
 
 /// Hunts every bug, for `time` each at most.
@@ -69,5 +73,7 @@ pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow:
         schedules: findings.schedules,
         violation: failure.and_then(|(_, violations)| violations.first().cloned()),
         clean_without,
+        crashes: findings.crashes,
+        simulated_days: findings.simulated_days,
     })
 }

@@ -92,7 +92,7 @@ impl Schedule {
         let operators = actors::operate(sim.clone(), cluster.clone(), bank, auditor.clone(), seed);
         sim.spawn(Owner::World, "operators", operators);
         actors::clients(&sim, &cluster, &truth, &auditor, &workload, seed);
-        actors::make_trouble(&sim, &injector);
+        actors::make_trouble(&sim, &cluster, &injector);
         let lingers = Span::millis(random.between(0, 240_000));
         Ok(Schedule { sim, executor, injector, cluster, auditor, truth, lingers, served_at: None, healed_at: None })
     }

@@ -295,7 +295,8 @@ impl Clients {
                 Ok(Err(Denied::Engine(EngineError::Internal))) => {
                     self.truth.complain("a quote made the service panic".to_owned());
                 }
-                Ok(Err(Denied::Engine(_) | Denied::Store(_))) | Err(_) => {}
+                Ok(Err(Denied::Engine(_) | Denied::Store(_) | Denied::Refused(Refused::OpenQuoteLimit { .. })))
+                | Err(_) => {}
                 Ok(Err(denied)) => self.truth.complain(format!("no quote for client {}: {denied:?}", wanted.number)),
             }
             self.pause(50, 3_000).await;

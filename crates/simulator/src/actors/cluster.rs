@@ -29,7 +29,7 @@ const DOWN_MAX_MILLIS: i64 = 20_000;
 struct Running {
     payments: Payments,
     /// Workers stop when it says so, or when it is gone.
-    _stop: watch::Sender<bool>,
+    stop: watch::Sender<bool>,
 }
 
 /// Why a call brought no answer.
@@ -115,7 +115,17 @@ impl Cluster {
             self.sim.spawn(Owner::Node(node), name, task);
         }
         let payments = Payments::new(self.store.clone(), engine, world, Environment::Test);
-        self.state().running[node] = Some(Running { payments, _stop: stop });
+        self.state().running[node] = Some(Running { payments, stop });
+    }
+
+    /// Tells a node's workers to end what is under way and begin nothing new; answers whether the node runs.
+    pub fn stop(&self, node: NodeNumber) -> bool {
+        let state = self.state();
+        let Some(running) = &state.running[node] else { return false };
+        self.sim.trace(format_args!("node {node} is told to stop"));
+        // Workers that are gone have stopped.
+        let _gone = running.stop.send(true);
+        true
     }
 
     fn world(&self, node: NodeNumber) -> World {
@@ -150,13 +160,13 @@ impl Cluster {
 
     /// Notes that a node was killed, and begins it again after a while.
     pub fn crashed(self: &Arc<Self>, node: NodeNumber) {
-        self.sim.trace(format_args!("node {node} dies"));
-        let dead = {
-            let mut state = self.state();
-            state.crashes += 1;
-            state.running[node].take()
-        };
+        let dead = self.state().running[node].take();
+        if dead.is_none() {
+            return;
+        }
         drop(dead);
+        self.sim.trace(format_args!("node {node} dies"));
+        self.state().crashes += 1;
         let down = Span::millis(self.ways.with(|random| random.between(0, DOWN_MAX_MILLIS)));
         let cluster = self.clone();
         self.sim.spawn(Owner::World, "restart", async move {

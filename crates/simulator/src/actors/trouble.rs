@@ -4,21 +4,32 @@ use std::sync::Arc;
 
 use domain::time::Span;
 
+use super::cluster::Cluster;
 use crate::faults::{Fault, Injector};
 use crate::run::{NodeNumber, Owner, Sim};
 
+/// How long a node that was told to stop has for what is under way.
+const STOPPING: Span = Span::secs(15);
+
 /// Begins a task for every such fault.
-pub fn make_trouble(sim: &Sim, faults: &Arc<Injector>) {
+pub fn make_trouble(sim: &Sim, cluster: &Arc<Cluster>, faults: &Arc<Injector>) {
     for (number, fault) in faults.all().iter().enumerate() {
-        if let Fault::Kill { node, after } = fault {
-            let (inner, faults, node, after) = (sim.clone(), faults.clone(), *node, *after);
-            sim.spawn(Owner::World, "trouble", async move {
-                inner.sleep(after).await;
-                if faults.fire(number) {
-                    inner.crash(node);
-                }
-            });
-        }
+        let (node, after, gently) = match fault {
+            Fault::Kill { node, after } => (*node, *after, false),
+            Fault::Stop { node, after } => (*node, *after, true),
+            _ => continue,
+        };
+        let (inner, cluster, faults) = (sim.clone(), cluster.clone(), faults.clone());
+        sim.spawn(Owner::World, "trouble", async move {
+            inner.sleep(after).await;
+            if !faults.fire(number) {
+                return;
+            }
+            if gently && cluster.stop(node) {
+                inner.sleep(STOPPING).await;
+            }
+            inner.crash(node);
+        });
     }
 }
 

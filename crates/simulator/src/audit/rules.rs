@@ -118,6 +118,11 @@ pub(super) static TENANTS: Subject = Subject {
              WHERE n.tenant = g.tenant)",
         ),
         (
+            "a counter of open quotes is wrong",
+            "EXISTS (SELECT 1 FROM open_quotes n WHERE n.tenant = g.tenant AND n.count <> (SELECT COUNT(*) FROM quote m \
+             WHERE m.tenant = n.tenant AND m.country = n.country AND m.state = 'active'))",
+        ),
+        (
             "I5: a job is about nothing",
             "EXISTS (SELECT 1 FROM job n WHERE n.tenant = g.tenant AND NOT EXISTS \
              (SELECT 1 FROM payment m WHERE m.tenant = n.tenant AND m.id = n.subject))",
