@@ -1,3 +1,5 @@
+//! What passes the proxy and what does not, against a server that only listens.
+
 use std::time::Duration;
 
 use super::*;

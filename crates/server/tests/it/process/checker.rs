@@ -41,7 +41,8 @@ pub async fn judge(rig: &Rig, address: &str, notes: &Notes) -> Verdict {
     faults.extend(history(&events, &records, &notes.seen));
     faults.extend(ledger(rig, &records));
     let shown: Vec<&String> = faults.iter().take(SHOWN_MAX).collect();
-    assert!(faults.is_empty(), "{} promises broken, among them: {shown:#?}", faults.len());
+    let met = &notes.last_unclear;
+    assert!(faults.is_empty(), "{} promises broken (last unclear write: {met}): {shown:#?}", faults.len());
     let mut verdict = Verdict { payments: records.len(), events: events.len(), ..Verdict::default() };
     for record in &records {
         *verdict.by_status.entry(status(record).to_owned()).or_default() += 1;

@@ -49,6 +49,40 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     node.process.stop();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
+    let cluster = testkit::postgres::for_tests("a hanging line to PostgreSQL").expect("PostgreSQL");
+    let Some(cluster) = cluster else { return };
+    let seed = seed(0xF0F0);
+    let (proxy, through) = proxied(&cluster.database("hanging").expect("a database")).await;
+    let rig = Rig::start(seed, Some(&through)).await;
+    let mut node = rig.node("node");
+    let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
+    let begun = Instant::now();
+    for ready in [false, true] {
+        let enough = load.accepted() + 20;
+        let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        assert!(moved, "seed {seed}: no progress: {}", node.process.log_tail());
+        proxy.freeze(!ready);
+        // It says so itself, while the line still hangs.
+        let said = wait::until_async(PROGRESS_AT_MOST, async || is_ready(&node.address).await == Some(ready)).await;
+        assert!(said, "seed {seed}: /readyz does not say {ready}: {}", node.process.log_tail());
+        proxy.freeze(false);
+    }
+    let notes = load.stop().await;
+    rig.heal_bank();
+    let (verdict, unclear) = (judge(&rig, &node.address, &notes).await, notes.unclear);
+    eprintln!("a hanging line, {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
+    node.process.stop();
+}
+
+/// What `/readyz` says; `None` where it does not answer.
+async fn is_ready(address: &str) -> Option<bool> {
+    let client = server::client::http_client().expect("a client");
+    let asked = client.get(format!("{address}/readyz")).timeout(Duration::from_secs(15));
+    asked.send().await.ok().map(|answer| answer.status().is_success())
+}
+
 /// A proxy in front of the server of `url`, and the address that leads through it.
 async fn proxied(url: &str) -> (Proxy, String) {
     let authority = url.split_once('@').and_then(|(_, rest)| rest.split_once('/')).expect("user@host:port/database").0;

@@ -56,6 +56,8 @@ pub struct Notes {
     pub broken: Vec<String>,
     /// Writes without an answer.
     pub unclear: u64,
+    /// What the last of them met instead.
+    pub last_unclear: String,
     /// Repetitions of such writes.
     pub repeated: u64,
 }
@@ -176,8 +178,11 @@ impl Shared {
         self.put(&external_id, country, Knows::Unclear);
         let mut answer = self.api.post(&self.address(), "/v2/payment", &body, key.as_deref()).await;
         let mut tries = 0;
-        while let Answer::Unclear(_) = &answer {
-            self.note(|notes| notes.unclear += 1);
+        while let Answer::Unclear(why) = &answer {
+            self.note(|notes| {
+                notes.unclear += 1;
+                notes.last_unclear.clone_from(why);
+            });
             if !repeats || tries == REPEATS_MAX {
                 break;
             }

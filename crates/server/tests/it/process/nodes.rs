@@ -40,9 +40,11 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
         let enough = load.accepted() + 50;
         let taken_over = || std::future::ready(frozen.elapsed() > FROZEN && load.accepted() >= enough);
         assert!(wait::until_async(PROGRESS_AT_MOST, taken_over).await, "seed {seed}: {}", third.process.log_tail());
+        let away = frozen.elapsed();
         second.process.signal("CONT");
         load.move_to(both(&second, &third));
         progress(&load, 50, &second).await;
+        eprintln!("round {round}: frozen for {away:?}, {} payments so far", load.accepted());
         (first, second) = (second, third);
     }
     let notes = load.stop().await;

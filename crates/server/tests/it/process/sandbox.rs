@@ -76,7 +76,10 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
     for name in STABLE {
         assert_eq!(second.printed[name], first.printed[name], "{name}");
     }
-    assert_eq!(installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]), listed);
+    assert_eq!(
+        installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]),
+        listed
+    );
     second.process.kill();
     // Whoever was killed leaves sandbox.json behind: the next start is not held up by it.
     assert!(file.exists());

@@ -81,7 +81,8 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
     assert_eq!(rotated[0]["access_key"], made[0]["access_key"]);
     assert_ne!(rotated[0]["secret_key"], made[0]["secret_key"]);
     let new = Api::of(url, &rotated[0], "");
-    let taken_up = wait::until_async(REVOKED_AT_MOST, async || matches!(new.get(url, LIST).await, Answer::Done(_))).await;
+    let taken_up =
+        wait::until_async(REVOKED_AT_MOST, async || matches!(new.get(url, LIST).await, Answer::Done(_))).await;
     assert!(taken_up, "the new secret is taken within seconds");
     assert!(matches!(old.get(url, LIST).await, Answer::Done(_)), "the old secret stays valid for a week");
 

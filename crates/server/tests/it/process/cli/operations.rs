@@ -56,10 +56,8 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let listed = pay(&installation, &["--beneficiary-name", LISTED]);
     assert_eq!(watch(&installation, &listed), "rejected");
-    let (good, bad) = (
-        pay(&installation, &["--beneficiary-name", ALIAS]),
-        pay(&installation, &["--beneficiary-name", ALIAS]),
-    );
+    let (good, bad) =
+        (pay(&installation, &["--beneficiary-name", ALIAS]), pay(&installation, &["--beneficiary-name", ALIAS]));
     let mut held = vec![good.clone(), bad.clone()];
     held.sort();
     let mut found = waiting(&installation);
@@ -85,10 +83,11 @@ fn two_people_say_what_became_of_an_unknown_payment() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let id = pay(&installation, &["--account-ending", "0004"]);
     assert_eq!(watch(&installation, &id), "unknown");
-    assert_eq!(waiting(&installation), [id.clone()]);
+    assert_eq!(waiting(&installation), std::slice::from_ref(&id));
     let resolve = |maker: &str, checker: &str| {
         let why = "bank statement of today, line 14";
-        let args = ["review", "resolve", "--tenant", "demobank", "--to", "failed", "--maker", maker, "--checker", checker];
+        let args =
+            ["review", "resolve", "--tenant", "demobank", "--to", "failed", "--maker", maker, "--checker", checker];
         installation.run(&[&args[..], &["--why", why, &id]].concat())
     };
     let alone = resolve("ayesha", "Ayesha ");

@@ -115,7 +115,10 @@ fn events_are_told_in_order_from_wherever_the_reader_wants() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     let all = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
     let kinds: Vec<&str> = all.iter().map(|event| event["type"].as_str().expect("a type")).collect();
-    assert_eq!(all.iter().map(|event| event["seq"].as_i64()).collect::<Vec<_>>(), (1..=5).map(Some).collect::<Vec<_>>());
+    assert_eq!(
+        all.iter().map(|event| event["seq"].as_i64()).collect::<Vec<_>>(),
+        (1..=5).map(Some).collect::<Vec<_>>()
+    );
     assert_eq!(kinds[0], "quote.created");
     for (kind, other) in [("payment.queued", "payment.processing"), ("payment.processing", "payment.succeeded")] {
         let place = |kind: &str| kinds.iter().position(|found| *found == kind);
