@@ -85,6 +85,13 @@ impl Bank {
         running.finish().await;
     }
 
+    /// The same bank after its service, its own alone, was stopped and started again.
+    pub async fn restart(self) -> Bank {
+        let Bank { running, tenant, key, .. } = self;
+        let running = running.restart().await;
+        Bank { minter: Arc::new(minter(&key, &running.url)), running, tenant, key }
+    }
+
     /// The same bank calling with another key.
     pub fn with_key(&self, key: IssuedKey) -> Bank {
         Bank { minter: Arc::new(minter(&key, &self.running.url)), key, ..self.clone() }
@@ -285,12 +292,6 @@ impl Call {
         let answer = Answer::read(what, self.open().await).await;
         assert!(answer.status < 500, "{answer:?}");
         answer
-    }
-
-    /// The whole answer, whatever it is.
-    pub async fn send_expecting_failure(self) -> Answer {
-        let what = format!("{} {}", self.method, self.url);
-        Answer::read(what, self.open().await).await
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 pub use client::{Answer, Bank, Quote};
 pub use json::Json;
 pub use order::Order;
-pub use service::{On, Running, Setup, brisk, shared};
+pub use service::{On, Setup, brisk, shared};
 
 /// One runtime for all services and clients of the process: a shared service outlives the test that started it.
 pub fn runtime() -> &'static Runtime {

@@ -79,9 +79,9 @@ impl Order {
         self.text("beneficiary_account_number", &example::account_ending(country, ending))
     }
 
-    /// The raw JSON of a field.
-    pub fn raw(&self, field: &str) -> &str {
-        self.0.iter().find(|(name, _)| name == field).map_or("null", |(_, raw)| raw)
+    /// The same from a sender of whom nothing but the name could speak for or against a match on a sanction list.
+    pub fn from(self, name: &str) -> Order {
+        self.text("sender_name", name).without("sender_birthdate")
     }
 
     /// The body.

@@ -72,7 +72,8 @@ impl Setup {
     pub async fn start(self, on: On) -> Arc<Running> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().to_owned();
-        Running::start(self, on, &path, Some(dir)).await
+        let config = config(&self, on).await;
+        Running::start(config, self.behaviour, on, &path, Some(dir)).await
     }
 }
 
@@ -98,12 +99,19 @@ pub struct Running {
     payments: Payments,
     bank: Option<Arc<SimulatedBank>>,
     clock: server::service::clock::BusinessClock,
-    _dir: Option<TempDir>,
+    config: Config,
+    behaviour: Behaviour,
+    dir: Option<TempDir>,
 }
 
 impl Running {
-    async fn start(setup: Setup, on: On, data_dir: &Path, dir: Option<TempDir>) -> Arc<Running> {
-        let config = config(&setup, on).await;
+    async fn start(
+        config: Config,
+        behaviour: Behaviour,
+        on: On,
+        data_dir: &Path,
+        dir: Option<TempDir>,
+    ) -> Arc<Running> {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let start = Start {
             config: &config,
@@ -111,7 +119,7 @@ impl Running {
             listener,
             role: Role::All,
             metrics: exposition(),
-            behaviour: setup.behaviour,
+            behaviour: behaviour.clone(),
         };
         let service = Service::start(start).await.expect("the service starts");
         Arc::new(Running {
@@ -122,7 +130,9 @@ impl Running {
             bank: service.bank.clone(),
             clock: service.clock.clone(),
             service: std::sync::Mutex::new(Some(service)),
-            _dir: dir,
+            config,
+            behaviour,
+            dir,
         })
     }
 
@@ -155,14 +165,26 @@ impl Running {
         self.stop().await;
     }
 
+    /// Stops in order and starts again on the same store, at another address.
+    pub async fn restart(self: Arc<Self>) -> Arc<Running> {
+        let (on, data_dir, behaviour) = (self.on, self.data_dir.clone(), self.behaviour.clone());
+        let (config, dir) = self.end().await;
+        Running::start(config, behaviour, on, &data_dir, dir).await
+    }
+
     /// Stops in order.
     pub async fn stop(self: Arc<Self>) {
+        self.end().await;
+    }
+
+    async fn end(self: Arc<Self>) -> (Config, Option<TempDir>) {
         let service = self.service.lock().expect("nobody panicked").take();
         // What we hold of the engine must go first: it ends when its last handle does.
         let running = Arc::into_inner(self).expect("the last user of the service");
-        let Running { payments, bank, _dir, .. } = running;
+        let Running { payments, bank, config, dir, .. } = running;
         drop((payments, bank));
         service.expect("stopped once").stop(STOP_MAX).await;
+        (config, dir)
     }
 
     /// Tells it to stop, while others still look at it. [`Running::stop`] is not possible afterwards.
@@ -250,8 +272,8 @@ fn shared_of(on: On) -> &'static Shared {
 /// The shared service of a backend.
 pub async fn shared(on: On) -> Arc<Running> {
     let started = shared_of(on).running.get_or_init(|| async move {
-        let dir = shared_dir(on);
-        Running::start(Setup::new().bank(brisk()), on, &dir, None).await
+        let (dir, config) = (shared_dir(on), config(&Setup::new(), on).await);
+        Running::start(config, brisk(), on, &dir, None).await
     });
     started.await.clone()
 }

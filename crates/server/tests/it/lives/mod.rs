@@ -1,0 +1,5 @@
+//! Payments followed to their ends.
+
+mod endings;
+mod rails;
+mod screening;

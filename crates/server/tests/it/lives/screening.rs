@@ -1,0 +1,141 @@
+//! Sanction screening: what it finds shows in the payment's life, never in the answer that accepts it.
+
+use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ids::PaymentId;
+use domain::ledger::AccountCode;
+use domain::screening::{Party, Verdict};
+use reqwest::Method;
+
+use crate::harness::{Answer, Bank, On, Order, on_both_stores};
+
+on_both_stores! {
+    accepting_never_tells_what_screening_found
+    a_payment_in_review_waits_for_a_person
+    an_approved_payment_is_paid
+    a_payment_that_a_person_refuses_is_rejected_in_neutral_words
+    a_listed_name_is_rejected_in_neutral_words
+    both_sides_are_screened
+    a_person_decides_once
+}
+
+/// A name of the sample list, written a little differently: for a person to decide.
+const ALIKE: &str = "Zorblax Qibbletan";
+/// A name of the sample list.
+const LISTED: &str = "Zorblax Quibbleton";
+
+const NEUTRAL: &str = "payment cannot be executed";
+
+/// What screening says to a name, so that the tests stand on what they mean.
+fn verdict(bank: &Bank, name: &str) -> Verdict {
+    let world = bank.running.payments().world();
+    world.screen.screen(&[Party { name, birthdate: None, country: Some("ARE") }], world.clock.now()).verdict()
+}
+
+async fn pay_from(bank: &Bank, sender: &str) -> (Answer, String) {
+    let answer = bank.pay(&bank.any_quote().await.order().from(sender)).await;
+    let id = answer.ok()["id"].text().to_owned();
+    (answer, id)
+}
+
+async fn decide(bank: &Bank, id: &str, approve: bool) {
+    let payment = PaymentId::parse(id).expect("an id");
+    bank.running.payments().review(bank.tenant.id, payment, approve).await.expect("decided");
+}
+
+/// What of the prefund is reserved.
+async fn reserved(bank: &Bank) -> i64 {
+    let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("they can be read");
+    let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
+    prefund.expect("a prefund").debits_pending
+}
+
+async fn accepting_never_tells_what_screening_found(on: On) {
+    let bank = Bank::new(on).await;
+    let names = [("Omar Testwell", Verdict::Clean), (ALIKE, Verdict::Review), (LISTED, Verdict::Hit)];
+    let mut shapes = Vec::new();
+    for (name, expected) in names {
+        assert_eq!(verdict(&bank, name), expected, "{name}");
+        let (answer, id) = pay_from(&bank, name).await;
+        let accepted = answer.ok();
+        let text = accepted.to_string().replace(&id, "ID").replace(accepted["timestamp"].text(), "AT");
+        let mut headers: Vec<String> = answer.headers.keys().map(|name| name.as_str().to_owned()).collect();
+        headers.sort();
+        shapes.push((text, headers, answer.header("content-length").map(str::to_owned)));
+    }
+    assert!(shapes[0].0.contains(r#""status":"queued","msg":null"#));
+    assert_eq!(shapes[0], shapes[1]);
+    assert_eq!(shapes[0], shapes[2]);
+}
+
+async fn a_payment_in_review_waits_for_a_person(on: On) {
+    let bank = Bank::new(on).await;
+    let order = bank.any_quote().await.order().from(ALIKE);
+    let call = |order: &Order| bank.pay_call(order).header("idempotency-key", "k");
+    let accepted = call(&order).send().await;
+    let id = accepted.ok()["id"].text().to_owned();
+    let record = bank.record(Country::Pak, &id).await;
+    assert_eq!(record["response"]["status"].text(), "queued");
+    assert_eq!(record["response"]["msg"].text(), "in review");
+    assert_eq!(bank.history(&id).await, ["payment.queued", "payment.updated"]);
+    let events = bank.events_after(0).await;
+    let of_payment: Vec<_> = events.iter().filter(|event| event["data"]["id"].text() == id).collect();
+    assert_eq!(of_payment[0]["data"]["response"]["msg"].to_string(), "null");
+    assert_eq!(of_payment[1]["data"]["response"]["msg"].text(), "in review");
+    // Repeating the request tells no more than the first answer did.
+    assert_eq!(call(&order).send().await.body, accepted.body);
+    let steer = format!("/sandbox/payments/{id}/succeeded");
+    bank.unsigned(Method::POST, &steer, None).send().await.refused(409, "not_at_the_bank");
+    assert!(bank.book(&id).await.is_empty());
+    assert!(reserved(&bank).await > 0, "the money stays reserved meanwhile");
+}
+
+async fn an_approved_payment_is_paid(on: On) {
+    let bank = Bank::new(on).await;
+    let (_, id) = pay_from(&bank, ALIKE).await;
+    decide(&bank, &id, true).await;
+    let record = bank.reaches(Country::Pak, &id, "succeeded").await;
+    assert_eq!(record["response"]["msg"].to_string(), "null");
+    assert_eq!(bank.book(&id).await.len(), 1);
+    let history = bank.history(&id).await;
+    assert_eq!(history.last().map(String::as_str), Some("payment.succeeded"));
+}
+
+async fn a_payment_that_a_person_refuses_is_rejected_in_neutral_words(on: On) {
+    let bank = Bank::new(on).await;
+    let (_, id) = pay_from(&bank, ALIKE).await;
+    decide(&bank, &id, false).await;
+    let record = bank.reaches(Country::Pak, &id, "rejected").await;
+    assert_eq!(record["response"]["msg"].text(), NEUTRAL);
+    assert!(bank.book(&id).await.is_empty());
+    assert_eq!(reserved(&bank).await, 0);
+}
+
+async fn a_listed_name_is_rejected_in_neutral_words(on: On) {
+    let bank = Bank::new(on).await;
+    let (_, id) = pay_from(&bank, LISTED).await;
+    let record = bank.reaches(Country::Pak, &id, "rejected").await;
+    assert_eq!(record["response"]["msg"].text(), NEUTRAL);
+    assert_eq!(bank.history(&id).await, ["payment.queued", "payment.rejected"]);
+    assert!(bank.book(&id).await.is_empty());
+    assert_eq!(reserved(&bank).await, 0);
+}
+
+async fn both_sides_are_screened(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.text("beneficiary_name", LISTED)).await;
+    bank.reaches(Country::Pak, &id, "rejected").await;
+    let id = bank.paid(Country::Ind, |order| order.text("beneficiary_name", ALIKE)).await;
+    assert_eq!(bank.record(Country::Ind, &id).await["response"]["msg"].text(), "in review");
+}
+
+async fn a_person_decides_once(on: On) {
+    let bank = Bank::new(on).await;
+    let (_, id) = pay_from(&bank, ALIKE).await;
+    decide(&bank, &id, false).await;
+    let payment = PaymentId::parse(&id).expect("an id");
+    let again = bank.running.payments().review(bank.tenant.id, payment, true).await;
+    assert!(again.is_err(), "a refusal cannot be taken back");
+    bank.reaches(Country::Pak, &id, "rejected").await;
+    assert!(bank.book(&id).await.is_empty());
+}

@@ -1,0 +1,60 @@
+//! `/livez`, `/readyz`, `/metrics`
+
+use domain::country::Country;
+use reqwest::Method;
+
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Answer, Bank, On, on_both_stores};
+
+on_both_stores! {
+    a_running_service_is_alive_and_ready
+    metrics_count_what_happens
+}
+
+async fn get(bank: &Bank, path: &str) -> Answer {
+    bank.unsigned(Method::GET, path, None).send().await
+}
+
+async fn a_running_service_is_alive_and_ready(on: On) {
+    let bank = Bank::new(on).await;
+    let alive = get(&bank, "/livez").await;
+    assert_eq!((alive.status, alive.body.as_slice()), (200, &b"ok\n"[..]));
+    let ready = get(&bank, "/readyz").await.ok();
+    assert_eq!(ready["status"].text(), "ready");
+    assert_eq!(ready["checks"]["store"].text(), "ok");
+    assert_eq!(ready["checks"]["draining"].text(), "ok");
+}
+
+/// The sum of a metric over its labels.
+fn total(text: &str, name: &str) -> u64 {
+    let lines = text
+        .lines()
+        .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ') || rest.starts_with('{')));
+    lines.map(|line| line.rsplit(' ').next().expect("a value").parse::<u64>().expect("a whole number")).sum()
+}
+
+async fn metrics_count_what_happens(on: On) {
+    let bank = Bank::new(on).await;
+    let exposed = get(&bank, "/metrics").await;
+    assert_eq!((exposed.status, exposed.header("content-type")), (200, Some("text/plain; version=0.0.4")));
+    let before = String::from_utf8(exposed.body).expect("text");
+    bank.paid(Country::Pak, |order| order.from("Zorblax Qibbletan")).await;
+    bank.get("/v2/payments").without("authorization").send().await.refused(401, "unauthorized");
+    // Other tests of this process count too: it is never less than ours.
+    for metric in ["corridor_auth_failures_total", "corridor_payments_total", "corridor_http_requests_total"] {
+        let counted = || async {
+            let now = String::from_utf8(get(&bank, "/metrics").await.body).expect("text");
+            total(&now, metric) > total(&before, metric)
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, counted).await, "{metric}");
+    }
+    let now = || async { String::from_utf8(get(&bank, "/metrics").await.body).expect("text") };
+    let text = now().await;
+    let failures = text.lines().filter(|line| line.starts_with("corridor_http_requests_total") && line.contains("5xx"));
+    let failures: Vec<&str> = failures.filter(|line| !line.ends_with(" 0")).collect();
+    assert!(failures.is_empty(), "{failures:?}");
+    // The gauges are one per process too: another service may write its own between reading and showing.
+    let waits = |line: &str| line.starts_with("corridor_jobs{kind=\"review\"}") && !line.ends_with(" 0");
+    let shown = || async { now().await.lines().any(waits) };
+    assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "the payment waits for a person");
+}

@@ -1,0 +1,6 @@
+//! `/sandbox`: steering the simulated parties.
+
+mod access;
+mod book;
+mod clock;
+mod steer;
