@@ -164,3 +164,44 @@ fn agrees_in_binary_floats(quote: &Quote) -> bool {
     let product = float(quote.offer.rate) * float(quote.offer.amount.decimal());
     format!("{product:.4}") == format!("{:.4}", float(quote.offer.amount_destination.decimal()))
 }
+
+/// Quotes of each corridor and base currency.
+const QUOTES_PER_PAIR: u64 = 1_000;
+
+/// SplitMix64: small, and the same on every machine.
+fn drawn(seed: u64) -> u64 {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+fn within(seed: u64, most: u64) -> i64 {
+    i64::try_from(drawn(seed) % most + 1).expect("small")
+}
+
+#[test]
+fn a_thousand_quotes_of_every_corridor_and_currency_hold_to_four_decimals() {
+    let pairs = Country::ALL.into_iter().flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
+    for (pair, (country, currency)) in pairs.enumerate() {
+        let mut made = 0;
+        let mut seed = u64::try_from(pair).expect("few") << 32;
+        while made < QUOTES_PER_PAIR {
+            seed += 3;
+            // Up to 50,000 of the base currency at plausible and implausible rates, with margins up to 5 %.
+            let units = 10_u64.pow(currency.minor_units());
+            let mut asked = pricing(country, currency, "1", "1");
+            asked.amount = Money::new(within(seed, 50_000 * units), currency).decimal();
+            asked.mid = Decimal::new(within(seed + 1, 90_000_000_000).into(), 6);
+            asked.margin_bps = u32::try_from(drawn(seed + 2) % 500).expect("small");
+            // What is paid out in whole VND may round to nothing.
+            let Ok(offer) = asked.offer(|_| 0) else { continue };
+            let quote = quoted(offer);
+            let paid_out = quote.offer.amount_destination.decimal();
+            assert_eq!(quote.expected_amount(), paid_out, "{country:?} {currency:?} {:?}", quote.offer);
+            assert!(quote.offer.rate.decimals() <= RATE_DECIMALS);
+            assert!(agrees_in_binary_floats(&quote), "{:?}", quote.offer);
+            made += 1;
+        }
+    }
+}
