@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
+use domain::ledger::AccountCode;
 use domain::order::example;
 use domain::policy::Environment;
 use domain::ports::{Answer, Clock, Rail};
@@ -140,14 +141,17 @@ impl Past {
         &self.store
     }
 
-    /// Funds the tenant and, where wanted, lives through its history.
+    /// Funds the tenant where it never was and, where wanted, lives through its history.
     pub async fn live_through(self, tenant: &Tenant, prefund_minor: i64, history: bool) -> anyhow::Result<()> {
         let (engine, batcher) = Engine::new(self.store.clone(), self.world.clone());
         let running = tokio::spawn(batcher.run());
         let workers = Workers::new(self.store.clone(), engine.clone(), self.world.clone(), "history".to_owned());
         let payments = Payments::new(self.store.clone(), engine, self.world.clone(), Environment::Mock);
+        let funded = self.store.accounts(tenant.id).await?;
         for coin in StableCoin::ALL {
-            payments.top_up(tenant.id, coin, prefund_minor).await?;
+            if !funded.iter().any(|account| account.code == AccountCode::Prefund(coin)) {
+                payments.top_up(tenant.id, coin, prefund_minor).await?;
+            }
         }
         let caller = Caller { tenant: tenant.id, policy: Arc::new(tenant.policy.clone()) };
         for day in 0..if history { DAYS } else { 0 } {

@@ -111,16 +111,17 @@ pub async fn start(
     Ok(Sandbox { service, printed })
 }
 
-/// At the first start: the demo tenant, its prefund, and its history.
+/// At the first start: the demo tenant, its prefund, and its history. A first start that was cut off is completed by
+/// the next, but for the days of the history that it did not come to.
 async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Result<()> {
     let past = history::Past::open(config, data_dir).await?;
-    if find_demo_tenant(past.store()).await?.is_none() {
-        let mut policy = tenancy::default_policy(StableCoin::Usdt);
-        policy.margin_bps = DEMO_MARGIN_BPS;
-        let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;
-        past.live_through(&tenant, DEMO_PREFUND_MINOR, history).await?;
+    if let Some(tenant) = find_demo_tenant(past.store()).await? {
+        return past.live_through(&tenant, DEMO_PREFUND_MINOR, false).await;
     }
-    Ok(())
+    let mut policy = tenancy::default_policy(StableCoin::Usdt);
+    policy.margin_bps = DEMO_MARGIN_BPS;
+    let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;
+    past.live_through(&tenant, DEMO_PREFUND_MINOR, history).await
 }
 
 async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {

@@ -8,6 +8,8 @@ use serde_json::Value;
 use testkit::wait;
 
 use super::harness::{Installation, Process, READY_AT_MOST, finish};
+use super::random::Random;
+use super::{faults, seed};
 
 /// The members of `--output json` (`experience.md`); scripts rely on them.
 const MEMBERS: [&str; 10] = [
@@ -112,6 +114,34 @@ fn a_new_sandbox_has_a_month_of_payments_unless_it_is_told_not_to() {
     let _sandbox = Sandbox::start(&bare, &["--no-demo-data"]);
     let list = bare.json(&["payments", "list", "--country", "PAK"]);
     assert_eq!(list[0].as_array().expect("a list").len(), 0);
+}
+
+#[test]
+fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
+    let random = Random::new(seed(0x5AB0));
+    for _ in 0..faults(3, 40) {
+        let installation = Installation::new();
+        let mut cut = installation.start("cut", &["sandbox", "--port", "0"], &[]);
+        // Some moment of the first start: its files grow while it lives through the history.
+        let grown = 4_096 * (1 + random.below(40));
+        let log = installation.path().join("corridor.db-wal");
+        let come = || std::fs::metadata(&log).is_ok_and(|file| file.len() >= grown) || cut.out().contains("docs");
+        assert!(wait::until(READY_AT_MOST, come), "{}", cut.log_tail());
+        cut.kill();
+        let sandbox = Sandbox::start(&installation, &[]);
+        installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+        installation.ok(&["pay", "--watch"]);
+        let verified = installation.ok(&["ledger", "verify"]);
+        assert!(!verified.contains("WRONG"), "{verified}");
+        drop(sandbox);
+    }
+    // The earliest moment at which there is something to complete: a tenant without money.
+    let installation = Installation::new();
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
+    let _sandbox = Sandbox::start(&installation, &[]);
+    installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    installation.ok(&["pay", "--watch"]);
 }
 
 #[test]
