@@ -1,4 +1,4 @@
-//! Bugs that the simulator plants to prove that it would find them (docs/adr/0007-planted-bugs.md).
+//! Bugs that the simulator plants to prove that it would find them (docs/adr/0008-planted-bugs.md).
 //!
 //! Compiled only with the feature `planted-bugs`, which nothing but the simulator asks for, and off even then until a
 //! thread plants one. Everywhere else [`is`] is the constant `false` and its branches vanish.
