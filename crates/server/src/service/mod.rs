@@ -91,8 +91,8 @@ pub(crate) async fn open_store_at(
     let mut options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(key)));
     options.previous_keys =
         crate::config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
-    options.writers = config.store.writers as usize;
-    options.readers = config.store.readers as usize;
+    options.writers = config.store.writers;
+    options.readers = config.store.readers;
     options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
     let url = match config.store_location(data_dir) {
         StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),

@@ -66,7 +66,7 @@ fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) 
         // The port may have been chosen by the system: the URL is known only now.
         rules: Rules { api_url: public_url.to_owned(), ..config.token_rules() },
         rates: config.request_rates(),
-        streams_per_key: config.limits.streams_per_key as usize,
+        streams_per_key: config.limits.streams_per_key,
         body: config.body_limits(),
         stopping,
     }

@@ -1,4 +1,4 @@
-//! `/v2/events`
+//! `GET /v2/events` from the outside: contents, pages, streams.
 
 mod contents;
 mod poll;

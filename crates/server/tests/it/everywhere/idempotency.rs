@@ -1,4 +1,4 @@
-//! `Idempotency-Key`
+//! `Idempotency-Key` from the outside: a repetition gets the first answer and does nothing twice.
 
 use domain::country::Country;
 use domain::currency::Currency;

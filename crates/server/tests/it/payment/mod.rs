@@ -1,4 +1,4 @@
-//! `/v2/payment`
+//! `POST /v2/payment` from the outside.
 
 mod countries;
 mod create;

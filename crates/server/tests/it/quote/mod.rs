@@ -1,4 +1,4 @@
-//! `/v2/quote`
+//! `POST /v2/quote` and `GET /v2/quote/{id}` from the outside.
 
 mod create;
 mod fields;
