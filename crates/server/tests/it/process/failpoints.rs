@@ -30,11 +30,13 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
     for place in places(&random) {
         node.process.kill();
-        let mut doomed = rig.installation.serve("node", &[("CORRIDOR_FAILPOINT", &place)]);
-        load.move_to(vec![doomed.address.clone()]);
-        let reached = wait::until_async(REACHED_AT_MOST, || std::future::ready(doomed.process.ended().is_some())).await;
-        assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.process.log_tail());
-        let status = doomed.process.wait_for_end();
+        let (mut doomed, address) = rig.installation.serve_or_end("node", &[("CORRIDOR_FAILPOINT", &place)]);
+        if let Some(address) = address {
+            load.move_to(vec![address]);
+        }
+        let reached = wait::until_async(REACHED_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+        assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.log_tail());
+        let status = doomed.wait_for_end();
         assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
         node = rig.node("node");
         load.move_to(vec![node.address.clone()]);

@@ -107,16 +107,22 @@ impl Installation {
 
     /// Starts `serve` and waits until it answers.
     pub fn serve(&self, name: &str, env: &[(&str, &str)]) -> Node {
+        let (mut process, address) = self.serve_or_end(name, env);
+        let Some(address) = address else {
+            panic!("serve did not come up: {}", process.log_tail());
+        };
+        Node { process, address }
+    }
+
+    /// Starts `serve` and waits until it answers or has ended, which may come first where its predecessor left work.
+    pub fn serve_or_end(&self, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
         let mut process = self.start(name, &["serve"], env);
         let mut address = None;
-        let ready = wait::until(READY_AT_MOST, || {
+        wait::until(READY_AT_MOST, || {
             address = process.log().lines().find_map(serving_address);
             address.is_some() || process.ended().is_some()
         });
-        let Some(address) = address else {
-            panic!("serve did not come up (waited: {ready}): {}", process.log_tail());
-        };
-        Node { process, address }
+        (process, address)
     }
 }
 
