@@ -59,8 +59,11 @@ async fn the_output_shows_the_local_branch_code_and_name(on: On) {
     }
 }
 
-/// Tries texts for one field of each country's order: the first list is accepted, the second refused with a rule.
-async fn tried(on: On, field: &str, table: &[(Country, &[&str], &[(&str, &str)])]) {
+/// A country, texts that its order takes, and texts that it refuses with the rule that they break.
+type Texts<'a> = (Country, &'a [&'a str], &'a [(&'a str, &'a str)]);
+
+/// Tries texts for one field of each country's order.
+async fn tried(on: On, field: &str, table: &[Texts<'_>]) {
     let bank = Bank::new(on).await;
     let mut wrong = Vec::new();
     for (country, right, refused) in table {

@@ -107,7 +107,7 @@ impl Installation {
 
     /// Starts `serve` and waits until it answers.
     pub fn serve(&self, name: &str, env: &[(&str, &str)]) -> Node {
-        let (mut process, address) = self.serve_or_end(name, env);
+        let (process, address) = self.serve_or_end(name, env);
         let Some(address) = address else {
             panic!("serve did not come up: {}", process.log_tail());
         };
