@@ -40,12 +40,13 @@ pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop
         let fetched = tokio::select! {
             biased;
             fetched = round => fetched,
-            _ = stop.wait_for(|stop| *stop) => return,
+            _ = stop.wait_for(|stop| *stop) => break,
         };
         if !fetched {
             workers.pause(RETRY, &mut stop).await;
         }
     }
+    workers.hand_on(&role).await;
 }
 
 impl Workers {

@@ -76,6 +76,13 @@ impl Workers {
         &self.health
     }
 
+    /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.
+    async fn hand_on(&self, role: &str) {
+        if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
+            tracing::warn!(%error, role, "a role cannot be given up now; its lease will run out");
+        }
+    }
+
     fn clock(&self) -> &dyn Clock {
         self.world.clock.as_ref()
     }

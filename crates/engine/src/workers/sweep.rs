@@ -9,6 +9,9 @@ use domain::time::Span;
 use super::{Stop, Workers};
 use crate::command::{Action, Command};
 
+/// The roles, each of one node at a time.
+const EXPIRE_ROLE: &str = "expire quotes";
+const PRUNE_ROLE: &str = "prune";
 /// How often quotes are looked through.
 const EXPIRE_EVERY: Span = Span::secs(1);
 /// How often old rows are removed.
@@ -25,11 +28,12 @@ pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
         }
         workers.pause(EXPIRE_EVERY, &mut stop).await;
     }
+    workers.hand_on(EXPIRE_ROLE).await;
 }
 
 pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
     while !*stop.borrow() {
-        match workers.store.lease_role("prune", &workers.owner, PRUNE_EVERY).await {
+        match workers.store.lease_role(PRUNE_ROLE, &workers.owner, PRUNE_EVERY).await {
             Ok(Some(_)) => {
                 if let Err(error) = workers.store.prune(workers.clock().now()).await {
                     tracing::warn!(%error, "old rows cannot be removed now");
@@ -40,12 +44,13 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
         }
         workers.pause(PRUNE_EVERY, &mut stop).await;
     }
+    workers.hand_on(PRUNE_ROLE).await;
 }
 
 impl Workers {
     pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
         let lease = Span(EXPIRE_EVERY.0 * 10);
-        if self.store.lease_role("expire quotes", &self.owner, lease).await?.is_none() {
+        if self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
             return Ok(0);
         }
         let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
