@@ -37,15 +37,17 @@ pub struct Rig {
     pub installation: Installation,
     pub bank: SimulatedBank,
     pub api: Api,
+    /// Where the bank's book lies; gone with the rig.
+    _book: tempfile::TempDir,
 }
 
 impl Rig {
     /// Starts the bank, brings up the database (`None`: SQLite in the data directory), makes a tenant and a key.
     pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
-        let book = tempfile::tempdir().expect("a directory").keep();
+        let book = tempfile::tempdir().expect("a directory");
         let bank = SimulatedBank::start(BankConfig {
             behaviour: behaviour(seed),
-            book: Some(book.join("book.jsonl")),
+            book: Some(book.path().join("book.jsonl")),
             hang: Span::millis(700),
             ..BankConfig::default()
         });
@@ -59,7 +61,7 @@ impl Rig {
         installation.ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
         let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
         let api = Api::of(PUBLIC_URL, &keys[0], "");
-        Rig { installation, bank, api }
+        Rig { installation, bank, api, _book: book }
     }
 
     /// Starts a node.
