@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::country::Country;
+use domain::time::Span;
 use reqwest::Response;
 
 use crate::harness::client::{Answer, WAIT_MAX};
@@ -16,6 +17,7 @@ on_both_stores! {
     both_framings_and_pages_tell_the_same
     five_streams_per_key_and_no_more
     streams_end_when_the_service_stops
+    a_stream_ends_cleanly_after_an_hour
 }
 
 /// An open stream, read line by line.
@@ -176,4 +178,18 @@ async fn streams_end_when_the_service_stops(on: On) {
     assert!(started.elapsed() < Duration::from_secs(15), "nobody waits for a time-out");
     drop(bank);
     stopped.await.expect("stopped");
+}
+
+async fn a_stream_ends_cleanly_after_an_hour(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let mut lines = Lines::open(&bank, "?after=0", &[]).await;
+    bank.any_quote().await;
+    lines.events(1).await;
+    bank.advance(Span::secs(3_600)).await;
+    // What happened meanwhile may still come, then the end; the next stream goes on where this one ended.
+    while let Some(line) = lines.next().await {
+        assert!(line.is_empty() || line.contains("quote.expired"), "{line}");
+    }
+    bank.get("/v2/events?mode=poll&after=1").send().await.ok();
+    bank.finish().await;
 }

@@ -19,6 +19,7 @@ on_both_stores! {
     a_key_that_is_not_printable_is_refused
     a_key_on_a_get_means_nothing
     an_expired_quote_is_still_repeated
+    answers_are_repeated_after_a_restart
 }
 
 fn keyed(call: Call, key: &str) -> Call {
@@ -144,5 +145,17 @@ async fn an_expired_quote_is_still_repeated(on: On) {
     bank.advance(Span::hours(2)).await;
     let forgotten = || async { !is_replay(&quote(&bank, "k", "100").await) };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, forgotten).await);
+    bank.finish().await;
+}
+
+async fn answers_are_repeated_after_a_restart(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let order = bank.any_quote().await.order();
+    let first = keyed(bank.pay_call(&order), "k").send().await;
+    first.ok();
+    let bank = bank.restart().await;
+    let again = keyed(bank.pay_call(&order), "k").send().await;
+    assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
+    keyed(bank.pay_call(&order.with("remarks", "1")), "k").send().await.faults();
     bank.finish().await;
 }

@@ -95,7 +95,8 @@ async fn every_country_reaches_its_endings(on: On) {
 async fn a_withheld_answer_is_found_by_asking(on: On) {
     let far = Span::hours(10).0 / 1_000;
     let behaviour = Behaviour { withheld_notice: DelayRange::millis(far, far), ..Behaviour::instant() };
-    let bank = Bank::alone(on, Setup::new().bank(behaviour)).await;
+    let setup = Setup::new().bank(behaviour).set("rails.pak-raast.request_timeout_ms", "300");
+    let bank = Bank::alone(on, setup).await;
     let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0006")).await;
     let paid = || async { bank.book(&id).await.len() == 1 };
     assert!(testkit::wait::until_async(WAIT_MAX, paid).await);

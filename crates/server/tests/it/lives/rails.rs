@@ -18,6 +18,7 @@ on_both_stores! {
     a_lost_answer_is_asked_about_and_never_paid_twice
     reports_that_come_twice_change_nothing
     large_amounts_go_over_the_rails_that_take_them
+    reports_are_fetched_at_once_after_a_restart
 }
 
 /// The rails that were tried, in order.
@@ -139,4 +140,16 @@ async fn large_amounts_go_over_the_rails_that_take_them(on: On) {
         bank.reaches(Country::Pak, id, "succeeded").await;
         assert_eq!(tried(&bank, id).await, [rail], "{amount}");
     }
+}
+
+/// A service that stops hands its roles on: the next one waits for no lease to run out.
+async fn reports_are_fetched_at_once_after_a_restart(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let first = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &first, "succeeded").await;
+    let bank = bank.restart().await;
+    let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0003")).await;
+    bank.reaches(Country::Pak, &id, "reversed").await;
+    assert_eq!(bank.record(Country::Pak, &first).await["response"]["status"].text(), "succeeded");
+    bank.finish().await;
 }

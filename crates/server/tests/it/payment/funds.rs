@@ -5,12 +5,13 @@ use domain::currency::{Currency, StableCoin};
 use domain::ledger::{Account, AccountCode};
 use futures_util::future::join_all;
 
-use crate::harness::{Bank, On, on_both_stores, shared};
+use crate::harness::{Bank, On, Setup, on_both_stores, shared};
 
 on_both_stores! {
     a_prefund_that_is_too_small_is_refused
     a_refusal_for_want_of_money_leaves_no_trace
     money_is_reserved_booked_and_given_back_as_the_worked_example_says
+    what_the_payable_step_cuts_off_goes_to_the_rounding_account
     a_returned_payment_gives_back_the_exchanged_amount
     the_whole_prefund_can_be_spent_and_not_a_unit_more
     many_payments_at_once_never_overdraw_the_prefund
@@ -79,6 +80,19 @@ async fn money_is_reserved_booked_and_given_back_as_the_worked_example_says(on: 
     assert_eq!(sums(&bank, "rail_cost:USDT").await, [0, 0, 0, cost]);
     assert_eq!(sums(&bank, "nostro:pak-raast:PKR").await, [0, 3_791_205, 0, 0]);
     assert_eq!(sums(&bank, "fx_position:PKR").await, [0, 0, 0, 3_791_205]);
+}
+
+async fn what_the_payable_step_cuts_off_goes_to_the_rounding_account(on: On) {
+    let setup = Setup::new().set("corridors.PAK.step", "1");
+    let bank = Bank::at_with(&setup.start(on).await, |policy| policy.margin_bps = 10).await;
+    let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
+    assert_eq!((quote.0["amount_destination"].number(), quote.0["rate"].number()), ("37912", "75.824"));
+    let paid = bank.pay(&quote.order()).await.ok();
+    bank.reaches(Country::Pak, paid["id"].text(), "succeeded").await;
+    assert_eq!(sums(&bank, "nostro:pak-raast:PKR").await, [0, 3_791_200, 0, 0]);
+    assert_eq!(sums(&bank, "rounding:PKR").await, [0, 0, 0, 5]);
+    assert_eq!(sums(&bank, "fx_position:PKR").await, [0, 5, 0, 3_791_200]);
+    bank.finish().await;
 }
 
 async fn a_returned_payment_gives_back_the_exchanged_amount(on: On) {
