@@ -34,13 +34,11 @@ pub enum Planted {
     ForgottenInquiry,
     /// A refused payment's reservation stays.
     KeptReservation,
-    /// The answer about an attempt that was refused meanwhile takes the payment away from its next rail.
-    RefusedAskedAbout,
 }
 
 impl Planted {
     /// Every bug.
-    pub const ALL: [Planted; 14] = [
+    pub const ALL: [Planted; 13] = [
         Planted::NoInquiry,
         Planted::EventOutsideCommit,
         Planted::NoQuoteGuard,
@@ -54,7 +52,6 @@ impl Planted {
         Planted::DoubtIsSuccess,
         Planted::ForgottenInquiry,
         Planted::KeptReservation,
-        Planted::RefusedAskedAbout,
     ];
 
     /// Its name.
@@ -74,7 +71,6 @@ impl Planted {
             Planted::DoubtIsSuccess => "doubt_is_success",
             Planted::ForgottenInquiry => "forgotten_inquiry",
             Planted::KeptReservation => "kept_reservation",
-            Planted::RefusedAskedAbout => "refused_attempt_asked_about",
         }
     }
 }

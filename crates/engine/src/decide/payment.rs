@@ -241,9 +241,6 @@ impl Case<'_> {
         let Some(rail) = self.rules.corridors.rail(&attempt.rail) else {
             return later(report::inquiry_delay(tries), cx.now);
         };
-        if planted::is(Planted::RefusedAskedAbout) && attempt.state.is_refused() {
-            return later(report::inquiry_delay(tries), cx.now);
-        }
         match answer {
             InquiryAnswer::Reported(said) => {
                 let mut effects = self.reported(attempt, said, cx);
