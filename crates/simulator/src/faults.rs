@@ -47,9 +47,11 @@ pub enum Fault {
         /// Which answer of the schedule, from 0.
         nth: u32,
     },
-    /// The node freezes after a worker's write, and goes on later as if nothing had been.
+    /// The node freezes, and goes on later as if nothing had been.
     Freeze {
-        /// Which write of the schedule, from 0.
+        /// After which kind of write.
+        after: Write,
+        /// Which such write of the schedule, from 0.
         nth: u32,
         /// For how long.
         span: Span,
@@ -91,6 +93,15 @@ pub enum Fault {
         /// How many orders in a thousand are reported twice.
         twice_per_mille: u32,
     },
+}
+
+/// Who wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// A worker: it took jobs.
+    Worker,
+    /// The batcher: it committed.
+    Batcher,
 }
 
 /// What happens at a commit.
@@ -163,7 +174,10 @@ fn draw_one(random: &mut Random) -> Fault {
         11 => Fault::Inquiry { nth: nth(random, 8), how: draw_call(random) },
         12 | 13 => Fault::Page { nth: nth(random, 14), how: random.pick(&[PageFault::Lose, PageFault::Crash]) },
         14 => Fault::Reply { nth: nth(random, 24) },
-        15 | 16 => Fault::Freeze { nth: nth(random, 16), span: Span::secs(random.between(1, 150)) },
+        15 | 16 => {
+            let (after, limit) = random.pick(&[(Write::Worker, 16), (Write::Batcher, 90)]);
+            Fault::Freeze { after, nth: nth(random, limit), span: Span::secs(random.between(1, 150)) }
+        }
         17 => {
             let (node, after) = (random.below(NODES), Span::millis(random.between(0, 40_000)));
             if random.chance(500) { Fault::Kill { node, after } } else { Fault::Stop { node, after } }
@@ -201,11 +215,12 @@ enum Count {
     Page,
     Reply,
     WorkerWrite,
+    BatcherWrite,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    counts: [u32; 6],
+    counts: [u32; 7],
     fired: BTreeSet<usize>,
     /// A batch whose fault comes after its commit.
     after: Option<(BatchId, CommitFault)>,
@@ -302,10 +317,14 @@ impl Injector {
         self.meet(Count::Reply, lost).is_some()
     }
 
-    /// For how long a node freezes after a worker's write.
-    pub fn freeze(&self) -> Option<Span> {
-        self.meet(Count::WorkerWrite, |fault, now| match fault {
-            Fault::Freeze { nth, span } if *nth == now => Some(*span),
+    /// For how long a node freezes after this write.
+    pub fn freeze(&self, write: Write) -> Option<Span> {
+        let count = match write {
+            Write::Worker => Count::WorkerWrite,
+            Write::Batcher => Count::BatcherWrite,
+        };
+        self.meet(count, |fault, now| match fault {
+            Fault::Freeze { after, nth, span } if (*after, *nth) == (write, now) => Some(*span),
             _ => None,
         })
     }

@@ -8,7 +8,7 @@ use domain::time::{Span, Timestamp};
 use crate::actors::{self, Bank, Cluster, Network, Truth, Workload};
 use crate::audit::Auditor;
 use crate::bench::Bench;
-use crate::faults::{Fault, Injector};
+use crate::faults::{Fault, Injector, Write};
 use crate::installation::{self, START};
 use crate::random::{Random, SharedRandom};
 use crate::run::{Executor, NODES, Owner, Polled, Sim, Trace};
@@ -131,8 +131,13 @@ impl Schedule {
         if let Some(node) = polled.crashed {
             cluster.crashed(node);
         }
-        if let Some(node) = node.filter(|_| wrote && matches!(polled.name.as_str(), "submit" | "inquire"))
-            && let Some(span) = self.injector.freeze().filter(|_| polled.crashed.is_none())
+        let write = match polled.name.as_str() {
+            "submit" | "inquire" if wrote => Some(Write::Worker),
+            "batcher" if wrote => Some(Write::Batcher),
+            _ => None,
+        };
+        if let (Some(node), Some(write)) = (node.filter(|_| polled.crashed.is_none()), write)
+            && let Some(span) = self.injector.freeze(write)
         {
             actors::freeze(&self.sim, node, span);
         }

@@ -59,6 +59,7 @@ struct State {
     attempts: BTreeSet<Key>,
     read_to: BTreeMap<Key, i64>,
     states: BTreeMap<(Key, Key), PaymentState>,
+    free_jobs: BTreeMap<(Key, Key), i64>,
     violations: BTreeSet<String>,
     /// When attempts were looked at last.
     looked_at: i64,
@@ -156,6 +157,7 @@ impl Auditor {
             self.violation("I1: the bank paid a payment twice".to_owned());
         }
         let changed = self.read(|connection| self.check_events(connection)).unwrap_or_default();
+        self.read(|connection| self.check_jobs(connection, owner, &changed));
         let every = self.state().commits % EVERYTHING_EVERY == 0;
         self.read(|connection| self.check_rules(connection, (!every).then_some(&changed)));
         let Some((attempts, transfers)) = self.read(rows::counts) else { return };
@@ -249,6 +251,24 @@ impl Auditor {
                 self.violation(format!("I1: {id} was begun by {owner:?} while {holder:?} had the job"));
             }
         }
+        Ok(())
+    }
+
+    /// Who took a job last is the only one who may put it off: whoever else changes it must have had news.
+    fn check_jobs(&self, connection: &Connection, owner: Option<&str>, changed: &Changed) -> rusqlite::Result<()> {
+        let mut free = BTreeMap::new();
+        let known = std::mem::take(&mut self.state().free_jobs);
+        for (tenant, subject, run_at, holder) in rows::free_jobs(connection)? {
+            let key = (tenant, subject);
+            let is_new = known.get(&key) != Some(&run_at);
+            let is_strange = holder.is_some() && holder.as_deref() != owner;
+            if is_new && is_strange && !changed.payments.contains(&key) {
+                let id = self.public(&subject);
+                self.violation(format!("I1: {owner:?} put {id} off while {holder:?} had the job"));
+            }
+            free.insert(key, run_at);
+        }
+        self.state().free_jobs = free;
         Ok(())
     }
 

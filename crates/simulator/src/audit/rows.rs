@@ -90,6 +90,15 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// A job: tenant, subject, when it is due, and who took it last.
+pub(super) type JobRow = (Key, Key, i64, Option<String>);
+
+/// Jobs that nobody holds now.
+pub(super) fn free_jobs(connection: &Connection) -> rusqlite::Result<Vec<JobRow>> {
+    let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
 /// Number of attempts and of transfers.
 pub(super) fn counts(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     let sql = "SELECT (SELECT COUNT(*) FROM attempt), (SELECT COUNT(*) FROM transfer)";
