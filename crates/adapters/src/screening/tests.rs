@@ -328,22 +328,6 @@ fn the_index_finds_what_comparing_with_everything_finds() {
     }
 }
 
-/// `cargo test -p adapters --release -- --ignored screening_speed --nocapture`
-#[test]
-#[ignore = "a measurement, meaningful in release builds only"]
-fn screening_speed() {
-    let sample = ListBook::sample().expect("sample").current();
-    let large = SanctionLists::build(vec![Arc::new(generated(20_000))]);
-    for (label, lists) in [("sample", &*sample), ("20,000 entries", &large)] {
-        for name in ["Rajesh Kumar Sharma", "Muhammad Ali Khan", "Nguyen Thi Minh Hoa"] {
-            let party = Party { name, birthdate: None, country: Some("PAK") };
-            let started = std::time::Instant::now();
-            let found = (0..1000).filter(|_| lists.best_match(&party).is_some()).count();
-            println!("{label}, {name}: {:?} each, {found} found", started.elapsed() / 1000);
-        }
-    }
-}
-
 /// Invented names of the frequencies of real ones: a third of the words are very common, the others pronounceable.
 fn generated(entries: u64) -> List {
     let common = ["muhammad", "ahmad", "ali", "khan", "abdul", "rahman", "hasan", "husayn", "singh", "kumar"];

@@ -138,8 +138,9 @@ fn people_resolve_to_what_is_proven() {
             .run(|payment, attempt, cx| report::resolve(payment, attempt, status.clone(), "statement 7", cx))
             .expect("unknown");
         assert_eq!((case.payment.standing.state, effects.transfers.len()), (end, transfers), "{status:?}");
-        assert_eq!(case.payment.standing.msg.as_deref(), Some("statement 7"));
-        assert_eq!(case.attempt.source.as_deref(), Some("operator"));
+        // How they know is on the attempt's record; the client is not told.
+        assert_eq!(case.payment.standing.msg, None, "{status:?}");
+        assert_eq!(case.attempt.source.as_deref(), Some("operator: statement 7"));
         assert_eq!(effects.job == Some(JobChange::Done), end.is_terminal(), "{status:?}");
     }
 }

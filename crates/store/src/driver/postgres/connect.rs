@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sent data may stay unacknowledged before the connection counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
 /// How long a transaction may idle between its two flights before the server ends it, in milliseconds.
-const IDLE_IN_TRANSACTION_MAX_MS: i64 = 30_000;
+const IDLE_IN_TRANSACTION_MAX_MS: i64 = 5_000;
 /// Name of our sessions in the server's views.
 const APPLICATION: &str = "corridor";
 
