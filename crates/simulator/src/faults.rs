@@ -265,9 +265,9 @@ impl Injector {
         if state.healed {
             return false;
         }
-        state.fired.insert(number);
+        let is_first = state.fired.insert(number);
         drop(state);
-        if let Some(fault) = self.faults.get(number) {
+        if let Some(fault) = self.faults.get(number).filter(|_| is_first) {
             self.sim.trace(format_args!("fault {fault:?}"));
         }
         true

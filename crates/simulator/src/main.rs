@@ -27,6 +27,9 @@ struct Arguments {
     /// The first seed, or with no --seconds the only one.
     #[arg(long)]
     seed: Option<u64>,
+    /// Schedules at most.
+    #[arg(long)]
+    schedules: Option<u64>,
     /// Plants bugs and demands that each is found.
     #[arg(long)]
     planted_bugs: bool,
@@ -58,7 +61,13 @@ fn main() -> anyhow::Result<ExitCode> {
         let good = hunts.iter().all(|hunt| hunt.found && hunt.clean_without);
         return Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let findings = campaign::run(Plan { first, time, seeds_max: u64::MAX, threads, bug: Planted::Nothing })?;
+    let findings = campaign::run(Plan {
+        first,
+        time,
+        seeds_max: arguments.schedules.unwrap_or(u64::MAX),
+        threads,
+        bug: Planted::Nothing,
+    })?;
     say_findings(&findings, arguments.output);
     let bench = Bench::new(QuoteGuard::On)?;
     for (seed, _) in findings.failures.iter().take(SHOWN_MAX) {

@@ -162,3 +162,86 @@ fn rethrow_unless_killed(panic: Box<dyn Any + Send>) {
         resume_unwind(panic);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::time::{Span, Timestamp};
+
+    use super::*;
+    use crate::run::{NODES, Pace, Trace};
+
+    fn world() -> (Sim, Executor, Arc<Mutex<Vec<String>>>) {
+        let sim = Sim::new(Timestamp(0), Trace::new(false));
+        let executor = Executor::new(sim.clone(), Random::stream(1, "schedule"));
+        (sim, executor, Arc::default())
+    }
+
+    fn say_after(sim: &Sim, log: &Arc<Mutex<Vec<String>>>, owner: Owner, wait: Span) {
+        let (inner, log) = (sim.clone(), log.clone());
+        sim.spawn(owner, "speaker", async move {
+            inner.sleep_until(Timestamp(0) + wait, Pace::Exact).await;
+            lock(&log).push(format!("{owner:?} at {}", inner.now().0));
+        });
+    }
+
+    /// Runs until nobody waits any more.
+    fn run(sim: &Sim, executor: &mut Executor) {
+        loop {
+            while executor.step().is_some() {}
+            let Some(next) = sim.next_timers().0 else { return };
+            sim.advance(next);
+        }
+    }
+
+    #[test]
+    fn sleepers_wake_in_the_order_of_their_instants() {
+        let (sim, mut executor, log) = world();
+        for micros in [30, 10, 20] {
+            say_after(&sim, &log, Owner::World, Span(micros));
+        }
+        run(&sim, &mut executor);
+        assert_eq!(*lock(&log), ["World at 10", "World at 20", "World at 30"]);
+    }
+
+    #[test]
+    fn a_crashed_node_s_tasks_die_and_others_live() {
+        let (sim, mut executor, log) = world();
+        for node in 0..NODES {
+            say_after(&sim, &log, Owner::Node(node), Span(20));
+        }
+        let inner = sim.clone();
+        sim.spawn(Owner::World, "killer", async move {
+            inner.sleep(Span(10)).await;
+            inner.crash(0);
+        });
+        run(&sim, &mut executor);
+        assert_eq!(*lock(&log), ["Node(1) at 20"]);
+    }
+
+    #[test]
+    fn a_node_that_is_killed_inside_a_call_stops_there() {
+        let (sim, mut executor, log) = world();
+        let (inner, said) = (sim.clone(), log.clone());
+        sim.spawn(Owner::Node(1), "victim", async move {
+            lock(&said).push("before".to_owned());
+            Executor::kill_now(&inner, 1);
+        });
+        assert_eq!(executor.step().and_then(|polled| polled.crashed), Some(1));
+        assert!(executor.step().is_none());
+        assert_eq!(*lock(&log), ["before"]);
+    }
+
+    #[test]
+    fn a_frozen_node_goes_on_where_it_was() {
+        let (sim, mut executor, log) = world();
+        say_after(&sim, &log, Owner::Node(0), Span(10));
+        sim.set_frozen(0, true);
+        let inner = sim.clone();
+        sim.spawn(Owner::World, "thaw", async move {
+            inner.sleep(Span(50)).await;
+            inner.set_frozen(0, false);
+        });
+        run(&sim, &mut executor);
+        assert_eq!(*lock(&log), ["Node(0) at 50"]);
+    }
+}
