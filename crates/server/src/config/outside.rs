@@ -39,6 +39,13 @@ impl Config {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }
 
+    /// Whether rates or sanction lists come from an https address.
+    pub fn fetches_over_tls(&self) -> bool {
+        let rates = self.rates.sources.iter().map(|source| &source.location);
+        let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
+        rates.chain(lists).any(|location| location.starts_with("https://"))
+    }
+
     /// The bank directory's file; `None` for the shipped sample.
     pub fn bank_directory(&self) -> Option<PathBuf> {
         let path = &self.banks.directory;
@@ -140,5 +147,7 @@ mod tests {
         let locations = vec![Location::Http("https://l.example/sdn.csv".to_owned()), Location::File("/alt.csv".into())];
         assert_eq!(config.list_sources(), [ListSource { locations }]);
         assert_eq!(config.bank_directory(), None);
+        assert!(config.fetches_over_tls());
+        assert!(!Config::load(&Sources::default()).expect("valid").fetches_over_tls());
     }
 }
