@@ -98,7 +98,7 @@ pub fn tuning(random: &mut Random) -> Tuning {
         queue_max: 64,
         lease_max: 8,
         lease: Span::secs(random.pick(&[10, 30, 60])),
-        poll: Span::millis(random.pick(&[1_000, 2_000, 5_000])),
+        poll: Span::millis(random.pick(&[1_000, 5_000, 10_000])),
         ..Tuning::default()
     }
 }

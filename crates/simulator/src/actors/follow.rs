@@ -11,13 +11,13 @@ use crate::audit::may_follow;
 use crate::installation;
 
 /// How often a client looks.
-const LOOKS_MAX: u32 = 4;
+const LOOKS_MAX: u32 = 3;
 
 /// Looks at a payment now and then until it is at its end or the client has seen enough.
 pub(super) async fn follow(clients: &Clients, tenant: TenantId, id: PaymentId) {
     let mut seen: Option<(i64, PaymentState)> = None;
     for _ in 0..LOOKS_MAX {
-        clients.pause(200, 6_000).await;
+        clients.pause(200, 5_000).await;
         let caller = Caller { tenant, policy: Arc::new(installation::policy()) };
         let stranger = Caller { tenant: TenantId(id.0), policy: Arc::new(installation::policy()) };
         let look = move |payments: Payments| {

@@ -10,9 +10,9 @@ use crate::random::Random;
 
 /// Payments of one schedule that clients insist on.
 pub const PAYMENTS_MIN: i64 = 10;
-const PAYMENTS_MAX: i64 = 13;
+const PAYMENTS_MAX: i64 = 12;
 /// What clients begin within.
-const BEGIN_MAX_MILLIS: i64 = 25_000;
+const BEGIN_MAX_MILLIS: i64 = 15_000;
 /// Endings of accounts that mean something to the bank.
 const ENDINGS: [&str; 8] = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"];
 /// An ending that means nothing.
