@@ -9,6 +9,7 @@ use crate::harness::{Answer, Bank, On, on_both_stores};
 on_both_stores! {
     a_running_service_is_alive_and_ready
     metrics_count_what_happens
+    the_books_can_be_verified_while_payments_go_on
 }
 
 async fn get(bank: &Bank, path: &str) -> Answer {
@@ -57,4 +58,15 @@ async fn metrics_count_what_happens(on: On) {
     let waits = |line: &str| line.starts_with("corridor_jobs{kind=\"review\"}") && !line.ends_with(" 0");
     let shown = || async { now().await.lines().any(waits) };
     assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "the payment waits for a person");
+}
+
+async fn the_books_can_be_verified_while_payments_go_on(on: On) {
+    let bank = Bank::new(on).await;
+    let paying = futures_util::future::join_all((0..20).map(|_| bank.paid(Country::Pak, |order| order)));
+    let verifying = async {
+        for _ in 0..2 {
+            bank.running.verify_books().await;
+        }
+    };
+    tokio::join!(paying, verifying);
 }

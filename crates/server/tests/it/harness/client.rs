@@ -74,6 +74,7 @@ impl Bank {
         agree(&mut policy);
         let store = running.store();
         let tenant = tenancy::create_tenant(store, &tag, &tag, policy, WHO).await.expect("a tenant");
+        running.joined(&tenant);
         let key = tenancy::create_key(store, &tenant, running.payments().environment(), KeyService::Pay, WHO);
         let key = key.await.expect("a key");
         Bank { running: running.clone(), minter: Arc::new(minter(&key, &running.url)), tenant, key }

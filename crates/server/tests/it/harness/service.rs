@@ -1,7 +1,7 @@
 //! Services to test against: real sockets, real stores, a simulated bank.
 //!
 //! One mock service per backend is shared by all tests that need nothing special; others start their own. Whenever
-//! nobody uses the shared one, and when any other ends, its books are verified.
+//! nobody uses the shared one, the books of the tenants that used it are verified, and all books of any other at its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use engine::payments::Payments;
 use server::config::{Config, Sources};
 use server::service::{Role, Service, Start, books};
 use server::telemetry::{Exposition, install_recorder};
-use store::Store;
+use store::{Store, Tenant};
 use tempfile::TempDir;
 use testkit::bank::{Behaviour, DelayRange, SimulatedBank};
 use testkit::postgres::Cluster;
@@ -99,6 +99,7 @@ pub struct Running {
     payments: Payments,
     bank: Option<Arc<SimulatedBank>>,
     clock: server::service::clock::BusinessClock,
+    unverified: std::sync::Mutex<Vec<Tenant>>,
     config: Config,
     behaviour: Behaviour,
     dir: Option<TempDir>,
@@ -130,6 +131,7 @@ impl Running {
             bank: service.bank.clone(),
             clock: service.clock.clone(),
             service: std::sync::Mutex::new(Some(service)),
+            unverified: std::sync::Mutex::default(),
             config,
             behaviour,
             dir,
@@ -157,6 +159,18 @@ impl Running {
     pub async fn verify_books(&self) {
         let report = books::verify(self.store()).await.expect("the books can be read");
         assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
+    }
+
+    /// The same for the tenants that came since it was asked for last.
+    async fn verify_new_books(&self) {
+        let new = std::mem::take(&mut *self.unverified.lock().expect("nobody panicked"));
+        let report = books::verify_some(self.store(), &new).await.expect("the books can be read");
+        assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
+    }
+
+    /// Remembers a tenant whose books are to be verified.
+    pub fn joined(&self, tenant: &Tenant) {
+        self.unverified.lock().expect("nobody panicked").push(tenant.clone());
     }
 
     /// Verifies the books and stops in order.
@@ -286,7 +300,7 @@ pub fn counted<T>(on: On, test: impl FnOnce() -> T) -> T {
     let last = shared.users.fetch_sub(1, Ordering::SeqCst) == 1;
     let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let (true, Some(running)) = (last, shared.running.get()) {
-        runtime().block_on(running.verify_books());
+        runtime().block_on(running.verify_new_books());
     }
     result
 }
