@@ -49,6 +49,18 @@ ids! {
     BatchId
     /// One event of a tenant's log.
     EventId
+    /// A customer's wallet.
+    WalletId
+    /// A payment request.
+    PaymentRequestId
+    /// Money that arrived on the chain: an incoming transaction.
+    DepositId
+    /// An order to exchange stable coins.
+    ExchangeId
+    /// One thing to be done on the chain, at most once.
+    IntentId
+    /// One place in a signer's sequence of transactions, and what was signed for it.
+    ChainTxId
 }
 
 impl PaymentId {

@@ -7,6 +7,7 @@
 pub mod attempt;
 pub mod bank;
 pub mod bic;
+pub mod chain;
 pub mod country;
 pub mod currency;
 pub mod decimal;

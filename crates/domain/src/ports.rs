@@ -5,8 +5,13 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::chain::{
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, Receipt,
+    SignFault, Signed, Simulated, TxHash, Unsigned,
+};
 use crate::currency::Currency;
 use crate::decimal::Decimal;
+use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use crate::screening::{Party, Screened};
 use crate::time::Timestamp;
@@ -56,4 +61,87 @@ pub trait RateBook: Send + Sync {
 pub trait NameScreen: Send + Sync {
     /// Compares every party with every listed name and answers with the highest score.
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened;
+}
+
+/// A chain, through one or more nodes. What it says is untrusted: whoever asks compares it with what he knows.
+pub trait Chain: Send + Sync {
+    /// How far the chain is.
+    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>>;
+    /// A block; `None` = there is none of that height yet.
+    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;
+    /// The logs of one block that concern us: of our tokens, and of the given controllers.
+    fn logs<'a>(
+        &'a self,
+        block: BlockHash,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
+    /// The same for a range of heights, both included, for catching up; in the order of the chain.
+    fn logs_in<'a>(
+        &'a self,
+        from: u64,
+        to: u64,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
+    /// Whether a second node, where one is configured, has this hash at this height.
+    fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
+    /// What became of a transaction; `None` = it is not in the chain.
+    fn receipt(&self, tx: TxHash) -> Answer<'_, Result<Option<Receipt>, ChainFault>>;
+    /// How many transactions of an account are in the chain: its next nonce.
+    fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    /// What a transaction should pay now.
+    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
+    /// Wei of an account.
+    fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>>;
+    /// Minor units of a token that an account holds.
+    fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    /// Whether the token's contract has the account on its blacklist.
+    fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    /// Whether there is a contract.
+    fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    /// What a call from `from` to what `controller` and the tokens are would do on the newest block.
+    fn simulate<'a>(
+        &'a self,
+        from: Address,
+        controller: Address,
+        call: &'a Call,
+    ) -> Answer<'a, Result<Simulated, ChainFault>>;
+    /// Hands a signed transaction to every configured node.
+    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast>;
+}
+
+/// The keys that sign for tenants. Private keys never leave it.
+pub trait ChainSigner: Send + Sync {
+    /// The address of a tenant's key.
+    ///
+    /// # Errors
+    /// [`SignFault::NoKey`]
+    fn address(&self, tenant: TenantId, role: KeyRole) -> Result<Address, SignFault>;
+    /// Builds the transaction and signs it. The same input gives the same transaction, if not the same signature.
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>>;
+}
+
+/// The contracts that a tenant's vaults belong to.
+pub trait Contracts: Send + Sync {
+    /// Where the tenant's controller is or will be, and the implementation that its vaults are clones of.
+    ///
+    /// # Errors
+    /// [`SignFault::NoKey`]: the controller's address depends on the tenant's keys.
+    fn controller(&self, tenant: TenantId) -> Result<Controller, SignFault>;
+}
+
+/// A tenant's controller. Stored with every address that is derived from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controller {
+    /// Where it is.
+    pub address: Address,
+    /// What its vaults are clones of.
+    pub implementation: Address,
+    /// Version of the contracts' code.
+    pub version: u32,
+}
+
+/// Addresses that nobody may be paid from or to, in memory.
+pub trait AddressScreen: Send + Sync {
+    /// The entry of a sanction list that names the address, with the version of the lists and whether they are too old.
+    fn screen(&self, address: &Address, now: Timestamp) -> Screened;
 }
