@@ -12,6 +12,7 @@ pub mod country;
 pub mod currency;
 pub mod decimal;
 pub mod e164;
+pub mod email;
 pub mod event;
 pub mod fault;
 pub mod iban;

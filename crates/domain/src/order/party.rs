@@ -6,15 +6,9 @@ use jiff::civil::Date;
 
 use crate::country::Country;
 use crate::e164::is_e164;
+use crate::email::is_email;
 use crate::fault::Fault;
 use crate::iso3166::is_alpha3;
-
-/// Longest e-mail address (RFC 5321 section 4.5.3.1.3, less the angle brackets).
-const EMAIL_MAX_BYTES: usize = 254;
-/// Longest part before the at sign (RFC 5321 section 4.5.3.1.1).
-const EMAIL_LOCAL_MAX_BYTES: usize = 64;
-/// Longest label of a domain name (RFC 1035 section 2.3.4).
-const DOMAIN_LABEL_MAX_BYTES: usize = 63;
 
 /// A text of at most `max` characters (not bytes).
 pub(super) fn check_length(field: &'static str, text: &str, max: usize) -> Option<Fault> {
@@ -40,31 +34,10 @@ pub(super) fn check_sender_mobile(number: &str) -> Option<Fault> {
     (!is_e164(number)).then(|| Fault::new("sender_mobile", "invalid_mobile", message))
 }
 
-/// A plausible e-mail address: one mailbox, one domain with a dot. Delivery is the only real proof.
+/// A plausible e-mail address.
 pub(super) fn check_email(address: &str) -> Option<Fault> {
-    let right = address.len() <= EMAIL_MAX_BYTES
-        && address.rsplit_once('@').is_some_and(|(local, domain)| is_mailbox(local) && is_domain(domain));
-    (!right).then(|| Fault::new("beneficiary_email", "invalid_email", "beneficiary_email must be an e-mail address"))
-}
-
-fn is_mailbox(local: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || ".!#$%&'*+/=?^_`{|}~-".contains(c);
-    (1..=EMAIL_LOCAL_MAX_BYTES).contains(&local.len())
-        && local.chars().all(plain)
-        && !local.starts_with('.')
-        && !local.ends_with('.')
-        && !local.contains("..")
-}
-
-fn is_domain(domain: &str) -> bool {
-    let label = |part: &str| {
-        (1..=DOMAIN_LABEL_MAX_BYTES).contains(&part.len())
-            && part.chars().all(|c| c.is_alphanumeric() || c == '-')
-            && !part.starts_with('-')
-            && !part.ends_with('-')
-    };
-    let top = domain.rsplit('.').next().unwrap_or_default();
-    domain.contains('.') && domain.split('.').all(label) && !top.bytes().all(|byte| byte.is_ascii_digit())
+    let message = "beneficiary_email must be an e-mail address";
+    (!is_email(address)).then(|| Fault::new("beneficiary_email", "invalid_email", message))
 }
 
 /// A date of birth before today.
