@@ -154,7 +154,8 @@ pub struct ChainLog {
     pub tx: TxHash,
     /// Its place among the logs of the block.
     pub log_index: u32,
-    /// Its place among the logs of its transaction: stays the same when a reorganisation moves the transaction.
+    /// How many `Transfer`s, of whatever contract, its transaction logged before it: names a transfer within its
+    /// transaction, and stays the same when a reorganisation moves the transaction or another coin is supported.
     pub ordinal: u32,
     /// The contract that wrote it.
     pub contract: Address,
@@ -165,13 +166,22 @@ pub struct ChainLog {
 /// What a log entry says. Values beyond 64 bits are cut to [`u64::MAX`]: no supported coin has that many units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogEvent {
-    /// ERC-20 `Transfer`.
+    /// ERC-20 `Transfer` of a supported coin.
     Transfer {
         /// Payer.
         from: Address,
         /// Payee.
         to: Address,
         /// Minor units.
+        value: u64,
+    },
+    /// What calls itself an ERC-20 `Transfer` in a contract that is none of our coins: anybody can write one. Never money.
+    UnsupportedTransfer {
+        /// Payer.
+        from: Address,
+        /// Payee.
+        to: Address,
+        /// Units of whatever it is.
         value: u64,
     },
     /// USDC `Blacklisted`, USDT `AddedBlackList`.
@@ -365,7 +375,7 @@ pub enum Broadcast {
     AlreadyKnown,
     /// Its nonce is used up: this transaction or another of the same nonce was mined.
     NonceTooLow,
-    /// A transaction of the same nonce pays too much to be replaced by this one.
+    /// It pays too little: to replace a transaction of the same nonce, or to be taken at all.
     Underpriced,
     /// The signer cannot pay for gas.
     InsufficientFunds,

@@ -69,7 +69,8 @@ pub trait Chain: Send + Sync {
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>>;
     /// A block; `None` = there is none of that height yet.
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;
-    /// The logs of one block that concern us: of our tokens, and of the given controllers.
+    /// The logs of one block that may concern us: of our tokens, of the given controllers, and transfers of other
+    /// tokens (to whomever: the caller knows whose addresses are ours).
     fn logs<'a>(
         &'a self,
         block: BlockHash,
@@ -82,10 +83,15 @@ pub trait Chain: Send + Sync {
         to: u64,
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
-    /// Whether a second node, where one is configured, has this hash at this height.
+    /// Whether a second node, where one is configured, has this hash at this height; `false` = it is not that far yet.
+    /// Another hash is [`ChainFault::Disagreement`].
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
-    /// What became of a transaction; `None` = it is not in the chain.
-    fn receipt(&self, tx: TxHash) -> Answer<'_, Result<Option<Receipt>, ChainFault>>;
+    /// What became of a transaction; `None` = it is not in the chain. Its logs are read as by [`Chain::logs`].
+    fn receipt<'a>(
+        &'a self,
+        tx: TxHash,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
     /// How many transactions of an account are in the chain: its next nonce.
     fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
     /// What a transaction should pay now.
@@ -96,11 +102,14 @@ pub trait Chain: Send + Sync {
     fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
     /// Whether the token's contract has the account on its blacklist.
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    /// Whether the token's contract moves nothing now.
+    fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether there is a contract.
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>>;
-    /// What a call from `from` to what `controller` and the tokens are would do on the newest block.
+    /// What a call of the tenant's key `from` would do on the newest block.
     fn simulate<'a>(
         &'a self,
+        tenant: TenantId,
         from: Address,
         controller: Address,
         call: &'a Call,
