@@ -15,6 +15,7 @@ use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use crate::screening::{Party, Screened};
 use crate::time::Timestamp;
+use crate::webhook::{DeliveryAnswer, Endpoint, Message};
 
 /// A boxed future, so that ports can be used behind `dyn`.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -87,11 +88,8 @@ pub trait Chain: Send + Sync {
     /// Another hash is [`ChainFault::Disagreement`].
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
     /// What became of a transaction; `None` = it is not in the chain. Its logs are read as by [`Chain::logs`].
-    fn receipt<'a>(
-        &'a self,
-        tx: TxHash,
-        controllers: &'a [Address],
-    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
+    fn receipt<'a>(&'a self, tx: TxHash, controllers: &'a [Address])
+    -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
     /// How many transactions of an account are in the chain: its next nonce.
     fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
     /// What a transaction should pay now.
@@ -153,4 +151,11 @@ pub struct Controller {
 pub trait AddressScreen: Send + Sync {
     /// The entry of a sanction list that names the address, with the version of the lists and whether they are too old.
     fn screen(&self, address: &Address, now: Timestamp) -> Screened;
+}
+
+/// The receivers of webhooks that banks have.
+pub trait Receiver: Send + Sync {
+    /// Makes one try to deliver a signed message. Never repeats it, never follows a redirect, never takes longer than
+    /// the transport's own time-out.
+    fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer>;
 }
