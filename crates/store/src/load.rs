@@ -130,15 +130,6 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     loads
 }
 
-/// Whether every tenant of the need is locked by its head; rows of other tenants must not be asked for.
-pub(crate) fn covers_its_tenants(need: &Need) -> bool {
-    let named = need.quotes.iter().map(|key| key.0);
-    let named = named.chain(need.payments.iter().map(|key| key.0)).chain(need.attempts.iter().map(|key| key.0));
-    let named = named.chain(need.external_ids.iter().map(|key| key.0)).chain(need.open_quotes.iter().map(|key| key.0));
-    let mut named = named.chain(need.idempotency.iter().map(|key| key.0));
-    named.all(|tenant| need.tenants.contains(&tenant))
-}
-
 /// The working set of the loads' rows, which come in the same order.
 pub(crate) fn working_set(
     now: Timestamp,

@@ -14,35 +14,43 @@ pub struct IdempotencyKey {
     pub key: String,
 }
 
-/// The rows of a batch. Every tenant in it is locked by its head row, in id order, before anything else is read, so
-/// that all other rows of the tenant are read as the last commit left them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Need {
-    /// Tenants whose head, policy-independent accounts and open-quote counters are loaded.
-    pub tenants: BTreeSet<TenantId>,
-    /// Quotes.
-    pub quotes: BTreeSet<(TenantId, QuoteId)>,
-    /// Payments, each with its job and its attempts.
-    pub payments: BTreeSet<(TenantId, PaymentId)>,
-    /// Further attempts, where a report may be about an older one.
-    pub attempts: BTreeSet<(TenantId, AttemptId)>,
-    /// external_ids that may be taken.
-    pub external_ids: BTreeSet<(TenantId, String)>,
-    /// Counters of open quotes.
-    pub open_quotes: BTreeSet<(TenantId, Country)>,
-    /// Idempotency records.
-    pub idempotency: BTreeSet<(TenantId, IdempotencyKey)>,
+macro_rules! need {
+    ($($(#[$doc:meta])* $field:ident: $key:ty,)+) => {
+        /// The rows of a batch. Every tenant in it is locked by its head row, in id order, before anything else is
+        /// read, so that all other rows of the tenant are read as the last commit left them.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Need {
+            /// Tenants whose head and policy-independent accounts are loaded.
+            pub tenants: BTreeSet<TenantId>,
+            $($(#[$doc])* pub $field: BTreeSet<(TenantId, $key)>,)+
+        }
+
+        impl Need {
+            /// Adds all that `other` names.
+            pub fn merge(&mut self, other: Need) {
+                self.tenants.extend(other.tenants);
+                $(self.$field.extend(other.$field);)+
+            }
+
+            /// Whether every tenant whose rows are named is among the tenants, and so locked.
+            pub(crate) fn covers_its_tenants(&self) -> bool {
+                $(self.$field.iter().all(|key| self.tenants.contains(&key.0)))&&+
+            }
+        }
+    };
 }
 
-impl Need {
-    /// Adds all that `other` names.
-    pub fn merge(&mut self, other: Need) {
-        self.tenants.extend(other.tenants);
-        self.quotes.extend(other.quotes);
-        self.payments.extend(other.payments);
-        self.attempts.extend(other.attempts);
-        self.external_ids.extend(other.external_ids);
-        self.open_quotes.extend(other.open_quotes);
-        self.idempotency.extend(other.idempotency);
-    }
+need! {
+    /// Quotes.
+    quotes: QuoteId,
+    /// Payments, each with its job and its attempts.
+    payments: PaymentId,
+    /// Further attempts, where a report may be about an older one.
+    attempts: AttemptId,
+    /// external_ids that may be taken.
+    external_ids: String,
+    /// Counters of open quotes.
+    open_quotes: Country,
+    /// Idempotency records.
+    idempotency: IdempotencyKey,
 }

@@ -122,7 +122,7 @@ impl Store {
         need: &Need,
         decide: &mut (dyn FnMut(&mut WorkingSet) + Send),
     ) -> Result<Committed, ExecuteError> {
-        if !load::covers_its_tenants(need) {
+        if !need.covers_its_tenants() {
             return Err(ExecuteError::Corrupt("a batch names rows of a tenant that it does not lock".to_owned()));
         }
         let keys = self.id_keys().await?;

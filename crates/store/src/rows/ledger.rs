@@ -12,6 +12,10 @@ use crate::sql::{Columns, Fields};
 
 /// Accounts of the chart that every batch of their tenant may touch, loaded with its head.
 const CLASS_SHARED: &str = "shared";
+/// Accounts of one payment request each: only the batches that name them load them.
+const CLASS_ESCROW: &str = "escrow";
+/// Accounts of one wallet each.
+const CLASS_WALLET: &str = "wallet";
 
 /// The class of an account: part of its key, so that the shared ones lie together.
 fn class(code: &AccountCode) -> &'static str {
@@ -23,7 +27,11 @@ fn class(code: &AccountCode) -> &'static str {
         | AccountCode::FeeIncome(_)
         | AccountCode::RailCost(_)
         | AccountCode::Rounding(_)
-        | AccountCode::External(_) => CLASS_SHARED,
+        | AccountCode::External(_)
+        | AccountCode::Treasury(_)
+        | AccountCode::Suspense(_) => CLASS_SHARED,
+        AccountCode::Escrow(..) => CLASS_ESCROW,
+        AccountCode::Wallet(..) => CLASS_WALLET,
     }
 }
 

@@ -1,0 +1,183 @@
+//! The rows of a batch in memory: what was loaded, what the batch changed, and what the command at hand is changing.
+//!
+//! A command writes into a draft. [`WorkingSet::keep`] makes the draft part of the batch, [`WorkingSet::discard`]
+//! forgets it, so a refused or panicking command leaves no trace and its neighbours never notice.
+
+mod table;
+
+use domain::attempt::Attempt;
+use domain::country::Country;
+use domain::event::Event;
+use domain::ids::{AttemptId, EventId, PaymentId, QuoteId, TenantId};
+use domain::job::Job;
+use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
+use domain::order::Order;
+use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
+use domain::quote::Quote;
+use domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::need::IdempotencyKey;
+
+pub use table::{Log, Table};
+
+/// The row that serialises a tenant's writes and numbers its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Number of the newest event of the payment service's log.
+    pub payment_seq: i64,
+}
+
+/// What an accepted request with an `Idempotency-Key` made, so that a repetition gets the same answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyRecord {
+    /// SHA-256 of the request's body.
+    pub body_hash: [u8; 32],
+    /// What it made.
+    pub made: Made,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The thing that an accepted request made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// A quote.
+    Quote(QuoteId),
+    /// A payment.
+    Payment(PaymentId),
+}
+
+/// A job change keyed by its subject; `None` = the job is done.
+pub type JobRow = Option<Job>;
+
+macro_rules! working_set {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty,)+) => {
+        /// The rows of one batch.
+        #[derive(Debug)]
+        pub struct WorkingSet {
+            /// The instant at which the batch is decided, on the store's clock.
+            pub now: Timestamp,
+            $($(#[$doc])* pub $field: $kind,)+
+        }
+
+        impl WorkingSet {
+            /// An empty set at `now`.
+            pub fn new(now: Timestamp) -> WorkingSet {
+                WorkingSet { now, $($field: Default::default()),+ }
+            }
+
+            /// Makes what the command at hand wrote part of the batch.
+            pub fn keep(&mut self) {
+                $(self.$field.keep();)+
+            }
+
+            /// Forgets what the command at hand wrote.
+            pub fn discard(&mut self) {
+                $(self.$field.discard();)+
+            }
+
+            /// Whether the batch changes anything.
+            pub fn is_unchanged(&self) -> bool {
+                $(self.$field.is_unchanged())&&+
+            }
+        }
+    };
+}
+
+working_set! {
+    /// Heads of the batch's tenants.
+    heads: Table<TenantId, Head>,
+    /// Quotes.
+    quotes: Table<(TenantId, QuoteId), Quote>,
+    /// Payments.
+    payments: Table<(TenantId, PaymentId), Payment>,
+    /// Attempts.
+    attempts: Table<(TenantId, AttemptId), Attempt>,
+    /// Who has an external_id.
+    external_ids: Table<(TenantId, String), PaymentId>,
+    /// Accounts.
+    accounts: Table<(TenantId, AccountCode), Account>,
+    /// Numbers of open quotes.
+    open_quotes: Table<(TenantId, Country), i64>,
+    /// Idempotency records.
+    idempotency: Table<(TenantId, IdempotencyKey), IdempotencyRecord>,
+    /// Jobs by subject.
+    jobs: Table<(TenantId, Uuid), JobRow>,
+    /// New orders.
+    orders: Log<(TenantId, PaymentId, Order)>,
+    /// New transfers.
+    transfers: Log<Transfer>,
+    /// New events.
+    events: Log<Event>,
+    /// New discrepancies.
+    discrepancies: Log<(TenantId, Discrepancy)>,
+}
+
+impl WorkingSet {
+    /// The account as the command at hand sees it; one that was never used is empty.
+    pub fn account(&self, tenant: TenantId, code: &AccountCode) -> Account {
+        let key = (tenant, code.clone());
+        self.accounts.get(&key).cloned().unwrap_or_else(|| Account::empty(tenant, code.clone()))
+    }
+
+    /// Books transfers, all or (by the caller's [`WorkingSet::discard`]) none.
+    pub fn book(&mut self, transfers: Vec<Transfer>) -> Result<(), LedgerRefusal> {
+        for transfer in transfers {
+            let mut debit = self.account(transfer.tenant, &transfer.debit);
+            let mut credit = self.account(transfer.tenant, &transfer.credit);
+            ledger::book(&mut debit, &mut credit, &transfer)?;
+            self.accounts.put((transfer.tenant, transfer.debit.clone()), debit);
+            self.accounts.put((transfer.tenant, transfer.credit.clone()), credit);
+            self.transfers.add(transfer);
+        }
+        Ok(())
+    }
+
+    /// Adds events to the tenant's log, numbering them on.
+    pub fn append(&mut self, tenant: TenantId, events: Vec<NewEvent>, ids: &mut dyn IdSource) {
+        let mut head = self.heads.get(&tenant).copied().unwrap_or(Head { payment_seq: 0 });
+        for event in events {
+            head.payment_seq += 1;
+            self.events.add(Event {
+                id: EventId(ids.next()),
+                tenant,
+                seq: head.payment_seq,
+                kind: event.kind,
+                subject: event.subject,
+                version: event.version,
+                at: self.now,
+                standing: event.standing,
+            });
+        }
+        self.heads.put(tenant, head);
+    }
+
+    /// Changes the job of `subject`. The fence stays: only taking a job raises it.
+    pub fn set_job(&mut self, tenant: TenantId, subject: Uuid, change: JobChange) {
+        let old = self.jobs.get(&(tenant, subject)).cloned().flatten();
+        let row = match change {
+            JobChange::Done => None,
+            JobChange::Set(kind, run_at) => Some(Job {
+                tenant,
+                subject,
+                kind,
+                run_at,
+                fence: old.as_ref().map_or(0, |job| job.fence),
+                leased_until: None,
+                tries: old.as_ref().filter(|job| job.kind == kind).map_or(0, |job| job.tries + 1),
+            }),
+        };
+        self.jobs.put((tenant, subject), row);
+    }
+
+    /// Adds an order beside its payment.
+    pub fn add_order(&mut self, tenant: TenantId, payment: PaymentId, order: Order) {
+        self.orders.add((tenant, payment, order));
+    }
+
+    /// Adds something for a person to look at.
+    pub fn add_discrepancy(&mut self, tenant: TenantId, discrepancy: Discrepancy) {
+        self.discrepancies.add((tenant, discrepancy));
+    }
+}

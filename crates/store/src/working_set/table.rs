@@ -1,0 +1,90 @@
+//! Rows in memory, by key or only added. A row that a refused command wrote never becomes part of the batch.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Rows of one table: as loaded, as the batch leaves them, as the command at hand would.
+#[derive(Debug)]
+pub struct Table<K, V> {
+    loaded: HashMap<K, V>,
+    changed: HashMap<K, V>,
+    draft: HashMap<K, V>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Table<K, V> {
+        Table { loaded: HashMap::new(), changed: HashMap::new(), draft: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
+    /// Puts a row as the database has it.
+    pub fn load(&mut self, key: K, row: V) {
+        self.loaded.insert(key, row);
+    }
+
+    /// The row as the command at hand sees it.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.draft.get(key).or_else(|| self.changed.get(key)).or_else(|| self.loaded.get(key))
+    }
+
+    /// Writes a row, new or changed.
+    pub fn put(&mut self, key: K, row: V) {
+        self.draft.insert(key, row);
+    }
+
+    /// Every changed row with the row as it was loaded (`None` = new).
+    pub fn changes(&self) -> impl Iterator<Item = (&K, Option<&V>, &V)> {
+        self.changed.iter().map(|(key, row)| (key, self.loaded.get(key), row))
+    }
+
+    pub(super) fn keep(&mut self) {
+        self.changed.extend(self.draft.drain());
+    }
+
+    pub(super) fn discard(&mut self) {
+        self.draft.clear();
+    }
+
+    /// Whether the batch leaves every row as it was loaded.
+    pub fn is_unchanged(&self) -> bool {
+        self.changed.is_empty()
+    }
+}
+
+/// Rows that are only ever added; the command at hand adds behind `kept`.
+#[derive(Debug)]
+pub struct Log<T> {
+    rows: Vec<T>,
+    kept: usize,
+}
+
+impl<T> Default for Log<T> {
+    fn default() -> Log<T> {
+        Log { rows: Vec::new(), kept: 0 }
+    }
+}
+
+impl<T> Log<T> {
+    pub(super) fn add(&mut self, row: T) {
+        self.rows.push(row);
+    }
+
+    pub(super) fn keep(&mut self) {
+        self.kept = self.rows.len();
+    }
+
+    pub(super) fn discard(&mut self) {
+        self.rows.truncate(self.kept);
+    }
+
+    /// Whether the batch adds nothing.
+    pub fn is_unchanged(&self) -> bool {
+        self.kept == 0
+    }
+
+    /// The rows that the batch adds.
+    pub fn added(&self) -> &[T] {
+        &self.rows[..self.kept]
+    }
+}
