@@ -34,3 +34,4 @@ mod states_doc;
 #[cfg(test)]
 mod test_values;
 pub mod time;
+pub mod webhook;
