@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::currency::{Currency, StableCoin};
-use crate::ids::{TenantId, TransferId};
+use crate::ids::{PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
 use crate::rail::RailId;
 use crate::time::Timestamp;
@@ -30,8 +30,16 @@ pub enum AccountCode {
     RailCost(StableCoin),
     /// `rounding:{currency}`: remainders of amounts that cannot be paid out.
     Rounding(Currency),
-    /// `external:{coin}`: the world outside, for top-ups.
+    /// `external:{coin}`: the world outside, for top-ups and for what senders pay on the chain.
     External(StableCoin),
+    /// `escrow:{request}:{coin}`: what the escrow of a payment request holds.
+    Escrow(PaymentRequestId, StableCoin),
+    /// `wallet:{wallet}:{coin}`: what a customer's wallet holds.
+    Wallet(WalletId, StableCoin),
+    /// `treasury:{coin}`: what the tenant's controller took out of wallets for exchange.
+    Treasury(StableCoin),
+    /// `suspense:{coin}`: on the chain or expected back there, and nobody's to spend.
+    Suspense(StableCoin),
 }
 
 impl AccountCode {
@@ -45,13 +53,17 @@ impl AccountCode {
             | AccountCode::InTransit(coin)
             | AccountCode::FeeIncome(coin)
             | AccountCode::RailCost(coin)
-            | AccountCode::External(coin) => coin.currency(),
+            | AccountCode::External(coin)
+            | AccountCode::Escrow(_, coin)
+            | AccountCode::Wallet(_, coin)
+            | AccountCode::Treasury(coin)
+            | AccountCode::Suspense(coin) => coin.currency(),
         }
     }
 
     /// Whether the account holds somebody's money and so can never spend more than it has.
     pub const fn never_below_zero(&self) -> bool {
-        matches!(self, AccountCode::Prefund(_))
+        matches!(self, AccountCode::Prefund(_) | AccountCode::Escrow(..) | AccountCode::Wallet(..))
     }
 
     /// Reads the text form.
@@ -63,6 +75,16 @@ impl AccountCode {
             "fee_income" => AccountCode::FeeIncome(StableCoin::parse(rest)?),
             "rail_cost" => AccountCode::RailCost(StableCoin::parse(rest)?),
             "external" => AccountCode::External(StableCoin::parse(rest)?),
+            "treasury" => AccountCode::Treasury(StableCoin::parse(rest)?),
+            "suspense" => AccountCode::Suspense(StableCoin::parse(rest)?),
+            "escrow" => {
+                let (request, coin) = rest.split_once(':')?;
+                AccountCode::Escrow(PaymentRequestId::parse(request)?, StableCoin::parse(coin)?)
+            }
+            "wallet" => {
+                let (wallet, coin) = rest.split_once(':')?;
+                AccountCode::Wallet(WalletId::parse(wallet)?, StableCoin::parse(coin)?)
+            }
             "fx_position" => AccountCode::FxPosition(Currency::parse(rest)?),
             "rounding" => AccountCode::Rounding(Currency::parse(rest)?),
             "nostro" => {
@@ -78,6 +100,10 @@ impl fmt::Display for AccountCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, currency) = match self {
             AccountCode::Nostro(rail, currency) => return write!(out, "nostro:{rail}:{}", currency.code()),
+            AccountCode::Escrow(request, coin) => return write!(out, "escrow:{request}:{}", coin.currency().code()),
+            AccountCode::Wallet(wallet, coin) => return write!(out, "wallet:{wallet}:{}", coin.currency().code()),
+            AccountCode::Treasury(coin) => ("treasury", coin.currency()),
+            AccountCode::Suspense(coin) => ("suspense", coin.currency()),
             AccountCode::Prefund(coin) => ("prefund", coin.currency()),
             AccountCode::InTransit(coin) => ("in_transit", coin.currency()),
             AccountCode::FeeIncome(coin) => ("fee_income", coin.currency()),

@@ -37,6 +37,10 @@ fn chart() -> Vec<AccountCode> {
         AccountCode::RailCost(coin),
         AccountCode::Rounding(Currency::Pkr),
         AccountCode::External(coin),
+        AccountCode::Escrow(PaymentRequestId(Uuid::from_u128(7)), coin),
+        AccountCode::Wallet(WalletId(Uuid::max()), coin),
+        AccountCode::Treasury(coin),
+        AccountCode::Suspense(coin),
     ]
 }
 
@@ -45,9 +49,33 @@ fn every_account_code_reads_back() {
     for code in chart() {
         assert_eq!(AccountCode::parse(&code.to_string()), Some(code));
     }
-    for wrong in ["", "prefund", "prefund:PKR", "nostro:PKR", "nostro:x:XXX", "petty_cash:USDT"] {
+    for wrong in [
+        "",
+        "prefund",
+        "prefund:PKR",
+        "nostro:PKR",
+        "nostro:x:XXX",
+        "petty_cash:USDT",
+        "escrow:USDT",
+        "wallet:7:USDT",
+        "escrow:00000000-0000-0000-0000-000000000007:PKR",
+    ] {
         assert_eq!(AccountCode::parse(wrong), None, "{wrong}");
     }
+}
+
+#[test]
+fn only_what_holds_somebody_s_money_can_never_spend_more_than_it_has() {
+    let guarded: Vec<String> =
+        chart().into_iter().filter(AccountCode::never_below_zero).map(|code| code.to_string()).collect();
+    assert_eq!(
+        guarded,
+        [
+            "prefund:USDT",
+            "escrow:00000000-0000-0000-0000-000000000007:USDT",
+            "wallet:ffffffff-ffff-ffff-ffff-ffffffffffff:USDT"
+        ]
+    );
 }
 
 #[test]

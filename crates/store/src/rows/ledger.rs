@@ -12,10 +12,8 @@ use crate::sql::{Columns, Fields};
 
 /// Accounts of the chart that every batch of their tenant may touch, loaded with its head.
 const CLASS_SHARED: &str = "shared";
-/// Accounts of one payment request each: only the batches that name them load them.
-const CLASS_ESCROW: &str = "escrow";
-/// Accounts of one wallet each.
-const CLASS_WALLET: &str = "wallet";
+/// Accounts of one payment request or wallet each: only the batches that name them load them.
+const CLASS_OWN: &str = "own";
 
 /// The class of an account: part of its key, so that the shared ones lie together.
 fn class(code: &AccountCode) -> &'static str {
@@ -30,8 +28,7 @@ fn class(code: &AccountCode) -> &'static str {
         | AccountCode::External(_)
         | AccountCode::Treasury(_)
         | AccountCode::Suspense(_) => CLASS_SHARED,
-        AccountCode::Escrow(..) => CLASS_ESCROW,
-        AccountCode::Wallet(..) => CLASS_WALLET,
+        AccountCode::Escrow(..) | AccountCode::Wallet(..) => CLASS_OWN,
     }
 }
 
