@@ -1,0 +1,99 @@
+// Compiles src/ with the pinned compiler and fixed settings and writes artifacts/<Name>.json.
+//
+//   node build.mjs           writes the artifacts
+//   node build.mjs --check   writes nothing; fails unless the artifacts are, byte for byte, what the sources give
+//
+// Reads src/ and node_modules/ only. The same input gives the same bytes on every machine: the compiler is WebAssembly,
+// paths are relative, and no hash of metadata goes into the code.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import solc from "solc";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ARTIFACTS = join(HERE, "artifacts");
+
+const SOURCES = [
+  "src/CorridorController.sol",
+  "src/Vault.sol",
+  "src/sandbox/SandboxUsdc.sol",
+  "src/sandbox/SandboxUsdt.sol",
+];
+
+// A change of any of these changes the addresses of controllers that are deployed from then on.
+const SETTINGS = {
+  optimizer: { enabled: true, runs: 10000 },
+  evmVersion: "shanghai",
+  viaIR: false,
+  metadata: { bytecodeHash: "none" },
+};
+
+function compile() {
+  const input = {
+    language: "Solidity",
+    sources: Object.fromEntries(SOURCES.map((path) => [path, { content: readFileSync(join(HERE, path), "utf8") }])),
+    settings: {
+      ...SETTINGS,
+      outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
+    },
+  };
+  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }));
+  const messages = output.errors ?? [];
+  for (const message of messages) console.error(message.formattedMessage);
+  // Warnings too: code that moves money has none.
+  if (messages.length > 0) throw new Error(`${messages.length} message(s) of the compiler`);
+  return output.contracts;
+}
+
+function readImport(path) {
+  const file = path.startsWith("src/") ? join(HERE, path) : join(HERE, "node_modules", path);
+  try {
+    return { contents: readFileSync(file, "utf8") };
+  } catch (error) {
+    return { error: error.message };
+  }
+}
+
+function artifacts(contracts) {
+  return new Map(
+    SOURCES.map((path) => {
+      const contractName = path.slice(path.lastIndexOf("/") + 1, -".sol".length);
+      const { abi, evm } = contracts[path][contractName];
+      const artifact = {
+        contractName,
+        compiler: solc.version(),
+        settings: SETTINGS,
+        abi,
+        bytecode: `0x${evm.bytecode.object}`,
+        deployedBytecode: `0x${evm.deployedBytecode.object}`,
+      };
+      return [`${contractName}.json`, `${JSON.stringify(artifact, null, 2)}\n`];
+    }),
+  );
+}
+
+function write(built) {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  for (const [name, text] of built) writeFileSync(join(ARTIFACTS, name), text);
+}
+
+function differences(built) {
+  const committed = readdirSync(ARTIFACTS);
+  const strangers = committed.filter((name) => !built.has(name)).map((name) => `${name}: no source gives it`);
+  const changed = [...built]
+    .filter(([name, text]) => !committed.includes(name) || readFileSync(join(ARTIFACTS, name), "utf8") !== text)
+    .map(([name]) => `${name}: not what the sources give; run node build.mjs`);
+  return [...strangers, ...changed];
+}
+
+const built = artifacts(compile());
+if (process.argv[2] === "--check") {
+  const found = differences(built);
+  for (const line of found) console.error(line);
+  if (found.length > 0) process.exit(1);
+  console.log(`${built.size} artifacts are what the sources give (solc ${solc.version()})`);
+} else {
+  write(built);
+  console.log(`${built.size} artifacts written (solc ${solc.version()})`);
+}
