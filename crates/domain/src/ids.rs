@@ -53,6 +53,8 @@ ids! {
     WalletId
     /// A payment request.
     PaymentRequestId
+    /// One submission of a sender's details.
+    SenderInfoId
     /// Money that arrived on the chain: an incoming transaction.
     DepositId
     /// An order to exchange stable coins.

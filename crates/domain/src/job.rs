@@ -14,11 +14,45 @@ pub enum JobKind {
     Inquire,
     /// A person decides about a payment that screening held; nothing runs by itself.
     Review,
+    /// Close a payment request whose time ran out.
+    ExpireRequest,
+    /// Screen a deposit.
+    Screen,
+    /// A person decides about a deposit that screening held; nothing runs by itself.
+    ReviewDeposit,
+    /// Give an intent a place in a transaction.
+    SendIntent,
+    /// Sign, broadcast, replace or follow a transaction.
+    Transmit,
+    /// See that an exchange order goes on, or ends by time-out.
+    Exchange,
+    /// Send the pay-out of an order to a rail.
+    Payout,
+    /// Ask a rail what became of an order's pay-out.
+    InquirePayout,
+    /// Bring a wallet's orders, requests and deposits in line with its state; unblock or blacklist it in time.
+    WalletTimer,
+    /// Deliver a wallet event to the bank's receiver.
+    Deliver,
 }
 
 impl JobKind {
     /// Every kind.
-    pub const ALL: [JobKind; 3] = [JobKind::Submit, JobKind::Inquire, JobKind::Review];
+    pub const ALL: [JobKind; 13] = [
+        JobKind::Submit,
+        JobKind::Inquire,
+        JobKind::Review,
+        JobKind::ExpireRequest,
+        JobKind::Screen,
+        JobKind::ReviewDeposit,
+        JobKind::SendIntent,
+        JobKind::Transmit,
+        JobKind::Exchange,
+        JobKind::Payout,
+        JobKind::InquirePayout,
+        JobKind::WalletTimer,
+        JobKind::Deliver,
+    ];
 
     /// The name in the store.
     pub const fn name(self) -> &'static str {
@@ -26,6 +60,16 @@ impl JobKind {
             JobKind::Submit => "submit",
             JobKind::Inquire => "inquire",
             JobKind::Review => "review",
+            JobKind::ExpireRequest => "expire_request",
+            JobKind::Screen => "screen",
+            JobKind::ReviewDeposit => "review_deposit",
+            JobKind::SendIntent => "send_intent",
+            JobKind::Transmit => "transmit",
+            JobKind::Exchange => "exchange",
+            JobKind::Payout => "payout",
+            JobKind::InquirePayout => "inquire_payout",
+            JobKind::WalletTimer => "wallet_timer",
+            JobKind::Deliver => "deliver",
         }
     }
 
@@ -41,7 +85,7 @@ impl JobKind {
 pub struct Job {
     /// Whose.
     pub tenant: TenantId,
-    /// The payment that it is about.
+    /// The payment, request, deposit, intent … that it is about.
     pub subject: Uuid,
     /// What is to be done.
     pub kind: JobKind,

@@ -136,7 +136,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                     under_way.push(async move {
                         match kind {
                             JobKind::Submit => workers.submit(jobs).await,
-                            JobKind::Inquire | JobKind::Review => workers.inquire(jobs).await,
+                            _ => workers.inquire(jobs).await,
                         }
                     });
                 }

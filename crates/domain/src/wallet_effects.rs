@@ -1,0 +1,107 @@
+//! What one decision of the wallet service writes beside the things that it changed. One commit or nothing.
+
+use uuid::Uuid;
+
+use crate::ledger::Transfer;
+use crate::payment::JobChange;
+use crate::wallet_event::NewWalletEvent;
+
+/// What an alert is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlertKind {
+    /// A webhook was given up.
+    DeliveryDead,
+    /// A receiver answered 410: it gets nothing more.
+    ReceiverGone,
+    /// A block deeper than the policy's depth was reorganised away with money in it.
+    DeepReorg,
+    /// A token moves nothing, or its code was changed.
+    TokenChanged,
+    /// A token that is not supported was paid to a watched address.
+    UnsupportedAsset,
+    /// Money came straight to a wallet's address.
+    DirectDeposit,
+    /// A transaction of ours failed, or is stuck at the highest fee.
+    Transaction,
+    /// A signer has little left to pay for gas.
+    LowGas,
+    /// Two nodes, or the chain and the ledger, do not agree.
+    ChainMismatch,
+    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order.
+    Payout,
+    /// A regulator's order that the token's issuer has to carry out.
+    BlacklistByIssuer,
+}
+
+impl AlertKind {
+    /// Every kind.
+    pub const ALL: [AlertKind; 11] = [
+        AlertKind::DeliveryDead,
+        AlertKind::ReceiverGone,
+        AlertKind::DeepReorg,
+        AlertKind::TokenChanged,
+        AlertKind::UnsupportedAsset,
+        AlertKind::DirectDeposit,
+        AlertKind::Transaction,
+        AlertKind::LowGas,
+        AlertKind::ChainMismatch,
+        AlertKind::Payout,
+        AlertKind::BlacklistByIssuer,
+    ];
+
+    /// The name in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AlertKind::DeliveryDead => "delivery_dead",
+            AlertKind::ReceiverGone => "receiver_gone",
+            AlertKind::DeepReorg => "deep_reorg",
+            AlertKind::TokenChanged => "token_changed",
+            AlertKind::UnsupportedAsset => "unsupported_asset",
+            AlertKind::DirectDeposit => "direct_deposit",
+            AlertKind::Transaction => "transaction",
+            AlertKind::LowGas => "low_gas",
+            AlertKind::ChainMismatch => "chain_mismatch",
+            AlertKind::Payout => "payout",
+            AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<AlertKind> {
+        AlertKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Something that a person has to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// What kind of thing.
+    pub kind: AlertKind,
+    /// The deposit, order, wallet, event … that it is about.
+    pub subject: Uuid,
+    /// What happened; no personal data.
+    pub what: String,
+}
+
+/// All that one decision writes beside the things that it changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WalletEffects {
+    /// Balanced transfers, in the order in which they are booked.
+    pub transfers: Vec<Transfer>,
+    /// Events in order.
+    pub events: Vec<NewWalletEvent>,
+    /// What becomes of jobs, by their subjects.
+    pub jobs: Vec<(Uuid, JobChange)>,
+    /// What a person has to look at.
+    pub alerts: Vec<Alert>,
+}
+
+impl WalletEffects {
+    /// Adds all that `other` writes, behind what is here.
+    pub fn merge(&mut self, other: WalletEffects) {
+        self.transfers.extend(other.transfers);
+        self.events.extend(other.events);
+        self.jobs.extend(other.jobs);
+        self.alerts.extend(other.alerts);
+    }
+}
