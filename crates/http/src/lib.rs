@@ -4,6 +4,7 @@
 //! collect every fault of a request, the token verifier, rate limits, error bodies, and the server loop. It holds no
 //! business rule, opens no database and calls nobody outside.
 
+pub mod address_windows;
 pub mod auth;
 pub mod decode;
 mod docs;
@@ -15,4 +16,5 @@ pub mod payments_v2;
 pub mod problem;
 pub mod request_id;
 pub mod server;
+pub mod wallet_v1;
 pub mod write;

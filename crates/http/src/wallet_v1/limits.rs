@@ -1,0 +1,209 @@
+//! Rate limits of Wallet Service v1: fixed windows of 60 seconds per tenant and group of operations (specification:
+//! "Limits"; `decisions.md`, "Rate limits").
+//!
+//! Permits are drawn from one counter that all nodes share, so their total is never exceeded; a node draws more than
+//! one at a time as it serves more, and ever fewer as the window is used up. It judges nobody: only callers that have
+//! proven themselves are counted here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::ids::TenantId;
+use domain::ports::Answer;
+use domain::time::Timestamp;
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::address_windows::{shown, used_up, window_of};
+use crate::limits::Allowance;
+
+/// A node takes at most this part of what is left in a window, so that little is stranded with one that falls idle.
+const SHARE_OF_REST: u32 = 8;
+/// A node takes at most this part of what it has used in a window.
+const SHARE_OF_USED: u32 = 2;
+
+/// The operations that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// `/v1/sdk/wallets/*`
+    Wallets,
+    /// `/v1/sdk/payment-requests/*`
+    PaymentRequests,
+    /// `/v1/sdk/orders/*`
+    Orders,
+    /// `/v1/sdk/transactions/*`
+    Transactions,
+    /// What the specification does not name: reviews, webhook deliveries, events.
+    Additions,
+}
+
+impl Group {
+    /// Every group.
+    pub const ALL: [Group; 5] =
+        [Group::Wallets, Group::PaymentRequests, Group::Orders, Group::Transactions, Group::Additions];
+
+    /// The name in the counter.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Wallets => "wallets",
+            Group::PaymentRequests => "payment-requests",
+            Group::Orders => "orders",
+            Group::Transactions => "transactions",
+            Group::Additions => "additions",
+        }
+    }
+
+    /// The group of any path under `/v1/sdk`, also of one that no operation has.
+    pub fn of_path(path: &str) -> Group {
+        let first = path.strip_prefix("/v1/sdk/").unwrap_or_default().split('/').next().unwrap_or_default();
+        Group::ALL.into_iter().find(|group| group.name() == first).unwrap_or(Group::Additions)
+    }
+}
+
+/// Requests per window of each group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupLimits {
+    /// `/v1/sdk/wallets/*`
+    pub wallets: u32,
+    /// `/v1/sdk/payment-requests/*`
+    pub payment_requests: u32,
+    /// `/v1/sdk/orders/*`
+    pub orders: u32,
+    /// `/v1/sdk/transactions/*`
+    pub transactions: u32,
+    /// Reviews, webhook deliveries, events.
+    pub additions: u32,
+}
+
+impl Default for GroupLimits {
+    fn default() -> GroupLimits {
+        GroupLimits { wallets: 100, payment_requests: 200, orders: 50, transactions: 200, additions: 200 }
+    }
+}
+
+impl GroupLimits {
+    /// The limit of a group.
+    pub const fn of(&self, group: Group) -> u32 {
+        match group {
+            Group::Wallets => self.wallets,
+            Group::PaymentRequests => self.payment_requests,
+            Group::Orders => self.orders,
+            Group::Transactions => self.transactions,
+            Group::Additions => self.additions,
+        }
+    }
+}
+
+/// What a node asks of the counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Whose window.
+    pub tenant: TenantId,
+    /// Which group's: [`Group::name`].
+    pub group: &'static str,
+    /// When the window began, in UNIX seconds; a multiple of 60.
+    pub window_s: i64,
+    /// How many permits are asked for, at least 1.
+    pub wanted: u32,
+    /// Most permits of the window.
+    pub limit: u32,
+}
+
+/// What the counter gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Permits that are the node's now: at most those wanted, 0 once the window is used up.
+    pub granted: u32,
+    /// Permits of the window that all nodes have drawn, these included.
+    pub total: u32,
+}
+
+/// The counter cannot be reached: neither a yes nor a no.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rate limits cannot be read: {0}")]
+pub struct Unreadable(pub String);
+
+/// The counter that all nodes draw from.
+pub trait Permits: Send + Sync {
+    /// Draws permits; never more than the limit of a window, whoever else draws at the same time.
+    ///
+    /// # Errors
+    /// The counter cannot be reached.
+    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>>;
+}
+
+/// What a node knows of one window.
+#[derive(Debug, Default)]
+struct Share {
+    window_s: i64,
+    /// Permits of ours that are not used yet.
+    left: u32,
+    /// Permits that we have used.
+    used: u32,
+    /// Permits that all nodes had drawn when we last looked.
+    total: u32,
+}
+
+impl Share {
+    /// How many permits to ask for next.
+    fn wanted(&self, limit: u32) -> u32 {
+        let rest = limit.saturating_sub(self.total) / SHARE_OF_REST;
+        (self.used / SHARE_OF_USED).min(rest).max(1)
+    }
+}
+
+type Shares = HashMap<(TenantId, Group), Arc<AsyncMutex<Share>>>;
+
+/// This node's part in the windows of every tenant.
+pub struct Windows {
+    permits: Arc<dyn Permits>,
+    limits: GroupLimits,
+    /// Tenants are few and proven: nothing that a stranger sends makes this grow.
+    shares: Mutex<Shares>,
+}
+
+impl Windows {
+    /// Windows over the shared counter.
+    pub fn new(permits: Arc<dyn Permits>, limits: GroupLimits) -> Windows {
+        Windows { permits, limits, shares: Mutex::default() }
+    }
+
+    /// Takes one permit of a tenant's window.
+    ///
+    /// # Errors
+    /// The counter cannot be reached, and this node has no permit left.
+    pub async fn take(&self, tenant: TenantId, group: Group, now: Timestamp) -> Result<Allowance, Unreadable> {
+        let limit = self.limits.of(group);
+        let share = self.share(tenant, group);
+        // Held while permits are drawn: whoever waits would have to draw too.
+        let mut share = share.lock().await;
+        if share.window_s != window_of(now) {
+            *share = Share { window_s: window_of(now), ..Share::default() };
+        }
+        if share.left == 0 && share.total < limit {
+            let wanted = share.wanted(limit);
+            let draw = Draw { tenant, group: group.name(), window_s: share.window_s, wanted, limit };
+            let drawn = self.permits.draw(draw).await?;
+            (share.left, share.total) = (drawn.granted, drawn.total);
+        }
+        if share.left == 0 {
+            return Ok(used_up(limit, now));
+        }
+        share.left -= 1;
+        share.used += 1;
+        Ok(shown(limit, limit.saturating_sub(share.total) + share.left, now))
+    }
+
+    /// Requests per window.
+    pub const fn limits(&self) -> &GroupLimits {
+        &self.limits
+    }
+
+    fn share(&self, tenant: TenantId, group: Group) -> Arc<AsyncMutex<Share>> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(shares.entry((tenant, group)).or_default())
+    }
+}
+
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod tests;

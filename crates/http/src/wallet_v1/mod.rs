@@ -1,0 +1,4 @@
+//! Wallet Service v1 on the wire: routes, roles, rate limits, decoders, renderings and refusals of its operations.
+
+pub mod limits;
+pub mod operations;
