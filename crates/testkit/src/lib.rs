@@ -3,6 +3,8 @@
 //! Used by tests, the simulator and the sandbox; never by a path that handles a client's money.
 
 pub mod bank;
+pub mod circle;
 pub mod postgres;
 pub mod proxy;
+pub mod receiver;
 pub mod wait;
