@@ -325,6 +325,8 @@ pub struct ChainTx {
     pub attempts: Vec<TxAttempt>,
     /// The block that it is in.
     pub mined: Option<Mined>,
+    /// Whether somebody was called because it is stuck at the highest fee.
+    pub paged: bool,
     /// Whether its outcome was applied once: a deep reorganisation may bring it back to `Broadcast` after that.
     pub settled: bool,
     /// When its nonce was taken.

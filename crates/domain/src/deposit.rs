@@ -88,24 +88,6 @@ impl DepositState {
     pub fn parse(name: &str) -> Option<DepositState> {
         DepositState::ALL.into_iter().find(|state| state.name() == name)
     }
-
-    /// `status` of the specification's transaction; `None` = it is not shown.
-    pub const fn status(self) -> Option<DepositStatus> {
-        match self {
-            DepositState::Orphaned => None,
-            DepositState::Seen => Some(DepositStatus::Pending),
-            DepositState::Held
-            | DepositState::Screening
-            | DepositState::InReview
-            | DepositState::Approved
-            | DepositState::Suspended => Some(DepositStatus::ReceivedInEscrow),
-            DepositState::Completed => Some(DepositStatus::Completed),
-            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Refunded => {
-                Some(DepositStatus::Rejected)
-            }
-            DepositState::Failed => Some(DepositStatus::Failed),
-        }
-    }
 }
 
 /// `status` of the specification's transaction.
@@ -310,8 +292,8 @@ pub struct Deposit {
     pub state: DepositState,
     /// When its state last changed.
     pub state_at: Timestamp,
-    /// The state that it had when it was suspended.
-    pub suspended_from: Option<DepositState>,
+    /// The state that it had when it was suspended or began to be refunded.
+    pub back_to: Option<DepositState>,
     /// Where its amount is in the books.
     pub pot: Pot,
     /// The reservation escrow → wallet while it is approved.
@@ -348,6 +330,30 @@ impl Deposit {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&word.0[..16]);
         DepositId(uuid::Builder::from_random_bytes(bytes).into_uuid())
+    }
+
+    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before.
+    pub fn status(&self) -> Option<DepositStatus> {
+        let state = match self.state {
+            DepositState::Suspended | DepositState::Refunding | DepositState::Refunded => {
+                self.back_to.unwrap_or(self.state)
+            }
+            state => state,
+        };
+        Some(match state {
+            DepositState::Orphaned => return None,
+            DepositState::Seen => DepositStatus::Pending,
+            DepositState::Held
+            | DepositState::Screening
+            | DepositState::InReview
+            | DepositState::Approved
+            | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
+            DepositState::Completed => DepositStatus::Completed,
+            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Refunded => {
+                DepositStatus::Rejected
+            }
+            DepositState::Failed => DepositStatus::Failed,
+        })
     }
 
     /// `type`
