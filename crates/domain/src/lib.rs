@@ -9,6 +9,7 @@ pub mod bank;
 pub mod bic;
 pub mod chain;
 pub mod chain_tx;
+pub mod coin_amount;
 pub mod country;
 pub mod currency;
 pub mod decimal;

@@ -9,6 +9,14 @@ use crate::chain::Address;
 use crate::ids::{TenantId, WalletId};
 use crate::time::Timestamp;
 
+mod change;
+pub mod states;
+
+pub use change::{
+    AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, CHAIN_POLL, ORDER_DETAILS, Provision, WalletRefusal, provision,
+};
+pub use states::{WalletStep, WalletTrigger};
+
 /// `status` of the specification's wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WalletState {
@@ -225,3 +233,6 @@ pub struct Wallet {
     /// Rises by one with every change of the row.
     pub version: i64,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,360 @@
+//! The rules of wallets, each named by its test.
+
+use jiff::civil::{Date, date};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::WalletState::{Active, Blacklisted, Blocked, Pending};
+use super::*;
+use crate::chain::vault::{self, VaultKind};
+use crate::ids::WalletId;
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::ports::Controller;
+use crate::test_values::{TENANT, monday};
+use crate::time::Span;
+use crate::wallet_effects::WalletEffects;
+use crate::wallet_event::{Aggregate, WalletEvent};
+
+const WALLET: WalletId = WalletId(Uuid::from_u128(0xb1));
+const OTHER: WalletId = WalletId(Uuid::from_u128(0xb2));
+
+fn asked() -> Provision {
+    Provision {
+        id: WALLET,
+        tenant: TENANT,
+        customer_id: "C-1".to_owned(),
+        email: "a@example.com".to_owned(),
+        phone: "+923001234567".to_owned(),
+        blockchain: "ethereum".to_owned(),
+        kyc_level: None,
+        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
+        deployed: true,
+    }
+}
+
+fn wallet() -> Wallet {
+    provision(asked(), KycLevel::Basic, None, monday()).expect("a wallet").0
+}
+
+/// A wallet in `state`, as it gets there.
+fn wallet_in(state: WalletState) -> Wallet {
+    match state {
+        Pending => {
+            provision(Provision { deployed: false, ..asked() }, KycLevel::Basic, None, monday()).expect("made").0
+        }
+        Active => wallet(),
+        Blocked => {
+            let mut wallet = wallet();
+            wallet.block(manual(None), monday()).expect("active");
+            wallet
+        }
+        Blacklisted => {
+            let mut wallet = wallet();
+            wallet.blacklist(order("R-0", monday().date()), monday()).expect("active");
+            wallet
+        }
+    }
+}
+
+fn manual(auto_unblock_hours: Option<i64>) -> BlockOrder {
+    BlockOrder {
+        reason: BlockReason::SuspiciousActivity,
+        details: "odd".to_owned(),
+        auto_unblock_hours,
+        triggered_by: TriggeredBy::Manual,
+    }
+}
+
+fn automatic() -> BlockOrder {
+    BlockOrder { triggered_by: TriggeredBy::Automatic, ..manual(None) }
+}
+
+fn order(reference: &str, effective_date: Date) -> BlacklistOrder {
+    BlacklistOrder {
+        authority: "FIA".to_owned(),
+        reference: reference.to_owned(),
+        reason: "court".to_owned(),
+        effective_date,
+    }
+}
+
+fn job(effects: &WalletEffects) -> JobChange {
+    match &effects.jobs[..] {
+        [(subject, change)] if *subject == WALLET.0 => *change,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn due(at: Timestamp) -> JobChange {
+    JobChange::Set(JobKind::WalletTimer, at)
+}
+
+#[test]
+fn provisioning_is_a_computation_and_the_address_pays_the_controller_only() {
+    let (wallet, effects) = provision(asked(), KycLevel::Basic, None, monday()).expect("a wallet");
+    assert_eq!((wallet.state, wallet.kyc_level), (Active, KycLevel::Basic), "BASIC where the bank says nothing");
+    let reference = vault::reference(VaultKind::Wallet, TENANT, WALLET.0);
+    let expected = vault::address(&Address([1; 20]), &Address([2; 20]), &Address([1; 20]), &reference);
+    assert_eq!(wallet.address, expected);
+    assert_eq!(effects, WalletEffects::default());
+}
+
+#[test]
+fn a_wallet_is_pending_only_while_the_controller_is_not_on_the_chain() {
+    let asked = Provision { deployed: false, ..asked() };
+    let (mut wallet, effects) = provision(asked, KycLevel::Basic, None, monday()).expect("a wallet");
+    assert_eq!((wallet.state, job(&effects)), (Pending, due(monday() + CHAIN_POLL)));
+    let effects = wallet.chain_ready(monday());
+    assert_eq!((wallet.state, job(&effects)), (Active, due(monday())));
+}
+
+#[test]
+fn refusals_to_provision_come_in_their_order() {
+    let basic = Provision { kyc_level: Some(KycLevel::Basic), ..asked() };
+    let refused = provision(basic.clone(), KycLevel::Enhanced, Some(OTHER), monday());
+    assert_eq!(refused.map(drop), Err(WalletRefusal::KycRequired(KycLevel::Enhanced)));
+    assert_eq!(provision(basic, KycLevel::Basic, Some(OTHER), monday()).map(drop), Err(WalletRefusal::Exists(OTHER)));
+    let enhanced = Provision { kyc_level: Some(KycLevel::Enhanced), ..asked() };
+    assert!(provision(enhanced, KycLevel::Enhanced, None, monday()).is_ok());
+}
+
+#[test]
+fn block_is_from_active_and_pending_unblock_from_blocked_blacklist_from_all_but_itself() {
+    for state in WalletState::ALL {
+        let refused = Err(WalletRefusal::Conflict(state));
+        let block = wallet_in(state).block(manual(None), monday()).map(drop);
+        assert_eq!(block, if matches!(state, Active | Pending) { Ok(()) } else { refused.clone() }, "block {state:?}");
+        let unblock = wallet_in(state).unblock(monday()).map(drop);
+        assert_eq!(unblock, if state == Blocked { Ok(()) } else { refused.clone() }, "unblock {state:?}");
+        let blacklist = wallet_in(state).blacklist(order("R-9", monday().date()), monday()).map(drop);
+        assert_eq!(blacklist, if state == Blacklisted { refused } else { Ok(()) }, "blacklist {state:?}");
+    }
+}
+
+#[test]
+fn the_risk_system_blocks_what_is_not_frozen_yet() {
+    for state in WalletState::ALL {
+        let mut wallet = wallet_in(state);
+        let before = wallet.clone();
+        let effects = wallet.block(automatic(), monday()).expect("never a conflict");
+        if matches!(state, Active | Pending) {
+            let Some(WalletEvent::WalletBlocked { triggered_by, .. }) = effects.events.first().map(|new| &new.event)
+            else {
+                panic!("{effects:?}")
+            };
+            assert_eq!((*triggered_by, wallet.state), (TriggeredBy::Automatic, Blocked));
+        } else {
+            assert_eq!((wallet, effects), (before, WalletEffects::default()));
+        }
+    }
+}
+
+#[test]
+fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
+    let mut wallet = wallet();
+    let effects = wallet.block(manual(Some(24)), monday()).expect("active");
+    let [new] = &effects.events[..] else { panic!("{effects:?}") };
+    assert_eq!((new.aggregate, new.version), (Aggregate::Wallet(WALLET), 1));
+    let end = monday() + Span::hours(24);
+    assert_eq!(
+        new.event,
+        WalletEvent::WalletBlocked {
+            wallet: WALLET,
+            customer: "C-1".to_owned(),
+            reason: BlockReason::SuspiciousActivity,
+            details: "odd".to_owned(),
+            at: monday(),
+            auto_unblock_at: Some(end),
+            triggered_by: TriggeredBy::Manual,
+        }
+    );
+    assert_eq!(job(&effects), due(monday()), "what hangs on it is brought in line first");
+    let seen = wallet.clone();
+    assert_eq!(job(&wallet.followed_up(&seen, monday())), due(end));
+    assert_eq!(job(&wallet.time_passed(end - Span::millis(1))), due(end));
+    assert_eq!(wallet.state, Blocked);
+    let effects = wallet.time_passed(end);
+    assert_eq!((wallet.state, wallet.unblocked_at, effects.events.len()), (Active, Some(end), 0));
+    let seen = wallet.clone();
+    assert_eq!(job(&wallet.followed_up(&seen, end)), JobChange::Done);
+    wallet.block(manual(None), end).expect("active again");
+    assert_eq!(wallet.events, 2, "the events of a wallet are numbered on");
+}
+
+#[test]
+fn an_order_in_force_blacklists_at_once_and_its_repetition_changes_nothing() {
+    let mut wallet = wallet_in(Blocked);
+    let effects = wallet.blacklist(order("R-1", monday().date()), monday()).expect("allowed").expect("new");
+    assert_eq!((wallet.state, effects.events.len()), (Blacklisted, 0));
+    let before = wallet.clone();
+    assert_eq!(wallet.blacklist(order("R-1", date(2030, 1, 1)), monday() + Span::days(1)), Ok(None));
+    assert_eq!(wallet, before);
+    let other = wallet.blacklist(order("R-2", monday().date()), monday());
+    assert_eq!(other, Err(WalletRefusal::Conflict(Blacklisted)));
+}
+
+#[test]
+fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
+    let mut wallet = wallet();
+    let day = date(2026, 11, 25);
+    let effects = wallet.blacklist(order("R-1", day), monday()).expect("allowed").expect("new");
+    assert_eq!((wallet.state, effects.events.len()), (Blocked, 1), "blocked at once, and the bank is told");
+    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Conflict(Blocked)), "the order stands");
+    assert_eq!(wallet.blacklist(order("R-1", day), monday()), Ok(None));
+    assert_eq!(wallet.blacklist(order("R-2", day), monday()), Err(WalletRefusal::Conflict(Blocked)));
+    let midnight = crate::test_values::at("2026-11-25T00:00:00Z");
+    let seen = wallet.clone();
+    assert_eq!(job(&wallet.followed_up(&seen, monday())), due(midnight));
+    wallet.time_passed(midnight - Span::millis(1));
+    assert_eq!(wallet.state, Blocked);
+    wallet.time_passed(midnight);
+    assert_eq!(wallet.state, Blacklisted);
+    assert_eq!(wallet.blacklisting.as_ref().and_then(|order| order.at), Some(midnight));
+}
+
+#[test]
+fn a_later_order_takes_the_end_from_a_block_that_would_have_ended_by_itself() {
+    let mut wallet = wallet();
+    wallet.block(manual(Some(1)), monday()).expect("active");
+    let effects = wallet.blacklist(order("R-1", date(2026, 11, 25)), monday()).expect("allowed").expect("new");
+    assert_eq!(effects.events, [], "it was blocked already");
+    wallet.time_passed(monday() + Span::hours(2));
+    assert_eq!(wallet.state, Blocked);
+    // Another authority's order that is in force today does not wait for the first one's day.
+    wallet.blacklist(order("R-2", monday().date()), monday()).expect("allowed");
+    assert_eq!(wallet.state, Blacklisted);
+}
+
+#[test]
+fn a_frozen_wallet_asks_for_nothing() {
+    for state in WalletState::ALL {
+        let refused = if state.is_frozen() { Err(WalletRefusal::Frozen(state)) } else { Ok(()) };
+        assert_eq!(wallet_in(state).may_ask(), refused);
+    }
+}
+
+#[test]
+fn what_the_chain_says_of_the_address_is_kept_and_nothing_else_changes() {
+    let mut wallet = wallet_in(Blacklisted);
+    let before = wallet.clone();
+    wallet.chain_says(true);
+    assert_eq!(wallet, Wallet { chain_blacklisted: true, version: before.version + 1, ..before });
+    let told = wallet.clone();
+    wallet.chain_says(true);
+    assert_eq!(wallet, told);
+}
+
+#[test]
+fn a_change_during_the_follow_up_is_followed_up_again() {
+    let mut wallet = wallet();
+    wallet.block(manual(None), monday()).expect("active");
+    let seen = wallet.clone();
+    wallet.unblock(monday() + Span::secs(1)).expect("blocked");
+    assert_eq!(job(&wallet.followed_up(&seen, monday())), due(monday()));
+    assert!(wallet.follow_up);
+}
+
+#[test]
+fn names_read_back_and_nothing_else_does() {
+    for state in WalletState::ALL {
+        assert_eq!(WalletState::parse(state.name()), Some(state));
+    }
+    for level in KycLevel::ALL {
+        assert_eq!(KycLevel::parse(level.name()), Some(level));
+    }
+    for reason in BlockReason::ALL {
+        assert_eq!(BlockReason::parse(reason.name()), Some(reason));
+    }
+    for who in TriggeredBy::ALL {
+        assert_eq!(TriggeredBy::parse(who.name()), Some(who));
+    }
+    for wrong in ["", "active", "FROZEN"] {
+        assert_eq!((WalletState::parse(wrong), KycLevel::parse(wrong)), (None, None));
+        assert_eq!((BlockReason::parse(wrong), TriggeredBy::parse(wrong)), (None, None));
+    }
+}
+
+/// One thing that can happen, drawn at random.
+#[derive(Clone, Debug)]
+enum Step {
+    Block(bool, Option<i64>),
+    Unblock,
+    Blacklist(u8, i64),
+    Time(i64),
+    FollowUp,
+    Chain(bool),
+    Ready,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (any::<bool>(), proptest::option::of(1_i64..100)).prop_map(|(by_risk, hours)| Step::Block(by_risk, hours)),
+        Just(Step::Unblock),
+        (0_u8..3, -2_i64..5).prop_map(|(reference, days)| Step::Blacklist(reference, days)),
+        (0_i64..72).prop_map(Step::Time),
+        Just(Step::FollowUp),
+        any::<bool>().prop_map(Step::Chain),
+        Just(Step::Ready),
+    ];
+    proptest::collection::vec(step, 0..30)
+}
+
+proptest! {
+    /// Whatever happens: BLACKLISTED is never left; what waits for something has a job; every arrival in BLOCKED from
+    /// a state that was not frozen is one event, and there are no others; versions have no gaps.
+    #[test]
+    fn no_walk_leaves_the_rules(steps in steps()) {
+        let mut wallet = wallet_in(Pending);
+        let (mut now, mut job_at, mut events) = (monday(), Some(monday()), 0);
+        for step in steps {
+            let before = wallet.clone();
+            let by_risk = |yes| if yes { TriggeredBy::Automatic } else { TriggeredBy::Manual };
+            let effects = match step {
+                Step::Block(risk, auto_unblock_hours) => {
+                    let order = BlockOrder { auto_unblock_hours, triggered_by: by_risk(risk), ..manual(None) };
+                    wallet.block(order, now).unwrap_or_default()
+                }
+                Step::Unblock => wallet.unblock(now).unwrap_or_default(),
+                Step::Blacklist(reference, days) => {
+                    let day = (now + Span::days(days)).date();
+                    wallet.blacklist(order(&format!("R-{reference}"), day), now).unwrap_or_default().unwrap_or_default()
+                }
+                Step::Time(hours) => {
+                    now = now + Span::hours(hours);
+                    wallet.time_passed(now)
+                }
+                Step::FollowUp => {
+                    let seen = wallet.clone();
+                    wallet.followed_up(&seen, now)
+                }
+                Step::Chain(says) => {
+                    wallet.chain_says(says);
+                    WalletEffects::default()
+                }
+                Step::Ready => wallet.chain_ready(now),
+            };
+            if let Some((_, change)) = effects.jobs.last() {
+                job_at = match change {
+                    JobChange::Set(JobKind::WalletTimer, at) => Some(*at),
+                    JobChange::Set(..) => panic!("a wallet has no such job"),
+                    JobChange::Done => None,
+                };
+            }
+            let entered = !before.state.is_frozen() && wallet.state == Blocked;
+            prop_assert_eq!(effects.events.len(), usize::from(entered));
+            for event in &effects.events {
+                events += 1;
+                prop_assert_eq!((event.version, event.aggregate), (events, Aggregate::Wallet(WALLET)));
+            }
+            prop_assert_eq!(wallet.events, events);
+            prop_assert!(before.state != Blacklisted || wallet.state == Blacklisted);
+            prop_assert!(before.state == Pending || wallet.state != Pending);
+            prop_assert!(wallet.version > before.version || wallet == before, "a change without a new version");
+            let waits = wallet.follow_up || wallet.state == Pending || wallet.ordered_for().is_some()
+                || (wallet.state == Blocked && wallet.block.as_ref().is_some_and(|b| b.auto_unblock_at.is_some()));
+            prop_assert_eq!(waits, job_at.is_some(), "{:?}", wallet);
+            prop_assert!(wallet.state != Blocked || wallet.block.is_some());
+        }
+    }
+}
