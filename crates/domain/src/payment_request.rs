@@ -7,6 +7,14 @@ use crate::currency::{Currency, StableCoin};
 use crate::ids::{PaymentRequestId, SenderInfoId, TenantId, WalletId};
 use crate::time::Timestamp;
 
+pub mod asked;
+mod change;
+pub mod states;
+
+pub use asked::{AmountDraft, AmountRefusal, Paid};
+pub use change::{DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, NewRequest, RequestConflict, create};
+pub use states::{RequestStep, RequestTrigger};
+
 /// `status` of the specification's payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestState {

@@ -1,0 +1,243 @@
+//! What happens to a payment request: it is made, money comes, time runs out, it is withdrawn.
+
+use super::asked::Paid;
+use super::states::{RequestStep, RequestTrigger};
+use super::{Asked, PaymentRequest, Received, RequestException, RequestState};
+use crate::chain::vault::{self, VaultKind};
+use crate::currency::StableCoin;
+use crate::ids::PaymentRequestId;
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::risk::ReasonCode;
+use crate::time::{Span, Timestamp};
+use crate::wallet::{Wallet, WalletRefusal};
+use crate::wallet_effects::WalletEffects;
+
+/// Hours that a link may be valid (`decisions.md`, "Bounds").
+pub const EXPIRES_IN_HOURS: std::ops::RangeInclusive<i64> = 1..=720;
+/// Hours that it is valid where the request says nothing (specification).
+pub const DEFAULT_EXPIRES_IN_HOURS: i64 = 24;
+/// How often an overdue request is looked at while a payment is confirming. It is also looked at as soon as none is.
+const CONFIRMING_POLL: Span = Span::mins(1);
+
+/// What a request is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRequest {
+    /// The id that it will have.
+    pub id: PaymentRequestId,
+    /// At least 128 random bits as text.
+    pub token: String,
+    /// What is asked for.
+    pub asked: Asked,
+    /// `purpose`
+    pub purpose: Option<String>,
+    /// `expires_in_hours`
+    pub expires_in_hours: i64,
+}
+
+/// Makes a request for a wallet. Its escrow can pay nobody but the wallet.
+///
+/// # Errors
+/// [`WalletRefusal::Frozen`]
+pub fn create(
+    new: NewRequest,
+    wallet: &Wallet,
+    now: Timestamp,
+) -> Result<(PaymentRequest, WalletEffects), WalletRefusal> {
+    wallet.may_ask()?;
+    let reference = vault::reference(VaultKind::Escrow, wallet.tenant, new.id.0);
+    let request = PaymentRequest {
+        id: new.id,
+        tenant: wallet.tenant,
+        wallet: wallet.id,
+        token: new.token,
+        escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
+        reference,
+        asked: new.asked,
+        purpose: new.purpose,
+        created_at: now,
+        expires_at: now + Span::hours(new.expires_in_hours),
+        state: RequestState::Active,
+        received: Received::default(),
+        paid_at: None,
+        late: false,
+        wrong_asset: false,
+        confirming: 0,
+        events: 0,
+        version: 1,
+    };
+    let effects = request.with_job(JobChange::Set(JobKind::ExpireRequest, request.expires_at));
+    Ok((request, effects))
+}
+
+/// The request's state does not allow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the payment request is {}", .0.name())]
+pub struct RequestConflict(pub RequestState);
+
+/// When money came, measured by the time of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Came {
+    InTime,
+    Late,
+    TooLate,
+}
+
+impl PaymentRequest {
+    /// Whether money from a block of this time came before the expiry.
+    pub fn is_in_time(&self, block_at: Timestamp) -> bool {
+        block_at < self.expires_at
+    }
+
+    /// The number of the event that it writes now.
+    pub const fn next_event(&mut self) -> i64 {
+        self.events += 1;
+        self.events
+    }
+
+    /// `exception`: of several, the first of wrong coin, late, too little, too much.
+    pub fn exception(&self) -> RequestException {
+        match self.asked.compare(&self.received) {
+            _ if self.wrong_asset => RequestException::WrongAsset,
+            _ if self.late => RequestException::Late,
+            Paid::InPart => RequestException::Partial,
+            Paid::Over => RequestException::Overpaid,
+            Paid::Nothing | Paid::InFull => RequestException::None,
+        }
+    }
+
+    /// A payment from a block of this time was seen, and does not count yet.
+    pub fn seen(&mut self, block_at: Timestamp) {
+        if self.is_in_time(block_at) {
+            self.confirming += 1;
+            self.version += 1;
+        }
+    }
+
+    /// A payment that was [`PaymentRequest::seen`] fell out of the chain before it counted.
+    pub fn lost(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
+        self.no_longer_confirming(block_at);
+        self.overdue_job(now)
+    }
+
+    /// A payment that was [`PaymentRequest::seen`] counts now. Says why a person must decide about the money, if one
+    /// must: what screening finds comes on top.
+    pub fn credited(
+        &mut self,
+        (coin, minor): (StableCoin, i64),
+        block_at: Timestamp,
+        accept_late: Option<Span>,
+        now: Timestamp,
+    ) -> (Option<ReasonCode>, WalletEffects) {
+        self.no_longer_confirming(block_at);
+        let came = self.came(block_at, accept_late);
+        let counts = self.asked.takes(coin);
+        self.wrong_asset |= !counts;
+        self.late |= came != Came::InTime && self.state != RequestState::Paid;
+        // The sum of all coins that exist is far below 64 bits.
+        self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
+        self.version += 1;
+        let complete = matches!(self.asked.compare(&self.received), Paid::InFull | Paid::Over);
+        let effects = self.step(
+            match came {
+                _ if !complete || !counts => RequestTrigger::PartPaid,
+                Came::InTime => RequestTrigger::PaidInTime,
+                Came::Late => RequestTrigger::PaidLate,
+                Came::TooLate => RequestTrigger::PaidTooLate,
+            },
+            now,
+        );
+        let review = match came {
+            _ if !counts => Some(ReasonCode::WrongAsset),
+            Came::TooLate => Some(ReasonCode::TooLate),
+            Came::InTime | Came::Late => None,
+        };
+        (review, effects)
+    }
+
+    /// A payment that counted fell out of the chain after all. What was shown as PAID stays so: an alert is out.
+    pub fn uncredited(&mut self, coin: StableCoin, minor: i64) {
+        self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
+        self.version += 1;
+    }
+
+    /// A person let money pass that came too late.
+    pub fn late_approved(&mut self, now: Timestamp) -> WalletEffects {
+        match self.asked.compare(&self.received) {
+            Paid::InFull | Paid::Over => self.step(RequestTrigger::LateApproved, now),
+            Paid::Nothing | Paid::InPart => WalletEffects::default(),
+        }
+    }
+
+    /// `expires_at` may have come.
+    pub fn time_passed(&mut self, now: Timestamp) -> WalletEffects {
+        if self.state != RequestState::Active {
+            return self.with_job(JobChange::Done);
+        }
+        if now < self.expires_at {
+            return self.with_job(JobChange::Set(JobKind::ExpireRequest, self.expires_at));
+        }
+        let confirming = self.confirming > 0;
+        self.step(if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp }, now)
+    }
+
+    /// The bank cancels it.
+    ///
+    /// # Errors
+    /// [`RequestConflict`]
+    pub fn cancel(&mut self, now: Timestamp) -> Result<WalletEffects, RequestConflict> {
+        if self.state.on(RequestTrigger::Cancel) == RequestStep::Conflict {
+            return Err(RequestConflict(self.state));
+        }
+        Ok(self.step(RequestTrigger::Cancel, now))
+    }
+
+    /// The wallet was blacklisted.
+    pub fn wallet_blacklisted(&mut self, now: Timestamp) -> WalletEffects {
+        self.step(RequestTrigger::WalletBlacklisted, now)
+    }
+
+    fn came(&self, block_at: Timestamp, accept_late: Option<Span>) -> Came {
+        if self.is_in_time(block_at) {
+            Came::InTime
+        } else if accept_late.is_some_and(|span| block_at < self.expires_at + span) {
+            Came::Late
+        } else {
+            Came::TooLate
+        }
+    }
+
+    fn no_longer_confirming(&mut self, block_at: Timestamp) {
+        if self.is_in_time(block_at) && self.confirming > 0 {
+            self.confirming -= 1;
+            self.version += 1;
+        }
+    }
+
+    fn step(&mut self, trigger: RequestTrigger, now: Timestamp) -> WalletEffects {
+        match self.state.on(trigger) {
+            RequestStep::To(state) => {
+                self.state = state;
+                self.version += 1;
+                if state == RequestState::Paid {
+                    self.paid_at = Some(now);
+                }
+                self.with_job(JobChange::Done)
+            }
+            RequestStep::Stays | RequestStep::Conflict => self.overdue_job(now),
+        }
+    }
+
+    /// An overdue request that still waits is looked at again, at once where nothing is confirming any more.
+    fn overdue_job(&self, now: Timestamp) -> WalletEffects {
+        if self.state != RequestState::Active || now < self.expires_at {
+            return WalletEffects::default();
+        }
+        let at = if self.confirming > 0 { now + CONFIRMING_POLL } else { now };
+        self.with_job(JobChange::Set(JobKind::ExpireRequest, at))
+    }
+
+    fn with_job(&self, change: JobChange) -> WalletEffects {
+        WalletEffects { jobs: vec![(self.id.0, change)], ..WalletEffects::default() }
+    }
+}
