@@ -4,7 +4,7 @@
 //! It decides nothing: it reads, asks the core, and writes. Faults of the line (hanging, lost answers, being down)
 //! are made here.
 
-mod connection;
+pub(crate) mod connection;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
