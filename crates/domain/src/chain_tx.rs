@@ -212,6 +212,44 @@ pub struct Intent {
     pub version: i64,
 }
 
+impl Intent {
+    /// One that waits to be sent, with neither wallet, request nor coin.
+    pub const fn new(
+        id: IntentId,
+        tenant: TenantId,
+        kind: IntentKind,
+        subject: Uuid,
+        plan: Plan,
+        now: Timestamp,
+    ) -> Intent {
+        Intent {
+            id,
+            tenant,
+            kind,
+            subject,
+            wallet: None,
+            request: None,
+            coin: None,
+            plan,
+            unchecked: false,
+            state: IntentState::Waiting,
+            tx: None,
+            created_at: now,
+            state_at: now,
+            tries: 0,
+            failure: None,
+            version: 1,
+        }
+    }
+
+    /// It is in this state now.
+    pub(crate) const fn enter(&mut self, state: IntentState, now: Timestamp) {
+        self.state = state;
+        self.state_at = now;
+        self.version += 1;
+    }
+}
+
 /// Where in the chain something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

@@ -12,9 +12,19 @@ use crate::currency::StableCoin;
 use crate::ids::{DepositId, IntentId, PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
 use crate::payment_request::SenderDetails;
-use crate::risk::Assessment;
+use crate::risk::{Assessment, ReasonCode};
 use crate::time::Timestamp;
 use crate::wallet_event::FailureReason;
+
+pub mod arrive;
+mod booking;
+pub mod case;
+mod judge;
+mod refund;
+mod release;
+pub mod states;
+
+pub use case::{Case, DepositRefusal, Terms};
 
 /// Where a deposit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -302,6 +312,8 @@ pub struct Deposit {
     pub credited_at: Option<Timestamp>,
     /// Whether the balance of its vault was found to differ from what the logs add up to: an alert is out.
     pub disputed: bool,
+    /// Why a person must decide about it, whatever screening finds.
+    pub concern: Option<ReasonCode>,
     /// The newest assessment of its risk.
     pub assessment: Option<Assessment>,
     /// What a person decided.

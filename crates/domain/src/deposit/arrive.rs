@@ -1,0 +1,265 @@
+//! What the chain does to a deposit: it is found in a block, falls out of it, becomes deep enough to count, or stays
+//! away for good.
+
+use super::case::{Case, Terms};
+use super::states::{Step, Trigger};
+use super::{Deposit, DepositState, Pot, Watched};
+use crate::chain::{Address, TxHash};
+use crate::chain_tx::{IntentState, Place};
+use crate::currency::StableCoin;
+use crate::money::Money;
+use crate::payment::Cx;
+use crate::payment_request::{Asked, SenderDetails};
+use crate::time::Timestamp;
+use crate::wallet::WalletState;
+use crate::wallet_effects::{AlertKind, WalletEffects};
+use crate::wallet_event::{FailureReason, WalletEvent};
+
+/// So many blocks after it fell out of the chain a transaction is given up.
+pub const DROPPED_AFTER_BLOCKS: u64 = 128;
+
+/// A log of a supported coin that pays into a watched vault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// EIP-155 id of the chain.
+    pub chain_id: u64,
+    /// The vault.
+    pub vault: Watched,
+    /// Which coin.
+    pub coin: StableCoin,
+    /// How much, in minor units (10^-6); greater than zero.
+    pub minor: i64,
+    /// Who paid.
+    pub from: Address,
+    /// The transaction.
+    pub tx: TxHash,
+    /// The place of the log among the transfers of its transaction.
+    pub ordinal: u32,
+    /// Its block.
+    pub place: Place,
+    /// The time that the block claims.
+    pub paid_at: Timestamp,
+}
+
+impl Found {
+    /// The deposit that it is seen as for the first time; `sender` is what was said about it before.
+    pub fn deposit(&self, sender: SenderDetails, now: Timestamp) -> Deposit {
+        Deposit {
+            id: Deposit::id_of(self.chain_id, self.tx, self.ordinal),
+            tenant: self.vault.tenant,
+            wallet: self.vault.wallet,
+            request: self.vault.request,
+            coin: self.coin,
+            minor: self.minor,
+            from: self.from,
+            to: self.vault.address,
+            tx: self.tx,
+            ordinal: self.ordinal,
+            place: None,
+            lost_at: None,
+            paid_at: self.paid_at,
+            seen_at: now,
+            sender,
+            state: DepositState::Orphaned,
+            state_at: now,
+            back_to: None,
+            pot: Pot::Nowhere,
+            hold: None,
+            credited_at: None,
+            disputed: false,
+            concern: None,
+            assessment: None,
+            decision: None,
+            spoiled: false,
+            release: None,
+            release_tx: None,
+            completed_at: None,
+            failure: None,
+            refund: None,
+            version: 0,
+        }
+    }
+}
+
+impl Case {
+    /// Its log is in a block: for the first time, again, or still.
+    pub fn included(&mut self, place: Place, paid_at: Timestamp, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.deposit.place == Some(place) {
+            return effects;
+        }
+        self.deposit.place = Some(place);
+        self.deposit.lost_at = None;
+        self.deposit.version += 1;
+        match self.deposit.state.on(Trigger::Included) {
+            Step::To(state) => {
+                self.deposit.paid_at = paid_at;
+                self.enter(state, &mut effects, cx);
+                if let Some(request) = &mut self.request {
+                    request.seen(paid_at);
+                }
+            }
+            Step::Person => {
+                let what = "a transaction that was given up is in the chain again".to_owned();
+                self.alert(AlertKind::DeepReorg, what, &mut effects);
+            }
+            Step::Back | Step::Stays | Step::Refused => {}
+        }
+        effects
+    }
+
+    /// `block`, that it was in, was reorganised away; the chain is `height` blocks high. `spendable` is what the wallet
+    /// can still spend.
+    pub fn lost(&mut self, block: Place, height: u64, spendable: Money, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.deposit.place != Some(block) {
+            return effects;
+        }
+        self.deposit.place = None;
+        self.deposit.lost_at = Some(height);
+        self.deposit.version += 1;
+        let from = self.deposit.state;
+        let gone = from == DepositState::Completed && spendable.minor < self.deposit.minor;
+        match from.on(Trigger::Lost) {
+            Step::To(DepositState::Suspended) if !gone => {
+                self.deposit.back_to = Some(from);
+                self.enter(DepositState::Suspended, &mut effects, cx);
+                self.withdraw_release(&mut effects, cx);
+                let what = format!("a {} deposit fell out of the chain: its amount is in suspense", from.name());
+                self.alert(AlertKind::DeepReorg, what, &mut effects);
+            }
+            Step::To(state) if !gone => {
+                self.enter(state, &mut effects, cx);
+                if let Some(request) = &mut self.request {
+                    effects.merge(request.lost(self.deposit.paid_at, cx.now));
+                }
+            }
+            Step::To(_) | Step::Person => {
+                let what = format!("a {} deposit fell out of the chain and its amount is gone", from.name());
+                self.alert(AlertKind::DeepReorg, what, &mut effects);
+            }
+            Step::Back | Step::Stays | Step::Refused => {}
+        }
+        effects
+    }
+
+    /// It is deep enough to count.
+    pub fn counted(&mut self, confirmations: u64, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.deposit.place.is_none() {
+            return effects;
+        }
+        match self.deposit.state {
+            DepositState::Seen => self.credit(confirmations, terms, &mut effects, cx),
+            DepositState::Suspended => self.restore(terms, &mut effects, cx),
+            DepositState::Failed if self.deposit.pot == Pot::Nowhere => {
+                effects.transfers.extend(self.deposit.move_to(Pot::Suspense, "deposit.late", cx));
+                self.deposit.version += 1;
+                let what = "the amount of a transaction that was given up is in suspense".to_owned();
+                self.alert(AlertKind::DeepReorg, what, &mut effects);
+            }
+            _ => {}
+        }
+        effects
+    }
+
+    fn credit(&mut self, confirmations: u64, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let trigger = match self.wallet.state {
+            WalletState::Active | WalletState::Pending => Trigger::Counted,
+            WalletState::Blocked => Trigger::CountedBlocked,
+            WalletState::Blacklisted => Trigger::CountedBlacklisted,
+        };
+        let Some(state) = self.next(trigger) else { return };
+        self.deposit.credited_at = Some(cx.now);
+        self.deposit.disputed = false;
+        self.wallet.touch(cx.now);
+        self.enter(state, effects, cx);
+        if let Some(request) = &mut self.request {
+            self.deposit.spoiled = terms.sandbox && fails_on_chain(&request.asked, self.deposit.minor);
+            let deposit = &self.deposit;
+            let paid = (deposit.coin, deposit.minor);
+            let (concern, more) = request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
+            self.deposit.concern = concern;
+            effects.merge(more);
+        } else {
+            let what = "coins came straight to a wallet's address: they are in suspense".to_owned();
+            self.alert(AlertKind::DirectDeposit, what, effects);
+        }
+        if state == DepositState::Rejected {
+            self.fail(FailureReason::AddressBlacklisted, effects, cx);
+        } else if self.request.is_some() {
+            let event = self.received(confirmations);
+            self.tell(event, effects);
+        }
+    }
+
+    fn received(&self, confirmations: u64) -> WalletEvent {
+        let deposit = &self.deposit;
+        WalletEvent::PaymentReceived {
+            about: self.about(),
+            minor: deposit.minor,
+            coin: deposit.coin,
+            blockchain: self.wallet.blockchain.clone(),
+            tx: deposit.tx,
+            from: deposit.from,
+            to: deposit.to,
+            confirmations,
+            sender: deposit.sender.clone(),
+        }
+    }
+
+    /// The chain has it again: it is where it was, and what has changed meanwhile about the wallet is made up for.
+    fn restore(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let Some(state) = self.next(Trigger::Counted) else { return };
+        self.enter(state, effects, cx);
+        self.deposit.back_to = None;
+        if state == DepositState::Approved {
+            self.want_release(terms, effects, cx);
+        }
+        effects.merge(self.wallet_changed(cx));
+    }
+
+    /// It has been out of the chain for [`DROPPED_AFTER_BLOCKS`]; `height` is that of the chain. Not before it is known
+    /// what became of its release, which can only have happened if the deposit did.
+    pub fn dropped(&mut self, height: u64, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let long = self.deposit.lost_at.is_some_and(|lost| height >= lost + DROPPED_AFTER_BLOCKS);
+        let release = self.deposit.release;
+        let open = self.intent(release).is_some_and(|intent| intent.state == IntentState::Assigned);
+        if let (Some(state), true, false) = (self.next(Trigger::Dropped), long, open) {
+            effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
+            self.enter(state, &mut effects, cx);
+            self.deposit.back_to = None;
+            if let Some(request) = &mut self.request {
+                request.uncredited(self.deposit.coin, self.deposit.minor);
+            }
+            self.fail(FailureReason::TransactionDropped, &mut effects, cx);
+        }
+        effects
+    }
+
+    /// The balance of its vault is not what the logs add up to: it does not count until it is.
+    pub fn dispute(&mut self, what: String) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.deposit.state == DepositState::Seen && !self.deposit.disputed {
+            self.deposit.disputed = true;
+            self.deposit.version += 1;
+            self.alert(AlertKind::ChainMismatch, what, &mut effects);
+        }
+        effects
+    }
+}
+
+/// The cents that decide in a sandbox: of the requested crypto amount; flexible: of the received one; fiat: none.
+pub const fn sandbox_cents(asked: &Asked, received: i64) -> Option<u8> {
+    let minor = match asked {
+        Asked::Crypto { minor, .. } => *minor,
+        Asked::Flexible => received,
+        Asked::Fiat { .. } => return None,
+    };
+    if minor % 10_000 == 0 { Some(((minor / 10_000) % 100) as u8) } else { None }
+}
+
+fn fails_on_chain(asked: &Asked, received: i64) -> bool {
+    sandbox_cents(asked, received) == Some(4)
+}

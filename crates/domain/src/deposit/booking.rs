@@ -1,0 +1,82 @@
+//! The transfers of each step of a deposit: its amount moves between the pots of [`Pot`].
+
+use super::{Deposit, Pot};
+use crate::ids::TransferId;
+use crate::ledger::{AccountCode, Transfer, TransferKind};
+use crate::payment::Cx;
+
+impl Deposit {
+    /// The account of a pot. What came straight to the wallet has no escrow: it waits in suspense.
+    pub fn account(&self, pot: Pot) -> AccountCode {
+        match (pot, self.request) {
+            (Pot::Nowhere, _) => AccountCode::External(self.coin),
+            (Pot::Escrow, Some(request)) => AccountCode::Escrow(request, self.coin),
+            (Pot::Suspense, _) | (Pot::Escrow, None) => AccountCode::Suspense(self.coin),
+            (Pot::Wallet, _) => AccountCode::Wallet(self.wallet, self.coin),
+        }
+    }
+
+    /// Where it waits until it is decided about.
+    pub(super) const fn waiting_pot(&self) -> Pot {
+        if self.request.is_some() { Pot::Escrow } else { Pot::Suspense }
+    }
+
+    /// Moves its amount at once.
+    pub(super) fn move_to(&mut self, pot: Pot, reason: &'static str, cx: &mut Cx<'_>) -> Option<Transfer> {
+        if self.pot == pot {
+            return None;
+        }
+        let transfer = self.transfer(cx.transfer_id(), (self.pot, pot), TransferKind::Posted, reason, cx);
+        self.pot = pot;
+        Some(transfer)
+    }
+
+    /// Reserves its amount for the wallet.
+    pub(super) fn reserve(&mut self, cx: &mut Cx<'_>) -> Transfer {
+        let id = cx.transfer_id();
+        self.hold = Some(id);
+        self.transfer(id, (self.pot, Pot::Wallet), TransferKind::Pending, "deposit.reserve", cx)
+    }
+
+    /// The reservation becomes final: the amount is in the wallet.
+    pub(super) fn post_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
+        let posted = self.end_hold(TransferKind::PostPending, "deposit.release", cx)?;
+        self.pot = Pot::Wallet;
+        Some(posted)
+    }
+
+    /// The reservation is given back: the amount stays where it is.
+    pub(super) fn void_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
+        self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
+    }
+
+    fn end_hold(&mut self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Option<Transfer> {
+        let hold = self.hold.take()?;
+        let mut transfer = self.transfer(cx.transfer_id(), (self.pot, Pot::Wallet), kind, reason, cx);
+        transfer.pending = Some(hold);
+        Some(transfer)
+    }
+
+    fn transfer(
+        &self,
+        id: TransferId,
+        (from, to): (Pot, Pot),
+        kind: TransferKind,
+        reason: &'static str,
+        cx: &Cx<'_>,
+    ) -> Transfer {
+        Transfer {
+            id,
+            tenant: self.tenant,
+            debit: self.account(from),
+            credit: self.account(to),
+            amount: self.amount(),
+            kind,
+            pending: None,
+            set: id,
+            reason,
+            subject: Some(self.id.0),
+            at: cx.now,
+        }
+    }
+}

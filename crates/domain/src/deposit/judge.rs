@@ -1,0 +1,194 @@
+//! Who decides about a deposit that counts: screening, a person, the state of the wallet.
+
+use super::case::{Case, DepositRefusal, Terms};
+use super::states::{Step, Trigger};
+use super::{Decision, DepositState, ReviewVerdict};
+use crate::payment::Cx;
+use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
+use crate::wallet::BlockOrder;
+use crate::wallet::{BlockReason, TriggeredBy, WalletState};
+use crate::wallet_effects::WalletEffects;
+use crate::wallet_event::{FailureReason, WalletEvent};
+
+/// What the bank is told of a wallet that screening had blocked.
+pub const RISK_DETAILS: &str = "Blocked by the risk check of an incoming transaction";
+/// What the bank is told of a wallet that a reviewer had blocked.
+pub const REVIEW_DETAILS: &str = "Blocked in the review of an incoming transaction";
+
+impl Case {
+    /// Screening has assessed it.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]: it is not being screened any more.
+    pub fn screened(
+        &mut self,
+        assessment: Assessment,
+        terms: Terms<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
+        // What was blocked meanwhile waits, whatever was found, and is screened again after that.
+        if self.deposit.state == DepositState::Screening && self.wallet.state.is_frozen() {
+            return Ok(self.wallet_changed(cx));
+        }
+        let trigger = match (assessment.result, assessment.hold) {
+            (RiskResult::Approved, _) => Trigger::RiskApproved,
+            (RiskResult::ManualReview, _) => Trigger::RiskReview,
+            (RiskResult::Rejected | RiskResult::Blocked, Some(Hold::Legal)) => Trigger::RiskLegal,
+            (RiskResult::Rejected, _) | (RiskResult::Blocked, Some(Hold::Refundable)) => Trigger::RiskRejected,
+            (RiskResult::Blocked, None) => Trigger::RiskHeld,
+        };
+        let state = self.allowed(trigger)?;
+        let mut effects = WalletEffects::default();
+        let blocks = assessment.result == RiskResult::Blocked;
+        self.judged(state, assessment, terms, &mut effects, cx);
+        if blocks {
+            let reason = BlockReason::RiskThresholdExceeded;
+            self.block(reason, RISK_DETAILS, TriggeredBy::Automatic, &mut effects, cx);
+        }
+        Ok(effects)
+    }
+
+    /// The state that a trigger leads to, for what may be refused.
+    pub(super) fn allowed(&self, trigger: Trigger) -> Result<DepositState, DepositRefusal> {
+        match self.deposit.state.on(trigger) {
+            Step::To(state) => Ok(state),
+            Step::Back | Step::Stays | Step::Refused | Step::Person => Err(DepositRefusal::State(self.deposit.state)),
+        }
+    }
+
+    /// Tells the decision, then takes it.
+    fn judged(
+        &mut self,
+        state: DepositState,
+        assessment: Assessment,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
+        let event = WalletEvent::RiskCheckComplete {
+            about: self.about(),
+            result: assessment.result,
+            score: assessment.score,
+            level: assessment.level(),
+            checks: assessment.checks.clone(),
+            reason: assessment.reason,
+            next: assessment.result.next_action(),
+        };
+        self.deposit.assessment = Some(assessment);
+        self.tell(event, effects);
+        match state {
+            DepositState::Approved => self.approve(state, terms, effects, cx),
+            DepositState::Rejected | DepositState::LegalHold => {
+                self.enter(state, effects, cx);
+                self.fail(FailureReason::ComplianceRejected, effects, cx);
+            }
+            _ => self.enter(state, effects, cx),
+        }
+    }
+
+    fn block(
+        &mut self,
+        reason: BlockReason,
+        details: &str,
+        triggered_by: TriggeredBy,
+        effects: &mut WalletEffects,
+        cx: &Cx<'_>,
+    ) {
+        let order = BlockOrder { reason, details: details.to_owned(), auto_unblock_hours: None, triggered_by };
+        // One that is frozen already stays as it is: nothing more is to be done about it.
+        if let Ok(blocked) = self.wallet.block(order, cx.now) {
+            effects.merge(blocked);
+        }
+    }
+
+    /// A person has decided about it.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen wallet.
+    pub fn reviewed(
+        &mut self,
+        verdict: ReviewVerdict,
+        by: &str,
+        note: &str,
+        terms: Terms<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
+        let (trigger, result, reason) = match verdict {
+            ReviewVerdict::Approve => (Trigger::ReviewApproved, RiskResult::Approved, ReasonCode::ReviewApproved),
+            ReviewVerdict::Reject => (Trigger::ReviewRejected, RiskResult::Rejected, ReasonCode::ReviewRejected),
+            ReviewVerdict::LegalHold => (Trigger::ReviewLegal, RiskResult::Rejected, ReasonCode::ReviewRejected),
+            ReviewVerdict::Block => (Trigger::ReviewRejected, RiskResult::Blocked, ReasonCode::ReviewRejected),
+        };
+        let from = self.deposit.state;
+        let state = self.allowed(trigger)?;
+        if verdict == ReviewVerdict::Approve && self.wallet.state.is_frozen() {
+            return Err(DepositRefusal::Frozen(self.wallet.state));
+        }
+        let mut effects = WalletEffects::default();
+        self.deposit.decision = Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });
+        if from == DepositState::Rejected {
+            // Refused already, and told so: only the kind of refusal is another one.
+            self.enter(state, &mut effects, cx);
+            return Ok(effects);
+        }
+        let assessment = self.assessment_of(result, reason, state, by, cx);
+        self.judged(state, assessment, terms, &mut effects, cx);
+        if let (ReviewVerdict::Approve, Some(ReasonCode::TooLate), Some(request)) =
+            (verdict, self.deposit.concern, &mut self.request)
+        {
+            effects.merge(request.late_approved(cx.now));
+        }
+        if verdict == ReviewVerdict::Block {
+            let reason = BlockReason::SuspiciousActivity;
+            self.block(reason, REVIEW_DETAILS, TriggeredBy::Manual, &mut effects, cx);
+        }
+        Ok(effects)
+    }
+
+    /// What screening found, with a person's decision in the place of its own.
+    fn assessment_of(
+        &self,
+        result: RiskResult,
+        reason: ReasonCode,
+        state: DepositState,
+        by: &str,
+        cx: &Cx<'_>,
+    ) -> Assessment {
+        let hold = match state {
+            DepositState::Rejected => Some(Hold::Refundable),
+            DepositState::LegalHold => Some(Hold::Legal),
+            _ => None,
+        };
+        let found = self.deposit.assessment.clone();
+        let found = found.unwrap_or_else(|| Assessment {
+            result,
+            score: 0,
+            checks: Vec::new(),
+            reason,
+            hold,
+            list_version: String::new(),
+            policy_version: String::new(),
+            evidence: Vec::new(),
+            decided_by: None,
+            at: cx.now,
+        });
+        Assessment { result, reason, hold, decided_by: Some(by.to_owned()), at: cx.now, ..found }
+    }
+
+    /// The wallet's state is another one: what hangs on it is brought in line.
+    pub fn wallet_changed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let trigger = match self.wallet.state {
+            WalletState::Active | WalletState::Pending => Trigger::WalletUnblocked,
+            WalletState::Blocked => Trigger::WalletBlocked,
+            WalletState::Blacklisted => Trigger::WalletBlacklisted,
+        };
+        if let Some(state) = self.next(trigger) {
+            self.enter(state, &mut effects, cx);
+            if state == DepositState::Rejected {
+                self.fail(FailureReason::AddressBlacklisted, &mut effects, cx);
+            }
+        }
+        effects
+    }
+}

@@ -1,0 +1,120 @@
+//! Giving a refused deposit back. Compliance proposes it, to an address that the sender named and that was screened;
+//! another person approves it; both halves are carried out on the chain by keys of their own. What is on legal hold is
+//! never given back.
+
+use super::case::{Case, DepositRefusal, Terms};
+use super::states::Trigger;
+use super::{Pot, Refund};
+use crate::chain::{Address, TxHash, intent_word};
+use crate::chain_tx::{IntentKind, Plan};
+use crate::ids::IntentId;
+use crate::job::JobKind;
+use crate::payment::{Cx, JobChange};
+use crate::screening::{Screened, Verdict};
+use crate::wallet_effects::{AlertKind, WalletEffects};
+
+impl Case {
+    /// Compliance proposes to give it back to `to`, about which `screened` was found.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`], [`DepositRefusal::NothingHeld`], [`DepositRefusal::AddressRefused`],
+    /// [`DepositRefusal::NoToken`], in this order.
+    pub fn propose_refund(
+        &mut self,
+        to: Address,
+        screened: Screened,
+        by: &str,
+        terms: Terms<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
+        let state = self.allowed(Trigger::RefundAsked)?;
+        if !matches!(self.deposit.pot, Pot::Escrow | Pot::Suspense) || self.deposit.place.is_none() {
+            return Err(DepositRefusal::NothingHeld);
+        }
+        let watched = to == self.deposit.to || to == self.wallet.address || to == self.wallet.controller;
+        if screened.verdict() != Verdict::Clean || watched {
+            return Err(DepositRefusal::AddressRefused);
+        }
+        let id = IntentId(cx.ids.next());
+        let movement = self.movement(id, terms).ok_or(DepositRefusal::NoToken)?;
+        let mut effects = WalletEffects::default();
+        self.deposit.back_to = Some(self.deposit.state);
+        self.enter(state, &mut effects, cx);
+        let plan = Plan::ProposeRefund { movement, to };
+        let intent = self.new_intent(id, IntentKind::ProposeRefund, plan, &mut effects, cx);
+        self.intents.push(intent);
+        self.deposit.refund = Some(Refund {
+            to,
+            proposed_by: by.to_owned(),
+            screened,
+            propose: id,
+            proposed: false,
+            approved_by: None,
+            execute: None,
+            tx: None,
+        });
+        Ok(effects)
+    }
+
+    /// The proposal is on the chain: another person has to approve it.
+    pub fn refund_proposed(&mut self, cx: &Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(refund) = self.deposit.refund.as_mut().filter(|refund| !refund.proposed) {
+            refund.proposed = true;
+            self.deposit.version += 1;
+            effects.jobs.push((self.deposit.id.0, JobChange::Set(JobKind::ReviewDeposit, cx.now)));
+        }
+        effects
+    }
+
+    /// Another person approves the refund.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`], in this order.
+    pub fn approve_refund(&mut self, by: &str, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
+        let state = self.deposit.state;
+        let tenant = self.deposit.tenant;
+        let open = |refund: &&mut Refund| refund.approved_by.is_none() && refund.tx.is_none();
+        let refund = self.deposit.refund.as_mut().filter(open).ok_or(DepositRefusal::State(state))?;
+        if !refund.proposed {
+            return Err(DepositRefusal::NotProposed);
+        }
+        if refund.proposed_by == by {
+            return Err(DepositRefusal::SamePerson);
+        }
+        let id = IntentId(cx.ids.next());
+        refund.approved_by = Some(by.to_owned());
+        refund.execute = Some(id);
+        let plan = Plan::ExecuteRefund { intent: intent_word(tenant, refund.propose) };
+        self.deposit.version += 1;
+        let mut effects =
+            WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
+        let intent = self.new_intent(id, IntentKind::ExecuteRefund, plan, &mut effects, cx);
+        self.intents.push(intent);
+        Ok(effects)
+    }
+
+    /// It was given back in `tx`.
+    pub fn refunded(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(Trigger::RefundDone) {
+            self.enter(state, &mut effects, cx);
+            if let Some(refund) = &mut self.deposit.refund {
+                refund.tx = Some(tx);
+            }
+        }
+        effects
+    }
+
+    /// One of the two halves failed for good: it is as refused as before.
+    pub fn refund_failed(&mut self, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(Trigger::RefundFailed) {
+            self.enter(state, &mut effects, cx);
+            self.deposit.back_to = None;
+            self.deposit.refund = None;
+            self.alert(AlertKind::Transaction, format!("a refund failed: {why}"), &mut effects);
+        }
+        effects
+    }
+}

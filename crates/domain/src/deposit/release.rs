@@ -1,0 +1,169 @@
+//! The release of an approved deposit: the wish to move it, and what the chain made of that.
+
+use super::DepositState;
+use super::case::{Case, Terms};
+use super::states::Trigger;
+use crate::chain::vault::{self, VaultKind};
+use crate::chain::{Movement, TxHash, intent_word};
+use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::ids::IntentId;
+use crate::job::JobKind;
+use crate::payment::{Cx, JobChange};
+use crate::wallet::WalletState;
+use crate::wallet_effects::{AlertKind, WalletEffects};
+use crate::wallet_event::{FailureReason, WalletEvent};
+
+/// More than any vault holds: what is to fail on the chain asks for it.
+const TOO_MUCH: u64 = i64::MAX.unsigned_abs();
+
+impl Case {
+    /// It may go to the wallet. What came straight to the wallet is there already.
+    pub(super) fn approve(
+        &mut self,
+        state: DepositState,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
+        self.enter(state, effects, cx);
+        if self.request.is_some() {
+            self.want_release(terms, effects, cx);
+        } else {
+            self.deposit.completed_at = Some(cx.now);
+            self.wallet.touch(cx.now);
+            self.enter(DepositState::Completed, effects, cx);
+        }
+    }
+
+    /// Wants a release, unless one is wanted already.
+    pub(super) fn want_release(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let release = self.deposit.release;
+        if self.intent(release).is_some_and(|intent| !intent.state.is_terminal()) {
+            return;
+        }
+        let id = IntentId(cx.ids.next());
+        let Some(mut movement) = self.movement(id, terms) else {
+            let what = "a release cannot be made: the coin has no contract in the configuration".to_owned();
+            return self.alert(AlertKind::Transaction, what, effects);
+        };
+        if self.deposit.spoiled {
+            movement.amount = TOO_MUCH;
+        }
+        let mut intent = self.new_intent(id, IntentKind::Release, Plan::Move(movement), effects, cx);
+        intent.unchecked = self.deposit.spoiled;
+        self.intents.push(intent);
+        self.deposit.release = Some(id);
+    }
+
+    /// What moves out of its vault under an intent.
+    pub(super) fn movement(&self, intent: IntentId, terms: Terms<'_>) -> Option<Movement> {
+        let deposit = &self.deposit;
+        let (reference, recipient) = match &self.request {
+            Some(request) => (request.reference, self.wallet.address),
+            None => (vault::reference(VaultKind::Wallet, deposit.tenant, deposit.wallet.0), self.wallet.controller),
+        };
+        Some(Movement {
+            intent: intent_word(deposit.tenant, intent),
+            reference,
+            recipient,
+            token: terms.chain.token(deposit.coin)?,
+            amount: deposit.minor.unsigned_abs(),
+        })
+    }
+
+    pub(super) fn new_intent(
+        &self,
+        id: IntentId,
+        kind: IntentKind,
+        plan: Plan,
+        effects: &mut WalletEffects,
+        cx: &Cx<'_>,
+    ) -> Intent {
+        effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
+        let deposit = &self.deposit;
+        Intent {
+            wallet: Some(deposit.wallet),
+            request: deposit.request,
+            coin: Some(deposit.coin),
+            ..Intent::new(id, deposit.tenant, kind, deposit.id.0, plan, cx.now)
+        }
+    }
+
+    /// A release that has no transaction yet is no longer wanted. One that has is called off by its transaction, when
+    /// that is next looked at.
+    pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        let release = self.deposit.release;
+        let waiting = |intent: &&mut Intent| intent.state == IntentState::Waiting;
+        if let Some(intent) = self.intent(release).filter(waiting) {
+            intent.enter(IntentState::Cancelled, cx.now);
+            effects.jobs.push((intent.id.0, JobChange::Done));
+        }
+    }
+
+    /// Whether a release may be signed for it now.
+    pub fn may_release(&self) -> bool {
+        self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen()
+    }
+
+    /// The release took effect in `tx`.
+    pub fn released(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let Some(state) = self.next(Trigger::ReleaseDone) else {
+            if self.deposit.state != DepositState::Completed {
+                let what = format!("a {} deposit was released on the chain", self.deposit.state.name());
+                self.alert(AlertKind::ChainMismatch, what, &mut effects);
+            }
+            return effects;
+        };
+        self.enter(state, &mut effects, cx);
+        self.deposit.back_to = None;
+        self.deposit.release_tx = Some(tx);
+        let first = self.deposit.completed_at.is_none();
+        self.deposit.completed_at.get_or_insert(cx.now);
+        self.wallet.touch(cx.now);
+        if first {
+            let event = WalletEvent::TransferComplete {
+                about: self.about(),
+                minor: self.deposit.minor,
+                coin: self.deposit.coin,
+                tx,
+                at: cx.now,
+            };
+            self.tell(event, &mut effects);
+        }
+        effects
+    }
+
+    /// The release failed as often as it is tried.
+    pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(Trigger::ReleaseFailed) {
+            self.enter(state, &mut effects, cx);
+            self.fail(reason, &mut effects, cx);
+            let what = format!("a release failed: {}", reason.name());
+            self.alert(AlertKind::Transaction, what, &mut effects);
+        }
+        effects
+    }
+
+    /// The release certainly did not happen and never will: what follows is the wallet's state to say.
+    pub fn release_stopped(&mut self, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let trigger = match self.wallet.state {
+            WalletState::Active | WalletState::Pending => Trigger::ReleaseStopped,
+            WalletState::Blocked => Trigger::ReleaseStoppedBlocked,
+            WalletState::Blacklisted => Trigger::ReleaseStoppedBlacklisted,
+        };
+        match self.next(trigger) {
+            Some(state) => {
+                self.enter(state, &mut effects, cx);
+                if state == DepositState::Rejected {
+                    self.fail(FailureReason::AddressBlacklisted, &mut effects, cx);
+                }
+            }
+            None if self.deposit.state == DepositState::Approved => self.want_release(terms, &mut effects, cx),
+            None => {}
+        }
+        effects
+    }
+}

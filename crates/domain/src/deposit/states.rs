@@ -1,0 +1,226 @@
+//! The incoming transaction's state machine: what each trigger does in each state (`decisions.md`, "Incoming
+//! transaction").
+
+use super::DepositState;
+
+/// What can happen to a deposit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trigger {
+    /// Its log is in a block.
+    Included,
+    /// The block that it was in was reorganised away.
+    Lost,
+    /// It is at the policy's depth; the wallet is in use.
+    Counted,
+    /// The same, and the wallet is blocked.
+    CountedBlocked,
+    /// The same, and the wallet is blacklisted.
+    CountedBlacklisted,
+    /// Screening approved it.
+    RiskApproved,
+    /// Screening wants a person.
+    RiskReview,
+    /// Screening refused it; it may be given back.
+    RiskRejected,
+    /// Screening refused it, and it may never be given back.
+    RiskLegal,
+    /// Screening had the wallet blocked, and has not decided about the deposit.
+    RiskHeld,
+    /// A person approved it.
+    ReviewApproved,
+    /// A person refused it.
+    ReviewRejected,
+    /// A person keeps it for the law.
+    ReviewLegal,
+    /// The wallet is blocked now.
+    WalletBlocked,
+    /// The wallet is in use again.
+    WalletUnblocked,
+    /// The wallet is blacklisted now.
+    WalletBlacklisted,
+    /// The release took effect.
+    ReleaseDone,
+    /// The release failed as often as it is tried.
+    ReleaseFailed,
+    /// The release certainly did not happen and will not; the wallet is in use.
+    ReleaseStopped,
+    /// The same, and the wallet is blocked.
+    ReleaseStoppedBlocked,
+    /// The same, and the wallet is blacklisted.
+    ReleaseStoppedBlacklisted,
+    /// Compliance wants to give it back.
+    RefundAsked,
+    /// It was given back.
+    RefundDone,
+    /// It could not be given back.
+    RefundFailed,
+    /// It stayed out of the chain for longer than is waited for.
+    Dropped,
+}
+
+impl Trigger {
+    /// Every trigger.
+    pub const ALL: [Trigger; 25] = [
+        Trigger::Included,
+        Trigger::Lost,
+        Trigger::Counted,
+        Trigger::CountedBlocked,
+        Trigger::CountedBlacklisted,
+        Trigger::RiskApproved,
+        Trigger::RiskReview,
+        Trigger::RiskRejected,
+        Trigger::RiskLegal,
+        Trigger::RiskHeld,
+        Trigger::ReviewApproved,
+        Trigger::ReviewRejected,
+        Trigger::ReviewLegal,
+        Trigger::WalletBlocked,
+        Trigger::WalletUnblocked,
+        Trigger::WalletBlacklisted,
+        Trigger::ReleaseDone,
+        Trigger::ReleaseFailed,
+        Trigger::ReleaseStopped,
+        Trigger::ReleaseStoppedBlocked,
+        Trigger::ReleaseStoppedBlacklisted,
+        Trigger::RefundAsked,
+        Trigger::RefundDone,
+        Trigger::RefundFailed,
+        Trigger::Dropped,
+    ];
+
+    /// The words in `docs/states.md`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Trigger::Included => "found in a block",
+            Trigger::Lost => "its block is gone",
+            Trigger::Counted => "deep enough",
+            Trigger::CountedBlocked => "deep enough, wallet blocked",
+            Trigger::CountedBlacklisted => "deep enough, wallet blacklisted",
+            Trigger::RiskApproved => "risk: approved",
+            Trigger::RiskReview => "risk: a person",
+            Trigger::RiskRejected => "risk: refused, refundable",
+            Trigger::RiskLegal => "risk: refused, legal hold",
+            Trigger::RiskHeld => "risk: wallet blocked",
+            Trigger::ReviewApproved => "person approves",
+            Trigger::ReviewRejected => "person rejects",
+            Trigger::ReviewLegal => "person: legal hold",
+            Trigger::WalletBlocked => "wallet blocked",
+            Trigger::WalletUnblocked => "wallet unblocked",
+            Trigger::WalletBlacklisted => "wallet blacklisted",
+            Trigger::ReleaseDone => "release done",
+            Trigger::ReleaseFailed => "release failed",
+            Trigger::ReleaseStopped => "release stopped",
+            Trigger::ReleaseStoppedBlocked => "release stopped, wallet blocked",
+            Trigger::ReleaseStoppedBlacklisted => "release stopped, wallet blacklisted",
+            Trigger::RefundAsked => "refund proposed",
+            Trigger::RefundDone => "refund done",
+            Trigger::RefundFailed => "refund failed",
+            Trigger::Dropped => "stayed out of the chain",
+        }
+    }
+}
+
+/// What a trigger does in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It is in this state now.
+    To(DepositState),
+    /// It is in the state again that it had before it was suspended or refunded.
+    Back,
+    /// Nothing changes: it is known already, or not yet decided by it.
+    Stays,
+    /// The command is refused, nothing changes.
+    Refused,
+    /// The state stays, and a person looks: it contradicts what is known.
+    Person,
+}
+
+impl DepositState {
+    /// The matrix state × trigger. A deposit begins as `Seen`.
+    pub const fn on(self, trigger: Trigger) -> Step {
+        use DepositState::{Approved, Held, InReview, LegalHold, Rejected, Screening};
+        use Trigger as T;
+        match trigger {
+            T::Included | T::Lost | T::Counted | T::CountedBlocked | T::CountedBlacklisted | T::Dropped => {
+                self.on_chain(trigger)
+            }
+            T::ReleaseDone
+            | T::ReleaseFailed
+            | T::ReleaseStopped
+            | T::ReleaseStoppedBlocked
+            | T::ReleaseStoppedBlacklisted
+            | T::RefundAsked
+            | T::RefundDone
+            | T::RefundFailed => self.on_transfer(trigger),
+
+            T::RiskApproved if matches!(self, Screening) => Step::To(Approved),
+            T::RiskReview if matches!(self, Screening) => Step::To(InReview),
+            T::RiskRejected if matches!(self, Screening) => Step::To(Rejected),
+            T::RiskLegal if matches!(self, Screening) => Step::To(LegalHold),
+            T::RiskHeld if matches!(self, Screening) => Step::To(Held),
+            T::ReviewApproved if matches!(self, InReview) => Step::To(Approved),
+            T::ReviewRejected if matches!(self, InReview) => Step::To(Rejected),
+            T::ReviewLegal if matches!(self, InReview | Rejected) => Step::To(LegalHold),
+            T::RiskApproved | T::RiskReview | T::RiskRejected | T::RiskLegal | T::RiskHeld => Step::Refused,
+            T::ReviewApproved | T::ReviewRejected | T::ReviewLegal => Step::Refused,
+
+            T::WalletBlocked if matches!(self, Screening) => Step::To(Held),
+            T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),
+            T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => Step::To(Rejected),
+            // What is seen is decided when it counts, what is suspended when it is back, what is approved when the
+            // chain has said what became of its release.
+            T::WalletBlocked | T::WalletUnblocked | T::WalletBlacklisted => Step::Stays,
+        }
+    }
+
+    const fn on_chain(self, trigger: Trigger) -> Step {
+        use DepositState::{
+            Approved, Completed, Failed, Held, InReview, LegalHold, Orphaned, Refunded, Refunding, Rejected, Screening,
+            Seen, Suspended,
+        };
+        match (self, trigger) {
+            (Orphaned, Trigger::Included) => Step::To(Seen),
+            (Failed, Trigger::Included) => Step::Person,
+            (_, Trigger::Included) => Step::Stays,
+
+            (Seen, Trigger::Lost) => Step::To(Orphaned),
+            (Held | Screening | InReview | Approved | Completed | Rejected | LegalHold, Trigger::Lost) => {
+                Step::To(Suspended)
+            }
+            (Orphaned | Suspended, Trigger::Lost) => Step::Stays,
+            (_, Trigger::Lost) => Step::Person,
+
+            (Suspended, Trigger::Dropped) => Step::To(Failed),
+            (_, Trigger::Dropped) => Step::Stays,
+
+            (Suspended, _) => Step::Back,
+            (Failed, _) => Step::Person,
+            (Seen, Trigger::Counted) => Step::To(Screening),
+            (Seen, Trigger::CountedBlocked) => Step::To(Held),
+            (Seen, Trigger::CountedBlacklisted) => Step::To(Rejected),
+            (Orphaned | Held | Screening | InReview | Approved | Completed, _) => Step::Stays,
+            (Rejected | LegalHold | Refunding | Refunded | Seen, _) => Step::Stays,
+        }
+    }
+
+    const fn on_transfer(self, trigger: Trigger) -> Step {
+        use DepositState::{Approved, Completed, Failed, Held, Refunded, Refunding, Rejected, Suspended};
+        match (self, trigger) {
+            (Approved | Suspended, Trigger::ReleaseDone) => Step::To(Completed),
+            (Completed, Trigger::ReleaseDone) => Step::Stays,
+            (_, Trigger::ReleaseDone) => Step::Person,
+
+            (Approved, Trigger::ReleaseFailed) => Step::To(Failed),
+            (Approved, Trigger::ReleaseStoppedBlocked) => Step::To(Held),
+            (Approved, Trigger::ReleaseStoppedBlacklisted) => Step::To(Rejected),
+
+            (Rejected | Failed, Trigger::RefundAsked) => Step::To(Refunding),
+            (_, Trigger::RefundAsked) => Step::Refused,
+            (Refunding, Trigger::RefundDone) => Step::To(Refunded),
+            (Refunding, Trigger::RefundFailed) => Step::Back,
+            (Refunded, Trigger::RefundDone) => Step::Stays,
+            (_, Trigger::RefundDone) => Step::Person,
+            _ => Step::Stays,
+        }
+    }
+}
