@@ -7,19 +7,20 @@ use super::tree::Tree;
 
 const RULE: &str = "arrows";
 /// Test support: any room but `domain` may use it in its own tests.
-const TEST_SUPPORT: &str = "testkit";
+const TEST_SUPPORT: [&str; 2] = ["testkit", "devchain"];
 
 /// Package → the packages of ours that it may import.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("domain", &[]),
     ("store", &["domain"]),
     ("adapters", &["domain"]),
     ("engine", &["domain", "store"]),
     ("http-api", &["domain", "engine"]),
     ("testkit", &["domain"]),
-    ("server", &["domain", "store", "engine", "adapters", "http-api", "testkit"]),
+    ("devchain", &["domain"]),
+    ("server", &["domain", "store", "engine", "adapters", "http-api", "testkit", "devchain"]),
     // Development only; nothing imports it.
-    ("simulator", &["domain", "store", "engine", "testkit"]),
+    ("simulator", &["domain", "store", "engine", "testkit", "devchain"]),
     ("xtask", &[]),
 ];
 
@@ -36,7 +37,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         };
         for dependency in manifest.dependencies.iter().filter(|dependency| ours.contains(&dependency.name.as_str())) {
             let name = dependency.name.as_str();
-            let for_tests = dependency.purpose == Purpose::Dev && name == TEST_SUPPORT && manifest.name != "domain";
+            let for_tests =
+                dependency.purpose == Purpose::Dev && TEST_SUPPORT.contains(&name) && manifest.name != "domain";
             if !allowed.contains(&name) && !for_tests {
                 let message = format!("{} must not import {name}; it may import {allowed:?}", manifest.name);
                 findings.push(Finding::new(path, dependency.line, RULE, message));
@@ -72,6 +74,8 @@ mod tests {
             ("testkit", "dependencies", "store", 1),
             ("store", "dev-dependencies", "testkit", 0),
             ("store", "dependencies", "testkit", 1),
+            ("adapters", "dev-dependencies", "devchain", 0),
+            ("adapters", "dependencies", "devchain", 1),
             ("domain", "dev-dependencies", "testkit", 1),
             ("adapters", "dev-dependencies", "store", 1),
             ("server", "dependencies", "simulator", 1),

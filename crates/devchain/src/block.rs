@@ -1,0 +1,148 @@
+//! Blocks: headers with real hashes and parent links, transactions and their receipts.
+//!
+//! All roots but one are the real ones. `stateRoot` commits to the parent's root and to what changed, not to a Merkle
+//! trie: equal histories have equal roots, but no proof of an account can be made against it.
+
+use std::sync::Arc;
+
+use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH, EMPTY_WITHDRAWALS};
+use alloy_consensus::proofs::{calculate_receipt_root, calculate_transaction_root};
+use alloy_consensus::{Header, Receipt as ConsensusReceipt, ReceiptEnvelope, TxReceipt as _, Typed2718 as _};
+use alloy_eips::eip1559::{BaseFeeParams, calc_next_block_base_fee};
+use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
+use alloy_primitives::{Address, B256, Bloom, Bytes, Log, U256, keccak256};
+use alloy_rlp::Encodable as _;
+
+use crate::state::Changes;
+use crate::tx::Tx;
+
+/// What became of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Receipt {
+    pub(crate) succeeded: bool,
+    pub(crate) gas_used: u64,
+    pub(crate) logs: Vec<Log>,
+}
+
+/// Transactions and what became of each, in the same order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) txs: Vec<Tx>,
+    pub(crate) receipts: Vec<Receipt>,
+}
+
+/// A block with its hash. Cheap to clone but for its header.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) header: Header,
+    pub(crate) hash: B256,
+    pub(crate) body: Arc<Body>,
+}
+
+impl Block {
+    pub(crate) fn seal(header: Header, body: Arc<Body>) -> Block {
+        let hash = header.hash_slow();
+        Block { header, hash, body }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.header.number
+    }
+
+    pub(crate) fn base_fee(&self) -> u64 {
+        self.header.base_fee_per_gas.unwrap_or_default()
+    }
+}
+
+/// Wei that go to somebody, or away, by a test's or the sandbox's decision: the account's new balance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, alloy_rlp::RlpEncodable, alloy_rlp::RlpDecodable)]
+pub(crate) struct Grant {
+    pub(crate) account: Address,
+    pub(crate) balance: U256,
+}
+
+/// What a block's header takes from outside of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// Seconds since 1970.
+    pub(crate) timestamp: u64,
+    pub(crate) gas_limit: u64,
+    /// Wei per gas; `None` = what EIP-1559 says.
+    pub(crate) base_fee: Option<u64>,
+    /// How many reorganisations there were: blocks that replace others have other hashes.
+    pub(crate) fork: u64,
+}
+
+/// The base fee of the block behind this one, by EIP-1559.
+pub(crate) fn next_base_fee(parent: &Header) -> u64 {
+    let base_fee = parent.base_fee_per_gas.unwrap_or_default();
+    calc_next_block_base_fee(parent.gas_used, parent.gas_limit, base_fee, BaseFeeParams::ethereum())
+}
+
+/// The header of an empty block.
+pub(crate) fn empty_header(parent: &Header, parent_hash: B256, setting: Setting) -> Header {
+    Header {
+        parent_hash,
+        ommers_hash: EMPTY_OMMER_ROOT_HASH,
+        state_root: parent.state_root,
+        transactions_root: EMPTY_ROOT_HASH,
+        receipts_root: EMPTY_ROOT_HASH,
+        number: parent.number + 1,
+        gas_limit: setting.gas_limit,
+        timestamp: setting.timestamp,
+        extra_data: extra_data(setting.fork),
+        mix_hash: parent_hash,
+        base_fee_per_gas: Some(setting.base_fee.unwrap_or_else(|| next_base_fee(parent))),
+        withdrawals_root: Some(EMPTY_WITHDRAWALS),
+        blob_gas_used: Some(0),
+        excess_blob_gas: Some(0),
+        parent_beacon_block_root: Some(B256::ZERO),
+        requests_hash: Some(EMPTY_REQUESTS_HASH),
+        ..Header::default()
+    }
+}
+
+fn extra_data(fork: u64) -> Bytes {
+    Bytes::from(format!("corridor/{fork}").into_bytes())
+}
+
+/// The block of these transactions, given the header that it would have without them.
+pub(crate) fn complete(mut header: Header, body: Body, changes: &Changes, grants: &[Grant]) -> Block {
+    header.state_root = state_root(header.state_root, changes, grants);
+    if !body.txs.is_empty() {
+        let envelopes: Vec<_> = body.txs.iter().map(Tx::envelope).collect();
+        let receipts = envelope_receipts(&body);
+        header.transactions_root = calculate_transaction_root(&envelopes);
+        header.receipts_root = calculate_receipt_root(&receipts);
+        header.logs_bloom = receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | receipt.bloom());
+        header.gas_used = body.receipts.iter().map(|receipt| receipt.gas_used).sum();
+    }
+    Block::seal(header, Arc::new(body))
+}
+
+fn envelope_receipts(body: &Body) -> Vec<ReceiptEnvelope> {
+    let mut cumulative_gas_used = 0;
+    let one = |(tx, receipt): (&Tx, &Receipt)| {
+        cumulative_gas_used += receipt.gas_used;
+        let (status, logs) = (receipt.succeeded.into(), receipt.logs.clone());
+        let receipt = ConsensusReceipt { status, cumulative_gas_used, logs }.with_bloom();
+        match tx.envelope().ty() {
+            0 => ReceiptEnvelope::Legacy(receipt),
+            1 => ReceiptEnvelope::Eip2930(receipt),
+            4 => ReceiptEnvelope::Eip7702(receipt),
+            _ => ReceiptEnvelope::Eip1559(receipt),
+        }
+    };
+    body.txs.iter().zip(&body.receipts).map(one).collect()
+}
+
+/// `keccak256(parent's root, what changed)`; the parent's where nothing did.
+pub(crate) fn state_root(parent: B256, changes: &Changes, grants: &[Grant]) -> B256 {
+    if changes.is_empty() && grants.is_empty() {
+        return parent;
+    }
+    let mut bytes = parent.to_vec();
+    changes.encode(&mut bytes);
+    alloy_rlp::encode_list(grants, &mut bytes);
+    keccak256(bytes)
+}

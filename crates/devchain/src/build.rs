@@ -1,0 +1,67 @@
+//! Making a block: executes candidates on top of a state and collects what they did.
+
+use alloy_consensus::{Header, Transaction as _};
+use alloy_primitives::Bytes;
+use revm::context::result::{EVMError, ExecutionResult};
+
+use crate::block::{Block, Body, Grant, Receipt, complete};
+use crate::exec::{Checks, run};
+use crate::state::Changes;
+use crate::tx::Tx;
+use crate::world::World;
+
+/// A block that is not part of the chain yet.
+pub(crate) struct Built {
+    pub(crate) block: Block,
+    pub(crate) changes: Changes,
+    /// What each of its transactions returned, or reverted with.
+    pub(crate) outputs: Vec<Bytes>,
+    /// Candidates that cannot be executed now, each with the reason.
+    pub(crate) left_out: Vec<(Tx, String)>,
+}
+
+/// Makes a block of those candidates that can be executed, in their order.
+pub(crate) fn build(
+    mut world: World<'_>,
+    header: Header,
+    chain_id: u64,
+    candidates: Vec<Tx>,
+    grants: &[Grant],
+) -> Built {
+    let (mut body, mut outputs, mut left_out) = (Body::default(), Vec::new(), Vec::new());
+    let mut gas_left = header.gas_limit;
+    for tx in candidates {
+        if tx.envelope().gas_limit() > gas_left {
+            left_out.push((tx, "exceeds block gas limit".to_owned()));
+            continue;
+        }
+        match execute(&mut world, &header, chain_id, &tx) {
+            Ok((receipt, output)) => {
+                gas_left = gas_left.saturating_sub(receipt.gas_used);
+                body.txs.push(tx);
+                body.receipts.push(receipt);
+                outputs.push(output);
+            }
+            Err(reason) => left_out.push((tx, reason)),
+        }
+    }
+    let changes = world.into_changes();
+    Built { block: complete(header, body, &changes, grants), changes, outputs, left_out }
+}
+
+fn execute(world: &mut World<'_>, header: &Header, chain_id: u64, tx: &Tx) -> Result<(Receipt, Bytes), String> {
+    let checks = if tx.is_unsigned() { Checks::Unsigned } else { Checks::Full };
+    let ran = run(world, header, chain_id, tx.env(), checks).map_err(|fault| match fault {
+        EVMError::Transaction(refusal) => refusal.to_string(),
+        other => other.to_string(),
+    })?;
+    world.commit(ran.state);
+    let gas_used = ran.result.tx_gas_used();
+    Ok(match ran.result {
+        ExecutionResult::Success { logs, output, .. } => {
+            (Receipt { succeeded: true, gas_used, logs }, output.into_data())
+        }
+        ExecutionResult::Revert { output, .. } => (Receipt { succeeded: false, gas_used, logs: Vec::new() }, output),
+        ExecutionResult::Halt { .. } => (Receipt { succeeded: false, gas_used, logs: Vec::new() }, Bytes::new()),
+    })
+}

@@ -1,0 +1,105 @@
+//! The blocks that are remembered, found by number, hash and transaction.
+//!
+//! Of the newest blocks all are kept; of older ones only those with transactions, until there are too many of these.
+
+use std::collections::{BTreeMap, HashMap};
+
+use alloy_primitives::B256;
+
+use crate::block::Block;
+
+/// Of this many newest blocks all are kept.
+pub(crate) const KEPT_BLOCKS: u64 = 4_096;
+/// Older blocks with transactions are kept until there are more transactions than this.
+pub(crate) const KEPT_TXS: usize = 20_000;
+
+/// Where a transaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) number: u64,
+    pub(crate) index: usize,
+}
+
+/// Remembered blocks; never none.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    blocks: BTreeMap<u64, Block>,
+    numbers: HashMap<B256, u64>,
+    txs: HashMap<B256, Place>,
+    /// Blocks below this one are kept for their transactions only.
+    empties_from: u64,
+}
+
+impl History {
+    /// Adds a block on top.
+    pub(crate) fn push(&mut self, block: Block) {
+        let number = block.number();
+        self.numbers.insert(block.hash, number);
+        for (index, tx) in block.body.txs.iter().enumerate() {
+            self.txs.insert(tx.hash(), Place { number, index });
+        }
+        self.blocks.insert(number, block);
+        self.forget_old();
+    }
+
+    /// Takes the newest block away.
+    pub(crate) fn pop(&mut self) -> Option<Block> {
+        let (_, block) = self.blocks.pop_last()?;
+        self.forget(&block);
+        Some(block)
+    }
+
+    pub(crate) fn head(&self) -> Option<&Block> {
+        self.blocks.last_key_value().map(|(_, block)| block)
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&Block> {
+        self.blocks.get(&number)
+    }
+
+    pub(crate) fn by_hash(&self, hash: &B256) -> Option<&Block> {
+        self.get(*self.numbers.get(hash)?)
+    }
+
+    pub(crate) fn tx(&self, hash: &B256) -> Option<(&Block, usize)> {
+        let place = self.txs.get(hash)?;
+        Some((self.get(place.number)?, place.index))
+    }
+
+    /// Those of a range that are remembered, in order.
+    pub(crate) fn range(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
+        let range = (from <= to).then(|| self.blocks.range(from..=to));
+        range.into_iter().flatten().map(|(_, block)| block)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.values()
+    }
+
+    fn forget(&mut self, block: &Block) {
+        self.numbers.remove(&block.hash);
+        for tx in &block.body.txs {
+            self.txs.remove(&tx.hash());
+        }
+    }
+
+    fn forget_old(&mut self) {
+        let newest = self.blocks.last_key_value().map_or(0, |(number, _)| *number);
+        let keep_from = (newest + 1).saturating_sub(KEPT_BLOCKS);
+        for number in self.empties_from.max(1)..keep_from {
+            if self.blocks.get(&number).is_some_and(|block| block.body.txs.is_empty())
+                && let Some(block) = self.blocks.remove(&number)
+            {
+                self.forget(&block);
+            }
+        }
+        self.empties_from = self.empties_from.max(keep_from);
+        while self.txs.len() > KEPT_TXS {
+            // Block 0 has no transactions and is what `earliest` means: it stays.
+            let Some((&oldest, _)) = self.blocks.range(1..keep_from).next() else { break };
+            if let Some(block) = self.blocks.remove(&oldest) {
+                self.forget(&block);
+            }
+        }
+    }
+}
