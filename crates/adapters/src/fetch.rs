@@ -83,7 +83,8 @@ fn check_scheme(url: &str) -> Result<(), FetchError> {
     Err(FetchError::NotHttps { url: url.to_owned() })
 }
 
-fn causes(error: &dyn std::error::Error) -> String {
+/// An error with all its causes.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(next) = cause {

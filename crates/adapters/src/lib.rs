@@ -1,4 +1,4 @@
-//! The outside world: rails, rates, sanction lists, the bank directory.
+//! The outside world: rails, rates, sanction lists, the bank directory, the banks' receivers of webhooks.
 //!
 //! Each module speaks one outside party's language and turns it into values of the domain. None decides about money.
 
@@ -6,6 +6,7 @@ pub mod bank_directory;
 pub mod rails;
 pub mod rates;
 pub mod screening;
+pub mod webhooks;
 
 mod fetch;
 pub use fetch::FetchError;

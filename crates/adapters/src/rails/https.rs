@@ -2,8 +2,6 @@
 //!
 //! Only a failure to connect proves that nothing was sent; every other failure leaves the outcome open.
 
-use std::error::Error as _;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::rail::Reports;
@@ -14,6 +12,7 @@ use secrecy::ExposeSecret;
 use super::answers::Delivery;
 use super::reports;
 use super::{HttpsConfig, MAX_MESSAGE_BYTES, Message, SetupError};
+use crate::fetch::causes;
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
 const CURSOR_HEADER: &str = "x-report-cursor";
@@ -166,15 +165,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, BodyError> {
 
 /// The whole chain of causes, without the URL (a cursor in it says nothing, and it is the same for all).
 fn describe(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // Writing to a String cannot fail.
-        let _ = write!(text, ": {cause}");
-        source = cause.source();
-    }
-    text
+    causes(&error.without_url())
 }
 
 #[cfg(test)]

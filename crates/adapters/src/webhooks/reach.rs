@@ -1,0 +1,230 @@
+//! How far webhooks reach: which URLs and which resolved addresses are allowed, checked at the moment of connecting, so
+//! that a name that changes its address between a check and a connection gains nothing.
+
+use std::fmt;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::address::{self, Inward};
+
+/// Addresses of one name that are looked at.
+const ADDRESSES_MAX: usize = 16;
+
+/// Whom webhooks may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Anybody on the internet, over HTTPS.
+    Internet,
+    /// Also this machine and its private network, and plain HTTP: for a sandbox and for a bank's own tests.
+    Sandbox,
+}
+
+/// Why a URL is no address of a receiver.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlFault {
+    /// Not a URL at all.
+    #[error("is no URL: {0}")]
+    Unreadable(String),
+    /// Plain HTTP, or something else altogether.
+    #[error("must begin with https://")]
+    NotHttps,
+    /// No host, a user name, a query or a fragment.
+    #[error("must be https://host[:port][/path] and nothing else")]
+    NotPlain,
+    /// An address that only insiders have.
+    #[error("{address} is {why}: webhooks go to the internet only")]
+    Inward {
+        /// The address.
+        address: IpAddr,
+        /// What it is.
+        why: Inward,
+    },
+    /// A name that stands for nobody.
+    #[error("{0} has no address")]
+    NoAddress(String),
+}
+
+impl Reach {
+    /// The URL of a path below a receiver's base, if both are allowed. A name is only resolved when it is connected to.
+    ///
+    /// # Errors
+    /// What is wrong with the base.
+    pub fn url(self, base: &str, path: &str) -> Result<Url, UrlFault> {
+        let mut url = Url::parse(base).map_err(|error| UrlFault::Unreadable(error.to_string()))?;
+        match (url.scheme(), self) {
+            ("https", _) | ("http", Reach::Sandbox) => {}
+            _ => return Err(UrlFault::NotHttps),
+        }
+        let bare = url.username().is_empty() && url.password().is_none();
+        if !bare || url.query().is_some() || url.fragment().is_some() {
+            return Err(UrlFault::NotPlain);
+        }
+        let host = url.host_str().ok_or(UrlFault::NotPlain)?;
+        // The parser has turned every other spelling of an address (0x7f.1, 2130706433, 017700000001) into this one.
+        if let Ok(address) = host.trim_matches(['[', ']']).parse() {
+            self.allows(address)?;
+        }
+        let path = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        Ok(url)
+    }
+
+    fn allows(self, address: IpAddr) -> Result<(), UrlFault> {
+        match address::outward(address) {
+            Err(Inward::Loopback | Inward::Private) if self == Reach::Sandbox => Ok(()),
+            Err(why) => Err(UrlFault::Inward { address, why }),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// The addresses of a name that may be connected to.
+    fn allowed(self, name: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, UrlFault> {
+        let mut allowed = Vec::new();
+        let mut refusal = UrlFault::NoAddress(name.to_owned());
+        for address in found.into_iter().take(ADDRESSES_MAX) {
+            match self.allows(address) {
+                Ok(()) => allowed.push(address),
+                Err(fault) => refusal = fault,
+            }
+        }
+        if allowed.is_empty() { Err(refusal) } else { Ok(allowed) }
+    }
+}
+
+/// Finds the addresses of a name.
+pub(super) type Lookup =
+    Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = std::io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
+
+/// Asks the system.
+pub(super) fn system_lookup() -> Lookup {
+    Arc::new(|name| {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    })
+}
+
+/// The resolver of the client's own connector: what it answers is what is connected to, and nothing else is.
+pub(super) struct Guard {
+    reach: Reach,
+    lookup: Lookup,
+}
+
+impl Guard {
+    pub(super) fn new(reach: Reach, lookup: Lookup) -> Guard {
+        Guard { reach, lookup }
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Guard").field("reach", &self.reach).finish_non_exhaustive()
+    }
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.reach;
+        let name = name.as_str().to_owned();
+        let looking = (self.lookup)(name.clone());
+        Box::pin(async move {
+            let allowed = reach.allowed(&name, looking.await?)?;
+            // Port 0: the connector puts the URL's there.
+            let addresses: Addrs = Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(reach: Reach, base: &str) -> UrlFault {
+        reach.url(base, "/webhooks/wallet/payment-received").expect_err(base)
+    }
+
+    #[test]
+    fn only_plain_https_addresses_are_receivers() {
+        let url = Reach::Internet.url("https://bank.example:8443/in/", "/webhooks/wallet/wallet-blocked");
+        assert_eq!(url.expect("allowed").as_str(), "https://bank.example:8443/in/webhooks/wallet/wallet-blocked");
+        for base in ["http://bank.example", "ftp://bank.example", "file:///etc/passwd", "gopher://bank.example"] {
+            assert_eq!(refusal(Reach::Internet, base), UrlFault::NotHttps, "{base}");
+        }
+        for base in ["https://user@bank.example", "https://u:p@bank.example", "https://bank.example?x=", "https://b#f"]
+        {
+            assert_eq!(refusal(Reach::Internet, base), UrlFault::NotPlain, "{base}");
+        }
+        for base in ["", "bank.example", "https://", "https://[::1", "https://a b", "https://256.0.0.1"] {
+            assert!(matches!(refusal(Reach::Internet, base), UrlFault::Unreadable(_)), "{base}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_recognised_in_every_spelling() {
+        for (host, why) in [
+            ("127.0.0.1", Inward::Loopback),
+            ("127.1", Inward::Loopback),
+            ("127.0.0.1.", Inward::Loopback),
+            ("2130706433", Inward::Loopback),
+            ("0x7f000001", Inward::Loopback),
+            ("0x7f.1", Inward::Loopback),
+            ("017700000001", Inward::Loopback),
+            ("0177.0.0.01", Inward::Loopback),
+            ("%31%32%37.0.0.1", Inward::Loopback),
+            ("１２７.０.０.１", Inward::Loopback),
+            ("127。0。0。1", Inward::Loopback),
+            ("0", Inward::Unspecified),
+            ("169.254.169.254", Inward::LinkLocal),
+            ("0xa9fea9fe", Inward::LinkLocal),
+            ("2852039166", Inward::LinkLocal),
+            ("10.1", Inward::Private),
+            ("192.168.257", Inward::Private),
+            ("[::1]", Inward::Loopback),
+            ("[0:0:0:0:0:0:0:1]", Inward::Loopback),
+            ("[::]", Inward::Unspecified),
+            ("[::ffff:127.0.0.1]", Inward::Mapped),
+            ("[::ffff:7f00:1]", Inward::Mapped),
+            ("[::ffff:169.254.169.254]", Inward::Mapped),
+            ("[::127.0.0.1]", Inward::Mapped),
+            ("[64:ff9b::10.0.0.1]", Inward::Translated),
+            ("[2002:7f00:1::]", Inward::Translated),
+            ("[2001::1]", Inward::Translated),
+            ("[fe80::1]", Inward::LinkLocal),
+            ("[fd00:ec2::254]", Inward::Private),
+        ] {
+            let fault = refusal(Reach::Internet, &format!("https://{host}"));
+            assert!(matches!(&fault, UrlFault::Inward { why: found, .. } if *found == why), "{host}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_sandbox_reaches_its_own_machine_and_network_and_no_further_in() {
+        for base in
+            ["http://127.0.0.1:9000", "http://localhost:9000", "https://[::1]", "http://10.0.0.7", "http://b.example"]
+        {
+            assert!(Reach::Sandbox.url(base, "/x").is_ok(), "{base}");
+        }
+        for base in ["http://169.254.169.254", "http://0.0.0.0", "http://[::ffff:127.0.0.1]", "ftp://127.0.0.1"] {
+            assert!(Reach::Sandbox.url(base, "/x").is_err(), "{base}");
+        }
+    }
+
+    #[test]
+    fn of_a_name_s_addresses_only_those_of_the_internet_are_connected_to() {
+        let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().expect("an address")).collect();
+        let allowed = |texts: &[&str]| Reach::Internet.allowed("bank.example", addresses(texts));
+        assert_eq!(allowed(&["10.0.0.1", "1.1.1.1", "::1"]), Ok(addresses(&["1.1.1.1"])));
+        let inward = UrlFault::Inward { address: "fd00::1".parse().expect("an address"), why: Inward::Private };
+        assert_eq!(allowed(&["127.0.0.1", "fd00::1"]), Err(inward));
+        assert_eq!(allowed(&[]), Err(UrlFault::NoAddress("bank.example".to_owned())));
+        let many = vec!["1.1.1.1"; 100];
+        assert_eq!(allowed(&many).map(|found| found.len()), Ok(ADDRESSES_MAX));
+    }
+}

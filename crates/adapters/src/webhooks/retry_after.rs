@@ -1,0 +1,46 @@
+//! `Retry-After` (RFC 9110 §10.2.3): seconds, or a date. What follows from it is not decided here.
+
+use domain::time::{Span, Timestamp};
+use jiff::fmt::rfc2822::DateTimeParser;
+
+/// The longest wait that is passed on, whatever the receiver asks for.
+const WAIT_MAX: Span = Span::days(7);
+
+/// How long to wait from `now` on; `None` where the value says nothing.
+pub(super) fn read(value: &str, now: Timestamp) -> Option<Span> {
+    let value = value.trim();
+    let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More digits than a number has are a very long wait.
+        Span(value.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(1_000_000))
+    } else {
+        let until = DateTimeParser::new().parse_timestamp(value).ok()?;
+        Timestamp(until.as_microsecond()) - now
+    };
+    Some(wait.clamp(Span(0), WAIT_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_and_dates_are_understood_and_bounded() {
+        // 2026-11-21T06:57:48Z
+        let now = Timestamp(1_795_244_268_000_000);
+        for (value, wait) in [
+            ("0", Some(Span(0))),
+            (" 120 ", Some(Span::secs(120))),
+            ("604801", Some(WAIT_MAX)),
+            ("99999999999999999999999", Some(WAIT_MAX)),
+            ("Sat, 21 Nov 2026 06:58:48 GMT", Some(Span::secs(60))),
+            ("Sat, 21 Nov 2026 06:56:48 GMT", Some(Span(0))),
+            ("Fri, 21 Nov 2036 06:56:48 GMT", Some(WAIT_MAX)),
+            ("", None),
+            ("-5", None),
+            ("1.5", None),
+            ("soon", None),
+        ] {
+            assert_eq!(read(value, now), wait, "{value}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The sender: one signed POST, one answer. It follows no redirect, repeats nothing, reads no more than the beginning of
+//! an answer, and keeps connections open so that the next event need not make one.
+
+use std::time::{Duration, Instant};
+
+use domain::ports::{Answer, Receiver};
+use domain::time::{Span, Timestamp};
+use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
+use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::{Certificate, Client, Response, StatusCode, redirect, retry};
+use serde::Deserialize;
+
+use crate::fetch::causes;
+
+use super::reach::{Guard, Lookup, Reach, UrlFault, system_lookup};
+use super::retry_after;
+use super::signature::{self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret};
+
+/// Longest time for one try, from looking the name up to the end of the answer.
+const TRY_LIMIT: Duration = Duration::from_secs(15);
+/// Longest time for a connection to come about.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How much of an answer is read.
+const ANSWER_MAX_BYTES: usize = 16 * 1024;
+/// Header lines of an answer.
+const ANSWER_MAX_HEADERS: usize = 64;
+/// The same of an answer over HTTP/2, in bytes.
+const ANSWER_MAX_HEADER_BYTES: u32 = 16 * 1024;
+/// Unused connections kept for one receiver.
+const IDLE_CONNECTIONS: usize = 64;
+/// How long: shorter than what servers usually keep.
+const IDLE_LIMIT: Duration = Duration::from_secs(20);
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const TRACEPARENT_HEADER: &str = "traceparent";
+
+/// How webhooks are sent.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whom they may reach.
+    pub reach: Reach,
+    /// Who is trusted to vouch for receivers beside the system's certification authorities.
+    pub roots: Vec<Certificate>,
+}
+
+/// The client could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("webhooks: {0}")]
+pub struct SetupError(#[from] reqwest::Error);
+
+/// Sends webhooks over HTTPS.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    client: Client,
+    reach: Reach,
+}
+
+/// What is POSTed, headers included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// `webhook-id`
+    pub id: String,
+    /// `webhook-timestamp`
+    pub timestamp: String,
+    /// `webhook-signature`
+    pub signature: String,
+    /// `traceparent`
+    pub traceparent: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Why nothing was sent.
+#[derive(Debug, thiserror::Error)]
+enum Unsent {
+    #[error("the receiver's address {0}")]
+    Url(#[from] UrlFault),
+    #[error("no secret to sign with")]
+    NoSecret,
+    #[error("the secret to sign with is unreadable: {0}")]
+    Secret(#[from] SecretFault),
+}
+
+impl Sender {
+    /// A sender. A TLS provider must be installed before.
+    ///
+    /// # Errors
+    /// The HTTP client cannot be built.
+    pub fn new(settings: Settings) -> Result<Sender, SetupError> {
+        Sender::with(settings, system_lookup(), TRY_LIMIT)
+    }
+
+    fn with(settings: Settings, lookup: Lookup, limit: Duration) -> Result<Sender, SetupError> {
+        let client = Client::builder()
+            .user_agent(concat!("corridor-webhooks/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_LIMIT)
+            .timeout(limit)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .pool_idle_timeout(IDLE_LIMIT)
+            .http1_max_headers(ANSWER_MAX_HEADERS)
+            .http2_max_header_list_size(ANSWER_MAX_HEADER_BYTES)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .retry(retry::never())
+            // A proxy would resolve names itself.
+            .no_proxy()
+            .dns_resolver(std::sync::Arc::new(Guard::new(settings.reach, lookup)))
+            .tls_certs_merge(settings.roots)
+            .build()?;
+        Ok(Sender { client, reach: settings.reach })
+    }
+
+    /// POSTs exactly this to a path below `base`; `now` is what a date in `Retry-After` is measured from.
+    pub async fn post(&self, base: &str, path: &str, post: Post, now: Timestamp) -> DeliveryAnswer {
+        match self.reach.url(base, path) {
+            Ok(url) => self.try_once(url, post, now).await,
+            Err(fault) => unsent(&fault.into()),
+        }
+    }
+
+    async fn try_once(&self, url: reqwest::Url, post: Post, now: Timestamp) -> DeliveryAnswer {
+        let began = Instant::now();
+        let request = self
+            .client
+            .post(url)
+            .header(CONTENT_TYPE, JSON)
+            .header(ID_HEADER, post.id)
+            .header(TIMESTAMP_HEADER, post.timestamp)
+            .header(SIGNATURE_HEADER, post.signature);
+        let request = match post.traceparent {
+            Some(parent) => request.header(TRACEPARENT_HEADER, parent),
+            None => request,
+        };
+        let mut answer = match request.body(post.body).send().await {
+            Ok(response) => heard(response, now).await,
+            Err(error) => not_received(in_words(error)),
+        };
+        answer.took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
+        answer
+    }
+
+    fn signed(&self, endpoint: &Endpoint, message: &Message) -> Result<Post, Unsent> {
+        let secrets = endpoint.secrets.iter().map(|secret| WebhookSecret::parse(&secret.0));
+        let secrets = secrets.collect::<Result<Vec<_>, _>>()?;
+        if secrets.is_empty() {
+            return Err(Unsent::NoSecret);
+        }
+        let (id, timestamp) = (message.id.to_string(), message.at.unix_seconds());
+        Ok(Post {
+            signature: signature::sign(&secrets, &id, timestamp, &message.body),
+            timestamp: timestamp.to_string(),
+            id,
+            traceparent: message.traceparent.clone(),
+            body: message.body.clone(),
+        })
+    }
+}
+
+impl Receiver for Sender {
+    fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
+        Box::pin(async move {
+            match self.signed(endpoint, message) {
+                Ok(post) => self.post(&endpoint.url, &message.path, post, message.at).await,
+                Err(fault) => unsent(&fault),
+            }
+        })
+    }
+}
+
+fn not_received(why: String) -> DeliveryAnswer {
+    DeliveryAnswer {
+        result: DeliveryResult::NotReceived(why),
+        status: None,
+        body: String::new(),
+        retry_after: None,
+        took: Span(0),
+    }
+}
+
+fn unsent(fault: &Unsent) -> DeliveryAnswer {
+    not_received(fault.to_string())
+}
+
+/// Judges an answer by its status and the beginning of its body.
+async fn heard(mut response: Response, now: Timestamp) -> DeliveryAnswer {
+    let status = response.status();
+    let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = asked.and_then(|value| retry_after::read(value, now));
+    let body = beginning(&mut response).await;
+    let result = match &body {
+        _ if status == StatusCode::GONE => DeliveryResult::Gone,
+        _ if status.is_redirection() => {
+            DeliveryResult::NotReceived(format!("HTTP {}: redirects are not followed", status.as_u16()))
+        }
+        _ if !status.is_success() => DeliveryResult::NotReceived(format!("HTTP {}", status.as_u16())),
+        // What it said is not known: perhaps that it has not received it.
+        Err(broken) => DeliveryResult::NotReceived(format!("HTTP {}, then {broken}", status.as_u16())),
+        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer says \"received\": false".to_owned()),
+        Ok(_) => DeliveryResult::Received,
+    };
+    let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
+    DeliveryAnswer { result, status: Some(status.as_u16()), body, retry_after, took: Span(0) }
+}
+
+/// The first bytes of the body; the rest stays unread, and its connection is given up.
+async fn beginning(response: &mut Response) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    while bytes.len() < ANSWER_MAX_BYTES {
+        let Some(chunk) = response.chunk().await.map_err(in_words)? else { break };
+        let wanted = chunk.len().min(ANSWER_MAX_BYTES - bytes.len());
+        bytes.extend_from_slice(&chunk[..wanted]);
+    }
+    Ok(bytes)
+}
+
+/// The body that the specification asks for; other members do not matter.
+#[derive(Deserialize)]
+struct Said {
+    received: bool,
+}
+
+/// Whether the receiver says itself that it has not received the message.
+fn denies(body: &[u8]) -> bool {
+    serde_json::from_slice(body).is_ok_and(|said: Said| !said.received)
+}
+
+/// What went wrong, with all causes.
+fn in_words(error: reqwest::Error) -> String {
+    match error.is_timeout() && !error.is_connect() {
+        true => "no whole answer in time".to_owned(),
+        false => causes(&error.without_url()),
+    }
+}
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;
