@@ -12,6 +12,13 @@ use crate::currency::StableCoin;
 use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
 
+mod intent;
+mod sequence;
+pub mod states;
+
+pub use intent::{PAUSE_PATIENCE, TRIES_MAX};
+pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, take};
+
 /// What an intent is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IntentKind {
@@ -365,8 +372,8 @@ pub struct ChainTx {
     pub mined: Option<Mined>,
     /// Whether somebody was called because it is stuck at the highest fee.
     pub paged: bool,
-    /// Whether its outcome was applied once: a deep reorganisation may bring it back to `Broadcast` after that.
-    pub settled: bool,
+    /// The outcome that was applied: a deep reorganisation may bring it back to `Broadcast` after that.
+    pub settled: Option<Mined>,
     /// When its nonce was taken.
     pub created_at: Timestamp,
     /// When its state last changed.

@@ -5,7 +5,7 @@ use super::case::{Case, Terms};
 use super::states::Trigger;
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, TxHash, intent_word};
-use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::chain_tx::{Intent, IntentKind, Plan};
 use crate::ids::IntentId;
 use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
@@ -93,10 +93,8 @@ impl Case {
     /// that is next looked at.
     pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
         let release = self.deposit.release;
-        let waiting = |intent: &&mut Intent| intent.state == IntentState::Waiting;
-        if let Some(intent) = self.intent(release).filter(waiting) {
-            intent.enter(IntentState::Cancelled, cx.now);
-            effects.jobs.push((intent.id.0, JobChange::Done));
+        if let Some(intent) = self.intent(release) {
+            effects.merge(intent.withdraw(cx.now).1);
         }
     }
 

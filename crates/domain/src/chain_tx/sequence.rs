@@ -1,0 +1,301 @@
+//! What happens to a transaction of ours, from its nonce to its end.
+
+use super::states::{Move, TxTrigger};
+use super::{ChainTx, Intent, IntentKind, IntentState, Mined, Plan, TxAttempt, TxState};
+use crate::chain::{Address, Call, ChainConfig, Fees, KeyRole, Movement, Signed, TxHash};
+use crate::ids::{ChainTxId, IntentId, TenantId};
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::time::{Span, Timestamp};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
+
+/// How often a transaction is looked at.
+pub const LOOK_EVERY: Span = Span::secs(1);
+/// Replacements pay this many eighths of what they replace, of both fees: nodes want 10 % more at least.
+const RAISE_EIGHTHS: u128 = 9;
+
+/// Why a change is not made: the world has moved on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TxRefusal {
+    /// The transaction is not in a state for it.
+    #[error("the transaction is {}", .0.name())]
+    State(TxState),
+    /// An intent is not in a state for it.
+    #[error("the intent is {}", .0.name())]
+    Intent(IntentState),
+    /// It is to be called off: nothing else is signed for it.
+    #[error("the transaction is to be called off")]
+    CancelWanted,
+    /// Its intents do not fit into one call.
+    #[error("the intents do not belong together")]
+    Mixed,
+}
+
+/// What a transaction is begun with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taking {
+    /// The id that it will have.
+    pub id: ChainTxId,
+    /// Whose.
+    pub tenant: TenantId,
+    /// Which of the tenant's keys.
+    pub role: KeyRole,
+    /// The address of that key.
+    pub signer: Address,
+    /// The tenant's controller.
+    pub controller: Address,
+    /// How many transactions of the signer the chain has.
+    pub chain_nonce: u64,
+    /// Most gas that it may use.
+    pub gas_limit: u64,
+    /// What it pays for gas.
+    pub fees: Fees,
+}
+
+/// Takes the signer's next nonce, `next` unless the chain is further, for intents that go into one call.
+///
+/// # Errors
+/// [`TxRefusal::Intent`], [`TxRefusal::Mixed`]
+pub fn take(
+    taking: Taking,
+    next: u64,
+    intents: &mut [Intent],
+    now: Timestamp,
+) -> Result<(ChainTx, WalletEffects), TxRefusal> {
+    if let Some(intent) = intents.iter().find(|intent| intent.state != IntentState::Waiting) {
+        return Err(TxRefusal::Intent(intent.state));
+    }
+    if call(intents).is_none() {
+        return Err(TxRefusal::Mixed);
+    }
+    let tx = ChainTx {
+        id: taking.id,
+        tenant: taking.tenant,
+        role: taking.role,
+        signer: taking.signer,
+        controller: taking.controller,
+        nonce: next.max(taking.chain_nonce),
+        intents: intents.iter().map(|intent| intent.id).collect(),
+        gas_limit: taking.gas_limit,
+        fees: taking.fees,
+        state: TxState::Taken,
+        cancel_wanted: false,
+        attempts: Vec::new(),
+        mined: None,
+        paged: false,
+        settled: None,
+        created_at: now,
+        state_at: now,
+        version: 1,
+    };
+    let mut effects = tx.look_at(now);
+    for intent in intents {
+        intent.tx = Some(tx.id);
+        intent.enter(IntentState::Assigned, now);
+        effects.jobs.push((intent.id.0, JobChange::Done));
+    }
+    Ok((tx, effects))
+}
+
+/// The one call that intents make together; `None` where they cannot.
+pub fn call(intents: &[Intent]) -> Option<Call> {
+    let first = intents.first()?;
+    let moves = || {
+        let movement = |intent: &Intent| match intent.plan {
+            Plan::Move(movement) if intent.kind == first.kind => Some(movement),
+            _ => None,
+        };
+        intents.iter().map(movement).collect::<Option<Vec<Movement>>>()
+    };
+    match first.kind {
+        IntentKind::Release => return moves().map(Call::Release),
+        IntentKind::Debit => return moves().map(Call::Debit),
+        _ if intents.len() > 1 => return None,
+        _ => {}
+    }
+    Some(match (first.kind, first.plan) {
+        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => Call::ReturnDebit { debit, intent },
+        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => Call::ProposeRefund { movement, to },
+        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => Call::ExecuteRefund { intent },
+        (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => Call::SetFrozen { account, frozen, case },
+        (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => Call::Blacklist { token, coin, account },
+        (IntentKind::Deploy, Plan::Deploy) => Call::DeployController,
+        _ => return None,
+    })
+}
+
+/// What a replacement pays: an eighth more of both fees than `last`, and not less than is asked for now; `None` where
+/// that is above the cap.
+pub fn raised(last: Fees, asked: Fees, cap: u128) -> Option<Fees> {
+    let more = |fee: u128| fee.saturating_mul(RAISE_EIGHTHS).div_ceil(8);
+    let max_fee = more(last.max_fee).max(asked.max_fee.min(cap));
+    let max_priority_fee = more(last.max_priority_fee).max(asked.max_priority_fee).min(max_fee);
+    let enough = max_priority_fee >= more(last.max_priority_fee);
+    (max_fee <= cap && enough).then_some(Fees { max_fee, max_priority_fee })
+}
+
+/// Fees that stay below the cap.
+pub fn capped(asked: Fees, cap: u128) -> Fees {
+    let max_fee = asked.max_fee.min(cap);
+    Fees { max_fee, max_priority_fee: asked.max_priority_fee.min(max_fee) }
+}
+
+/// What became of an intent in a transaction that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It took effect, in this transaction.
+    Done(TxHash),
+    /// It was tried and failed.
+    Failed,
+    /// It was not tried.
+    NotTried,
+}
+
+impl ChainTx {
+    /// What is signed next for a transaction that was signed before: dearer by what nodes ask of a replacement. `None`
+    /// = it pays all that it may.
+    pub fn replacement_fees(&self, asked: Fees, config: &ChainConfig) -> Option<Fees> {
+        match self.attempts.last() {
+            Some(last) => raised(last.fees, asked, config.max_fee_cap),
+            None => Some(capped(self.fees, config.max_fee_cap)),
+        }
+    }
+
+    /// Whether it is time for a replacement: it is to be called off and nothing that does so is signed, or it has been
+    /// waiting for too long.
+    pub fn wants_replacement(&self, config: &ChainConfig, now: Timestamp) -> bool {
+        let Some(last) = self.attempts.last() else { return false };
+        let called_off = self.cancel_wanted && !last.cancels;
+        called_off || now - last.at >= Span::secs(config.replace_after_s.into())
+    }
+
+    /// Something was signed for it and is saved with it.
+    ///
+    /// # Errors
+    /// [`TxRefusal::State`], [`TxRefusal::CancelWanted`]
+    pub fn signed(
+        &mut self,
+        signed: Signed,
+        fees: Fees,
+        cancels: bool,
+        now: Timestamp,
+    ) -> Result<WalletEffects, TxRefusal> {
+        let Move::To(state) = self.state.on(TxTrigger::Signed) else { return Err(TxRefusal::State(self.state)) };
+        if self.cancel_wanted && !cancels {
+            return Err(TxRefusal::CancelWanted);
+        }
+        let number = self.attempts.last().map_or(1, |last| last.number + 1);
+        self.attempts.push(TxAttempt { number, cancels, hash: signed.hash, raw: signed.raw, fees, at: now });
+        self.enter(state, now);
+        Ok(self.look_at(now + LOOK_EVERY))
+    }
+
+    /// One of its attempts is in a block.
+    pub fn mined(&mut self, mined: Mined, now: Timestamp) -> WalletEffects {
+        if let Move::To(state) = self.state.on(TxTrigger::Mined)
+            && self.mined.as_ref() != Some(&mined)
+        {
+            self.mined = Some(mined);
+            self.enter(state, now);
+        }
+        self.go_on(now)
+    }
+
+    /// The block that it was in is gone: it is broadcast again.
+    pub fn lost(&mut self, now: Timestamp) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match self.state.on(TxTrigger::Lost) {
+            Move::To(state) => {
+                self.mined = None;
+                self.enter(state, now);
+            }
+            Move::Alarming(state) => {
+                self.alert(format!("a transaction that was {} fell out of the chain", self.state.name()), &mut effects);
+                self.mined = None;
+                self.enter(state, now);
+            }
+            Move::Stays | Move::Refused | Move::Person => {}
+        }
+        effects.merge(self.go_on(now));
+        effects
+    }
+
+    /// Its block is deep enough: what became of its intents, unless that was said before.
+    pub fn over(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
+        let mut effects = WalletEffects::default();
+        let Some(mined) = self.mined.clone() else { return (Vec::new(), effects) };
+        let attempt = self.attempts.iter().find(|attempt| attempt.number == mined.attempt);
+        let (trigger, ended): (_, Box<dyn Fn(IntentId) -> Ended>) = match attempt {
+            Some(attempt) if !attempt.cancels && mined.succeeded => {
+                let (hash, failed) = (attempt.hash, mined.failed.clone());
+                let ended = move |id| if failed.contains(&id) { Ended::Failed } else { Ended::Done(hash) };
+                (TxTrigger::Succeeded, Box::new(ended))
+            }
+            Some(attempt) if !attempt.cancels => (TxTrigger::Reverted, Box::new(|_| Ended::Failed)),
+            _ => (TxTrigger::Cancelled, Box::new(|_| Ended::NotTried)),
+        };
+        let Move::To(state) = self.state.on(trigger) else { return (Vec::new(), effects) };
+        self.enter(state, now);
+        effects.jobs.push((self.id.0, JobChange::Done));
+        let outcome = |mined: &Mined| (mined.succeeded, mined.failed.clone(), mined.attempt);
+        match self.settled.replace(mined.clone()) {
+            None => (self.intents.iter().map(|id| (*id, ended(*id))).collect(), effects),
+            Some(before) => {
+                if outcome(&before) != outcome(&mined) {
+                    self.alert("a transaction ended otherwise than before a reorganisation".to_owned(), &mut effects);
+                }
+                (Vec::new(), effects)
+            }
+        }
+    }
+
+    /// Its nonce is used by a transaction that is none of ours: it can never happen.
+    pub fn superseded(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
+        let mut effects = WalletEffects::default();
+        let Move::Alarming(state) = self.state.on(TxTrigger::Superseded) else { return (Vec::new(), effects) };
+        self.alert("the nonce of a transaction was used by somebody else".to_owned(), &mut effects);
+        self.enter(state, now);
+        effects.jobs.push((self.id.0, JobChange::Done));
+        let open = if self.settled.is_none() { self.intents.clone() } else { Vec::new() };
+        (open.into_iter().map(|id| (id, Ended::NotTried)).collect(), effects)
+    }
+
+    /// It does nothing that is still wanted: its nonce is to be filled by one that does nothing.
+    pub const fn call_off(&mut self) {
+        if !self.cancel_wanted && matches!(self.state, TxState::Taken | TxState::Broadcast) {
+            self.cancel_wanted = true;
+            self.version += 1;
+        }
+    }
+
+    /// It pays all that it may and is still not mined: a person is called, once.
+    pub fn page(&mut self) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if !self.paged {
+            self.paged = true;
+            self.version += 1;
+            self.alert("a transaction is stuck at the highest fee".to_owned(), &mut effects);
+        }
+        effects
+    }
+
+    /// It is looked at again soon; one that is over is not.
+    pub fn go_on(&self, now: Timestamp) -> WalletEffects {
+        if self.state.is_final() { WalletEffects::default() } else { self.look_at(now + LOOK_EVERY) }
+    }
+
+    fn look_at(&self, at: Timestamp) -> WalletEffects {
+        let jobs = vec![(self.id.0, JobChange::Set(JobKind::Transmit, at))];
+        WalletEffects { jobs, ..WalletEffects::default() }
+    }
+
+    fn alert(&self, what: String, effects: &mut WalletEffects) {
+        effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.id.0, what });
+    }
+
+    const fn enter(&mut self, state: TxState, now: Timestamp) {
+        self.state = state;
+        self.state_at = now;
+        self.version += 1;
+    }
+}
