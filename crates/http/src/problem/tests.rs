@@ -5,6 +5,7 @@ use http::HeaderMap;
 
 use super::*;
 use crate::json::{JsonError, JsonErrorKind};
+use crate::limits::Allowance;
 
 fn id() -> RequestId {
     let mut headers = HeaderMap::new();
@@ -101,9 +102,23 @@ async fn v1_names_the_first_wrong_field_and_lists_the_others() {
     let (status, _, body) = parts(WalletProblem::from(Rejection::body(faults)).respond(&id(), Timestamp(0))).await;
     assert_eq!(status, 400);
     assert!(body.starts_with(
-        r#"{"error":"INVALID_REQUEST","message":"amount.value: Field required","field":"amount.value","details":{"rule":"missing","purpose":"Too long"}"#
+        r#"{"error":"INVALID_REQUEST","message":"amount.value: Field required","field":"amount.value","details":{"faults":[{"field":"amount.value","rule":"missing","message":"Field required"},{"field":"purpose","rule":"x","message":"Too long"}]}"#
     ));
     let malformed = JsonError { offset: 3, kind: JsonErrorKind::TooDeep };
     let (_, _, body) = parts(WalletProblem::from(Rejection::from(malformed)).respond(&id(), Timestamp(0))).await;
     assert!(body.contains("malformed JSON: nested deeper than 32 levels at byte 3"), "{body}");
+}
+
+#[tokio::test]
+async fn v1_tells_the_limit_its_window_and_when_to_come_back() {
+    let allowance = Allowance { limit: 50, remaining: 0, reset_s: 12, retry_after_s: Some(12) };
+    let (status, headers, body) =
+        parts(WalletProblem::too_many_requests(&allowance).respond(&id(), Timestamp(0))).await;
+    assert_eq!((status, &headers["retry-after"]), (429, &HeaderValue::from_static("12")));
+    assert!(
+        body.starts_with(
+            r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many requests","details":{"limit":50,"window":"60s","retry_after":12},"request_id":"r-1""#
+        ),
+        "{body}"
+    );
 }

@@ -1,13 +1,26 @@
 //! Error answers of Wallet Service v1 (specification: "Errors").
 
 use axum::response::Response;
+use domain::fault::Fault;
 use domain::time::Timestamp;
 use http::StatusCode;
 
 use super::json_response;
 use crate::decode::Rejection;
+use crate::limits::Allowance;
 use crate::request_id::RequestId;
-use crate::write;
+use crate::write::{self, ObjectWriter};
+
+/// Length of a window, as the details of 429 write it.
+const WINDOW: &str = "60s";
+
+/// A member of `details`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Detail {
+    Text(String),
+    Number(i64),
+    Faults(Vec<Fault>),
+}
 
 /// `{"error","message","field"?,"details"?,"request_id","timestamp"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +29,7 @@ pub struct WalletProblem {
     error: &'static str,
     message: String,
     field: Option<&'static str>,
-    details: Vec<(&'static str, String)>,
+    details: Vec<(&'static str, Detail)>,
     top_level: Vec<(&'static str, String)>,
     retry_after_s: Option<i64>,
 }
@@ -65,6 +78,16 @@ impl WalletProblem {
         WalletProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "VALIDATION_FAILED", message)
     }
 
+    /// 429 RATE_LIMIT_EXCEEDED with `Retry-After`.
+    pub fn too_many_requests(allowance: &Allowance) -> WalletProblem {
+        let seconds = allowance.retry_after_s.unwrap_or(allowance.reset_s);
+        WalletProblem::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMIT_EXCEEDED", "Too many requests")
+            .detail("limit", Detail::Number(allowance.limit.into()))
+            .with("window", WINDOW)
+            .detail("retry_after", Detail::Number(seconds))
+            .retry_after(seconds)
+    }
+
     /// 500 INTERNAL_ERROR.
     pub fn internal() -> WalletProblem {
         let message = "The service failed; the log has the request id";
@@ -86,8 +109,12 @@ impl WalletProblem {
 
     /// The same with one more member in `details`.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl ToString) -> WalletProblem {
-        self.details.push((name, value.to_string()));
+    pub fn with(self, name: &'static str, value: impl ToString) -> WalletProblem {
+        self.detail(name, Detail::Text(value.to_string()))
+    }
+
+    fn detail(mut self, name: &'static str, value: Detail) -> WalletProblem {
+        self.details.push((name, value));
         self
     }
 
@@ -123,9 +150,7 @@ impl WalletProblem {
             }
             if !self.details.is_empty() {
                 out.object("details", |details| {
-                    for (name, value) in &self.details {
-                        details.text(name, value);
-                    }
+                    self.details.iter().for_each(|(name, value)| write_detail(details, name, value));
                 });
             }
             out.text("request_id", id.as_str());
@@ -135,19 +160,42 @@ impl WalletProblem {
     }
 }
 
-/// Wrong shape is 400 INVALID_REQUEST: the first fault gives message and field, the others are in `details`.
+fn write_detail(details: &mut ObjectWriter<'_>, name: &str, value: &Detail) {
+    match value {
+        Detail::Text(text) => details.text(name, text),
+        Detail::Number(number) => details.integer(name, *number),
+        Detail::Faults(faults) => details.array(name, |items| {
+            for fault in faults {
+                items.object(|item| {
+                    item.text("field", fault.field);
+                    item.text("rule", fault.rule);
+                    item.text("message", &fault.message);
+                });
+            }
+        }),
+    }
+}
+
+/// Wrong shape is 400 INVALID_REQUEST: the first fault gives message and field, all of them are in `details.faults`.
 impl From<Rejection> for WalletProblem {
     fn from(rejection: Rejection) -> WalletProblem {
-        let faults = match &rejection {
-            Rejection::Faults { faults, .. } => faults.as_slice(),
-            other => return WalletProblem::invalid_request(other.to_string()),
+        let message = rejection.to_string();
+        match rejection {
+            Rejection::Faults { faults, .. } if !faults.is_empty() => WalletProblem::from(faults),
+            _ => WalletProblem::invalid_request(message),
+        }
+    }
+}
+
+/// The same for faults that were found after the shape was read; there is at least one.
+impl From<Vec<Fault>> for WalletProblem {
+    fn from(faults: Vec<Fault>) -> WalletProblem {
+        let problem = match faults.first() {
+            Some(first) => {
+                WalletProblem::invalid_request(format!("{}: {}", first.field, first.message)).of_field(first.field)
+            }
+            None => WalletProblem::invalid_request("The request is not valid"),
         };
-        let (first, others) = match faults.split_first() {
-            Some(split) => split,
-            None => return WalletProblem::invalid_request(rejection.to_string()),
-        };
-        let message = format!("{}: {}", first.field, first.message);
-        let problem = WalletProblem::invalid_request(message).of_field(first.field).with("rule", first.rule);
-        others.iter().fold(problem, |problem, fault| problem.with(fault.field, &fault.message))
+        problem.detail("faults", Detail::Faults(faults))
     }
 }

@@ -1,0 +1,104 @@
+//! Blocks, blacklists and reviews.
+
+use domain::deposit::ReviewVerdict;
+use domain::wallet::BlockReason;
+use jiff::civil::Date;
+
+use super::{EXPLANATION_MAX_CHARS, ID_MAX_CHARS, TEXT_MAX_CHARS};
+use crate::decode::shape::{Day, Integer, OneOf, one_of, text};
+use crate::decode::{Fields, Rejection};
+
+/// `unblock_reason` (`decisions.md`).
+const UNBLOCK_REASON_MAX_CHARS: usize = 500;
+const AUTO_UNBLOCK_HOURS: Integer = Integer { min: 1, max: 8_760 };
+const VERDICT: OneOf<ReviewVerdict> = one_of(&ReviewVerdict::ALL, ReviewVerdict::name);
+const BLOCK_REASON: OneOf<BlockReason> = one_of(&BlockReason::ALL, BlockReason::name);
+
+/// The body of `POST /v1/sdk/wallets/{wallet_id}/block`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockOrder {
+    /// Why.
+    pub reason: BlockReason,
+    /// Why, in words.
+    pub details: String,
+    /// 1 to 8,760; `None` = until somebody unblocks it.
+    pub auto_unblock_hours: Option<i64>,
+}
+
+/// Reads the body of a block.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn block(body: &[u8]) -> Result<BlockOrder, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let reason = fields.required("reason", BLOCK_REASON);
+    let details = fields.required("details", text(EXPLANATION_MAX_CHARS).multiline());
+    let auto_unblock_hours = fields.optional("auto_unblock_hours", AUTO_UNBLOCK_HOURS);
+    fields.finish(|| Some(BlockOrder { reason: reason?, details: details?, auto_unblock_hours }))
+}
+
+/// Reads the body of an unblock: its `unblock_reason`. An absent body is an empty one.
+///
+/// # Errors
+/// Malformed JSON or a wrong field.
+pub fn unblock(body: &[u8]) -> Result<Option<String>, Rejection> {
+    if body.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let mut fields = Fields::of_body(body)?;
+    let reason = fields.optional("unblock_reason", text(UNBLOCK_REASON_MAX_CHARS).multiline());
+    fields.finish(|| Some(reason))
+}
+
+/// The body of `POST /v1/sdk/wallets/{wallet_id}/blacklist`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlacklistOrder {
+    /// Who ordered it.
+    pub regulatory_authority: String,
+    /// What the order is known by.
+    pub regulatory_reference_number: String,
+    /// Why.
+    pub reason: String,
+    /// From which day on (UTC).
+    pub effective_date: Date,
+}
+
+/// Reads the body of a blacklist.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let regulatory_authority = fields.required("regulatory_authority", text(TEXT_MAX_CHARS));
+    let regulatory_reference_number = fields.required("regulatory_reference_number", text(ID_MAX_CHARS));
+    let reason = fields.required("reason", text(EXPLANATION_MAX_CHARS).multiline());
+    let effective_date = fields.required("effective_date", Day);
+    fields.finish(|| {
+        Some(BlacklistOrder {
+            regulatory_authority: regulatory_authority?,
+            regulatory_reference_number: regulatory_reference_number?,
+            reason: reason?,
+            effective_date: effective_date?,
+        })
+    })
+}
+
+/// The body of `POST /v1/sdk/reviews/{transaction_id}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewDecision {
+    /// What is decided.
+    pub verdict: ReviewVerdict,
+    /// Why, for the record.
+    pub note: Option<String>,
+}
+
+/// Reads the body of a decision.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn review(body: &[u8]) -> Result<ReviewDecision, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let verdict = fields.required("decision", VERDICT);
+    let note = fields.optional("note", text(EXPLANATION_MAX_CHARS).multiline());
+    fields.finish(|| Some(ReviewDecision { verdict: verdict?, note }))
+}

@@ -1,0 +1,145 @@
+//! `GET /v1/sdk/orders/exchange-rate` and `POST /v1/sdk/orders`
+
+use domain::bank::BankDirectory;
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::fault::Fault;
+use domain::iban::Iban;
+use domain::order::{BENEFICIARY_NAME_MAX_CHARS, check_route_hints};
+
+use super::request::COIN;
+use super::shapes::Amount;
+use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
+use crate::decode::query::Query;
+use crate::decode::shape::{Flag, OneOf, one_of, text};
+use crate::decode::{Fields, Rejection, missing};
+
+/// `order_type`: there is one.
+pub(super) const ORDER_TYPE: OneOf<()> = one_of(&[()], |()| "EXCHANGE");
+const TO_CURRENCY: OneOf<Currency> = one_of(&[Currency::Pkr], Currency::code);
+
+/// The query of `GET /v1/sdk/orders/exchange-rate`; the destination is PKR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateQuery {
+    /// `from_currency`
+    pub from: StableCoin,
+    /// `amount` in minor units of the coin; `None` = not given.
+    pub minor: Option<i64>,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter, in the order of the specification.
+pub fn rate_query(raw: Option<&str>) -> Result<RateQuery, Rejection> {
+    let mut query = Query::of(raw);
+    let from = query.required("from_currency", |name, given| COIN.read_str(name, given));
+    let to = query.required("to_currency", |name, given| TO_CURRENCY.read_str(name, given));
+    let minor = query.optional("amount", |name, given| Amount.read_str(name, given.trim()));
+    query.finish(|| {
+        to?;
+        Some(RateQuery { from: from?, minor })
+    })
+}
+
+/// `bank_account`: a Pakistani account, by its IBAN or by bank and number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankAccount {
+    /// 24 characters, its check digits right.
+    pub iban: Option<String>,
+    /// As the bank writes it.
+    pub account_number: Option<String>,
+    /// BIC or the bank's four letters.
+    pub bank_code: Option<String>,
+    /// Whose account.
+    pub account_holder_name: String,
+}
+
+/// The body of `POST /v1/sdk/orders`; the destination is PKR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderAsked {
+    /// The source wallet, as named; it may be nobody's.
+    pub wallet_id: String,
+    /// `amount` in minor units of the coin.
+    pub minor: i64,
+    /// `from_currency`
+    pub from: StableCoin,
+    /// Where the PKR go.
+    pub bank_account: BankAccount,
+    /// Whether the rate is to hold for 15 minutes.
+    pub lock_rate: bool,
+}
+
+/// Reads the body.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn order(body: &[u8]) -> Result<OrderAsked, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let order_type = fields.required("order_type", ORDER_TYPE);
+    let wallet_id = fields.required("wallet_id", text(ID_MAX_CHARS));
+    let minor = fields.required("amount", Amount);
+    let from = fields.required("from_currency", COIN);
+    let to = fields.required("to_currency", TO_CURRENCY);
+    let bank_account = match fields.object("bank_account") {
+        Some(mut inner) => {
+            let account = bank_account(&mut inner);
+            fields.absorb(inner);
+            account
+        }
+        None => None,
+    };
+    let lock_rate = fields.optional("lock_rate", Flag);
+    fields.finish(|| {
+        let () = order_type?;
+        to?;
+        Some(OrderAsked {
+            wallet_id: wallet_id?,
+            minor: minor?,
+            from: from?,
+            bank_account: bank_account?,
+            lock_rate: lock_rate.unwrap_or(false),
+        })
+    })
+}
+
+fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
+    let short = text(TEXT_MAX_CHARS);
+    let iban = fields.optional("bank_account.iban", short);
+    let account_number = fields.optional("bank_account.account_number", short);
+    let bank_code = fields.optional("bank_account.bank_code", short);
+    let account_holder_name = fields.required("bank_account.account_holder_name", text(BENEFICIARY_NAME_MAX_CHARS));
+    match (&iban, &account_number, &bank_code) {
+        (None, None, None) => fields.refuse(Fault::new(
+            "bank_account.iban",
+            "missing",
+            "Field required, or account_number and bank_code in its place",
+        )),
+        (None, Some(_), None) => fields.refuse(missing("bank_account.bank_code")),
+        (None, None, Some(_)) => fields.refuse(missing("bank_account.account_number")),
+        _ => {}
+    }
+    let iban = iban.and_then(|text| match Iban::parse(Country::Pak, &text) {
+        Ok(iban) => Some(iban.as_str().to_owned()),
+        Err(error) => {
+            fields.refuse(Fault::new("bank_account.iban", "invalid_iban", format!("A Pakistani IBAN {error}")));
+            None
+        }
+    });
+    for fault in
+        check_route_hints(Country::Pak, account_number.as_deref(), bank_code.as_deref(), &BankDirectory::default())
+    {
+        fields.refuse(of_account(fault));
+    }
+    Some(BankAccount { iban, account_number, bank_code, account_holder_name: account_holder_name? })
+}
+
+/// A fault of v2's fields, told of ours.
+fn of_account(fault: Fault) -> Fault {
+    let (theirs, ours) = match fault.field {
+        "beneficiary_account_number" => ("beneficiary_account_number", "bank_account.account_number"),
+        _ => ("bank_branch_code", "bank_account.bank_code"),
+    };
+    let message = fault.message.replace("beneficiary_account_number", "account_number").replace(theirs, "bank_code");
+    Fault { field: ours, message, ..fault }
+}

@@ -1,0 +1,208 @@
+//! The queries of the lists, and of the log of events.
+
+use domain::delivery::DeliveryState;
+use domain::payment_request::RequestState;
+
+use super::ID_MAX_CHARS;
+use super::exchange::ORDER_TYPE;
+use crate::decode::Rejection;
+use crate::decode::query::Query;
+use crate::decode::shape::{Integer, OneOf, one_of, text_between};
+
+/// Entries of a page where none are named (specification: "Limits").
+const LIMIT_DEFAULT: i64 = 20;
+const LIMIT: Integer = Integer { min: 1, max: 100 };
+const PAGE: Integer = Integer { min: 0, max: i64::MAX };
+/// Events of an answer.
+const EVENTS_DEFAULT: i64 = 100;
+const EVENTS_LIMIT: Integer = Integer { min: 1, max: 1_000 };
+const AFTER: Integer = Integer { min: 0, max: i64::MAX };
+
+const REQUEST_STATE: OneOf<RequestState> = one_of(&RequestState::ALL, RequestState::name);
+const DELIVERY_STATE: OneOf<DeliveryState> = one_of(&DeliveryState::ALL, DeliveryState::name);
+
+/// `type` of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionType {
+    /// Money that came for the wallet.
+    Received,
+    /// Money that was exchanged.
+    Exchanged,
+    /// Money that came while the wallet was blocked, or past its escrow.
+    Blocked,
+}
+
+impl TransactionType {
+    /// Every type.
+    pub const ALL: [TransactionType; 3] =
+        [TransactionType::Received, TransactionType::Exchanged, TransactionType::Blocked];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TransactionType::Received => "RECEIVED",
+            TransactionType::Exchanged => "EXCHANGED",
+            TransactionType::Blocked => "BLOCKED",
+        }
+    }
+}
+
+const TRANSACTION_TYPE: OneOf<TransactionType> = one_of(&TransactionType::ALL, TransactionType::name);
+
+/// Which page of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// From 0.
+    pub page: i64,
+    /// Entries of a page, 1 to 100.
+    pub limit: i64,
+}
+
+impl Page {
+    fn read(query: &mut Query) -> impl FnOnce() -> Option<Page> + use<> {
+        let page = query.optional("page", |name, given| PAGE.read_str(name, given));
+        let limit = query.optional("limit", |name, given| LIMIT.read_str(name, given));
+        move || Some(Page { page: page.unwrap_or(0), limit: limit.unwrap_or(LIMIT_DEFAULT) })
+    }
+
+    /// Entries before the page, or more than any list has.
+    pub const fn offset(self) -> i64 {
+        self.page.saturating_mul(self.limit)
+    }
+
+    /// How many pages so many entries fill.
+    pub const fn pages_of(self, entries: i64) -> i64 {
+        entries / self.limit + (entries % self.limit > 0) as i64
+    }
+}
+
+fn wallet_id(query: &mut Query) -> Option<String> {
+    query.required("wallet_id", |name, given| text_between(1, ID_MAX_CHARS).read_str(name, given))
+}
+
+/// The query of `GET /v1/sdk/payment-requests`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestList {
+    /// Whose, as named; it may be nobody's.
+    pub wallet_id: String,
+    /// In this state; `None` = in any.
+    pub status: Option<RequestState>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter, in the order of the specification.
+pub fn requests(raw: Option<&str>) -> Result<RequestList, Rejection> {
+    let mut query = Query::of(raw);
+    let wallet_id = wallet_id(&mut query);
+    let status = query.optional("status", |name, given| REQUEST_STATE.read_str(name, given));
+    let page = Page::read(&mut query);
+    query.finish(|| Some(RequestList { wallet_id: wallet_id?, status, page: page()? }))
+}
+
+/// The query of `GET /v1/sdk/transactions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionList {
+    /// Whose, as named; it may be nobody's.
+    pub wallet_id: String,
+    /// Of this type; `None` = of any.
+    pub kind: Option<TransactionType>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter, in the order of the specification.
+pub fn transactions(raw: Option<&str>) -> Result<TransactionList, Rejection> {
+    let mut query = Query::of(raw);
+    let wallet_id = wallet_id(&mut query);
+    let kind = query.optional("type", |name, given| TRANSACTION_TYPE.read_str(name, given));
+    let page = Page::read(&mut query);
+    query.finish(|| Some(TransactionList { wallet_id: wallet_id?, kind, page: page()? }))
+}
+
+/// The query of `GET /v1/sdk/orders`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderList {
+    /// Whose, as named; it may be nobody's.
+    pub wallet_id: String,
+    /// Which page.
+    pub page: Page,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter, in the order of the specification.
+pub fn orders(raw: Option<&str>) -> Result<OrderList, Rejection> {
+    let mut query = Query::of(raw);
+    let wallet_id = wallet_id(&mut query);
+    query.optional("order_type", |name, given| ORDER_TYPE.read_str(name, given));
+    let page = Page::read(&mut query);
+    query.finish(|| Some(OrderList { wallet_id: wallet_id?, page: page()? }))
+}
+
+/// The query of `GET /v1/sdk/reviews`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReviewList {
+    /// Which page.
+    pub page: Page,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter.
+pub fn reviews(raw: Option<&str>) -> Result<ReviewList, Rejection> {
+    let mut query = Query::of(raw);
+    let page = Page::read(&mut query);
+    query.finish(|| Some(ReviewList { page: page()? }))
+}
+
+/// The query of `GET /v1/sdk/webhooks/deliveries`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryList {
+    /// In this state; `None` = in any.
+    pub status: Option<DeliveryState>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter.
+pub fn deliveries(raw: Option<&str>) -> Result<DeliveryList, Rejection> {
+    let mut query = Query::of(raw);
+    let status = query.optional("status", |name, given| DELIVERY_STATE.read_str(name, given));
+    let page = Page::read(&mut query);
+    query.finish(|| Some(DeliveryList { status, page: page()? }))
+}
+
+/// The query of `GET /v1/sdk/events`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventList {
+    /// The last position that the reader has; 0 = from the beginning.
+    pub after: i64,
+    /// Most events of the answer, 1 to 1,000.
+    pub limit: usize,
+}
+
+/// Reads the query.
+///
+/// # Errors
+/// Every wrong parameter.
+pub fn events(raw: Option<&str>) -> Result<EventList, Rejection> {
+    let mut query = Query::of(raw);
+    let after = query.optional("after", |name, given| AFTER.read_str(name, given));
+    let limit = query.optional("limit", |name, given| EVENTS_LIMIT.read_str(name, given));
+    query.finish(|| {
+        let limit = usize::try_from(limit.unwrap_or(EVENTS_DEFAULT)).ok()?;
+        Some(EventList { after: after.unwrap_or(0), limit })
+    })
+}

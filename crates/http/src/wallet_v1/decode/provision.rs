@@ -1,0 +1,47 @@
+//! `POST /v1/sdk/wallets/provision`
+
+use domain::wallet::KycLevel;
+
+use super::shapes::{Email, Phone};
+use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
+use crate::decode::shape::{OneOf, one_of, text};
+use crate::decode::{Fields, Rejection};
+
+const KYC_LEVEL: OneOf<KycLevel> = one_of(&KycLevel::ALL, KycLevel::name);
+
+/// The body of `POST /v1/sdk/wallets/provision`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provision {
+    /// The bank's own id of the customer.
+    pub customer_id: String,
+    /// E-mail address.
+    pub customer_email: String,
+    /// E.164.
+    pub customer_phone: String,
+    /// Name of the chain; `None` = the default.
+    pub blockchain: Option<String>,
+    /// How well the bank knows the customer; `None` = as its record says.
+    pub kyc_level: Option<KycLevel>,
+}
+
+/// Reads the body.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn provision(body: &[u8]) -> Result<Provision, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let customer_id = fields.required("customer_id", text(ID_MAX_CHARS));
+    let customer_email = fields.required("customer_email", Email);
+    let customer_phone = fields.required("customer_phone", Phone);
+    let blockchain = fields.optional("blockchain", text(TEXT_MAX_CHARS));
+    let kyc_level = fields.optional("kyc_level", KYC_LEVEL);
+    fields.finish(|| {
+        Some(Provision {
+            customer_id: customer_id?,
+            customer_email: customer_email?,
+            customer_phone: customer_phone?,
+            blockchain,
+            kyc_level,
+        })
+    })
+}

@@ -1,0 +1,98 @@
+//! `POST /v1/sdk/payment-requests`
+
+use domain::currency::{Currency, StableCoin};
+
+use super::shapes::Amount;
+use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
+use crate::decode::shape::{Integer, OneOf, one_of, text};
+use crate::decode::{Fields, Rejection};
+
+/// `expires_in_hours` where none is given (specification).
+const EXPIRES_IN_HOURS_DEFAULT: i64 = 24;
+const EXPIRES_IN_HOURS: Integer = Integer { min: 1, max: 720 };
+/// The currencies in which a request of type fiat may be made (`decisions.md`, "Payment request").
+pub const FIAT: [Currency; 4] = [Currency::Pkr, Currency::Usd, Currency::Aed, Currency::Sar];
+
+#[derive(Clone, Copy)]
+enum AmountType {
+    Crypto,
+    Fiat,
+    Flexible,
+}
+
+const AMOUNT_TYPE: OneOf<AmountType> =
+    one_of(&[AmountType::Crypto, AmountType::Fiat, AmountType::Flexible], |kind| match kind {
+        AmountType::Crypto => "crypto",
+        AmountType::Fiat => "fiat",
+        AmountType::Flexible => "flexible",
+    });
+/// A coin, as every body and query names it.
+pub(super) const COIN: OneOf<StableCoin> = one_of(&StableCoin::ALL, |coin| coin.currency().code());
+const FIAT_CURRENCY: OneOf<Currency> = one_of(&FIAT, Currency::code);
+
+/// `amount` of a payment request; values in millionths of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AmountAsked {
+    /// So much of a coin.
+    Crypto(StableCoin, i64),
+    /// Coins worth so much of a currency.
+    Fiat(Currency, i64),
+    /// Whatever comes; value and currency of the body are ignored.
+    Flexible,
+}
+
+/// The body of `POST /v1/sdk/payment-requests`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestAsked {
+    /// The recipient's wallet, as named; it may be nobody's.
+    pub wallet_id: String,
+    /// What is asked for.
+    pub amount: AmountAsked,
+    /// `purpose`
+    pub purpose: Option<String>,
+    /// 1 to 720.
+    pub expires_in_hours: i64,
+}
+
+/// Reads the body.
+///
+/// # Errors
+/// Malformed JSON or every wrong field, in field order.
+pub fn payment_request(body: &[u8]) -> Result<RequestAsked, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let wallet_id = fields.required("wallet_id", text(ID_MAX_CHARS));
+    let amount = match fields.object("amount") {
+        Some(mut inner) => {
+            let amount = amount(&mut inner);
+            fields.absorb(inner);
+            amount
+        }
+        None => None,
+    };
+    let purpose = fields.optional("purpose", text(TEXT_MAX_CHARS));
+    let expires_in_hours = fields.optional("expires_in_hours", EXPIRES_IN_HOURS);
+    fields.finish(|| {
+        Some(RequestAsked {
+            wallet_id: wallet_id?,
+            amount: amount?,
+            purpose,
+            expires_in_hours: expires_in_hours.unwrap_or(EXPIRES_IN_HOURS_DEFAULT),
+        })
+    })
+}
+
+fn amount(fields: &mut Fields<'_>) -> Option<AmountAsked> {
+    match fields.required("amount.type", AMOUNT_TYPE)? {
+        AmountType::Crypto => {
+            let value = fields.required("amount.value", Amount);
+            let coin = fields.required("amount.currency", COIN);
+            Some(AmountAsked::Crypto(coin?, value?))
+        }
+        AmountType::Fiat => {
+            let value = fields.required("amount.value", Amount);
+            let currency = fields.required("amount.currency", FIAT_CURRENCY);
+            Some(AmountAsked::Fiat(currency?, value?))
+        }
+        AmountType::Flexible => Some(AmountAsked::Flexible),
+    }
+}

@@ -1,0 +1,70 @@
+//! The shapes of Wallet Service v1 that Payment Service v2 does not have: amounts as text, telephone numbers, e-mail
+//! addresses (`decisions.md`, "Amounts").
+
+use domain::coin_amount;
+use domain::e164::is_e164;
+use domain::email::{EMAIL_MAX_BYTES, is_email};
+use domain::fault::Fault;
+
+use crate::decode::shape::{Shape, text};
+use crate::json::Value;
+
+/// Longest telephone number that is looked at.
+const PHONE_MAX_CHARS: usize = 32;
+
+/// An amount as text, in millionths of a unit: 1 to 12 digits, at most 6 decimals, greater than zero. A JSON number is
+/// none.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount;
+
+impl Amount {
+    /// Reads plain text, as it comes from a query string.
+    ///
+    /// # Errors
+    /// `invalid_amount`
+    pub fn read_str(&self, field: &'static str, given: &str) -> Result<i64, Fault> {
+        coin_amount::parse(given).ok_or_else(|| {
+            let message = "Amount should be text like 25.00: 1 to 12 digits, at most 6 decimals, greater than 0";
+            Fault::new(field, "invalid_amount", message)
+        })
+    }
+}
+
+impl Shape for Amount {
+    type Out = i64;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<i64, Fault> {
+        let text = value
+            .as_str()
+            .ok_or_else(|| Fault::new(field, "string_type", "Input should be a valid string: amounts are strings"))?;
+        self.read_str(field, text.trim())
+    }
+}
+
+/// A telephone number in the international form.
+#[derive(Clone, Copy, Debug)]
+pub struct Phone;
+
+impl Shape for Phone {
+    type Out = String;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<String, Fault> {
+        let number = text(PHONE_MAX_CHARS).read(field, value)?;
+        let message = "Input should be an E.164 number: + and 7 to 15 digits with the country code";
+        if is_e164(&number) { Ok(number) } else { Err(Fault::new(field, "invalid_phone", message)) }
+    }
+}
+
+/// An e-mail address.
+#[derive(Clone, Copy, Debug)]
+pub struct Email;
+
+impl Shape for Email {
+    type Out = String;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<String, Fault> {
+        let address = text(EMAIL_MAX_BYTES).read(field, value)?;
+        let message = "Input should be a valid e-mail address";
+        if is_email(&address) { Ok(address) } else { Err(Fault::new(field, "invalid_email", message)) }
+    }
+}
