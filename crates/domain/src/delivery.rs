@@ -7,6 +7,12 @@ use crate::ids::{EventId, TenantId};
 use crate::time::{Span, Timestamp};
 use crate::wallet_event::Aggregate;
 
+mod change;
+pub mod states;
+
+pub use change::{JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce};
+pub use states::{DeliveryStep, DeliveryTrigger};
+
 /// Where a delivery is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryState {
@@ -106,3 +112,6 @@ pub struct DeliveryStream {
     /// The newest.
     pub newest: i64,
 }
+
+#[cfg(test)]
+mod tests;

@@ -190,3 +190,6 @@ pub struct SenderInfo {
     /// When.
     pub at: Timestamp,
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,11 @@
 
 use crate::time::Timestamp;
 
+mod assess;
+pub mod sandbox;
+
+pub use assess::{Findings, Subject, Velocity, assess, sender_is_complete};
+
 /// `risk_check_result`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RiskResult {
@@ -172,14 +177,14 @@ impl NextAction {
 /// The stable code of a decision. The order of the variants is the precedence: the first that applies is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReasonCode {
+    /// It was refused, and too much else for the wallet was refused lately.
+    RepeatedRejections,
     /// The payer's address is on a sanction list.
     SanctionedAddress,
     /// The sender's name is that of a listed person.
     SanctionedName,
     /// A token's contract has the payer on its blacklist.
     FlaggedAddress,
-    /// Too much about the wallet was rejected lately.
-    RepeatedRejections,
     /// A sandbox amount says so.
     SandboxValue,
     /// The sender's name, or the payer's address, is near to a listed one.
@@ -188,8 +193,10 @@ pub enum ReasonCode {
     ListsOutdated,
     /// Another coin than the one asked for came.
     WrongAsset,
-    /// It came too long after the request expired, or after it was cancelled.
+    /// It came too long after the request expired.
     TooLate,
+    /// It had the wallet blocked before, and the bank has unblocked it.
+    BlockedBefore,
     /// More, or more often, than the wallet's velocity allows.
     VelocityExceeded,
     /// More than the customer's KYC level allows.
@@ -208,16 +215,17 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// Every code, in order of precedence; the two of a person's decision last.
-    pub const ALL: [ReasonCode; 16] = [
+    pub const ALL: [ReasonCode; 17] = [
+        ReasonCode::RepeatedRejections,
         ReasonCode::SanctionedAddress,
         ReasonCode::SanctionedName,
         ReasonCode::FlaggedAddress,
-        ReasonCode::RepeatedRejections,
         ReasonCode::SandboxValue,
         ReasonCode::PossibleMatch,
         ReasonCode::ListsOutdated,
         ReasonCode::WrongAsset,
         ReasonCode::TooLate,
+        ReasonCode::BlockedBefore,
         ReasonCode::VelocityExceeded,
         ReasonCode::KycLimitExceeded,
         ReasonCode::AmountAboveLimit,
@@ -239,6 +247,7 @@ impl ReasonCode {
             ReasonCode::ListsOutdated => "LISTS_OUTDATED",
             ReasonCode::WrongAsset => "WRONG_ASSET",
             ReasonCode::TooLate => "TOO_LATE",
+            ReasonCode::BlockedBefore => "BLOCKED_BEFORE",
             ReasonCode::VelocityExceeded => "VELOCITY_EXCEEDED",
             ReasonCode::KycLimitExceeded => "KYC_LIMIT_EXCEEDED",
             ReasonCode::AmountAboveLimit => "AMOUNT_ABOVE_LIMIT",
@@ -252,6 +261,32 @@ impl ReasonCode {
     /// Reads the code.
     pub fn parse(name: &str) -> Option<ReasonCode> {
         ReasonCode::ALL.into_iter().find(|code| code.name() == name)
+    }
+}
+
+impl ReasonCode {
+    /// `decision_reason`: the code and neutral words, which tell nobody what was found.
+    pub fn decision_reason(self) -> String {
+        let words = match self {
+            ReasonCode::SanctionedAddress
+            | ReasonCode::SanctionedName
+            | ReasonCode::FlaggedAddress
+            | ReasonCode::RepeatedRejections
+            | ReasonCode::ReviewRejected => "The transaction cannot be accepted",
+            ReasonCode::SandboxValue => "The amount is one of the sandbox's values",
+            ReasonCode::PossibleMatch
+            | ReasonCode::ListsOutdated
+            | ReasonCode::BlockedBefore
+            | ReasonCode::VelocityExceeded
+            | ReasonCode::KycLimitExceeded
+            | ReasonCode::AmountAboveLimit
+            | ReasonCode::SenderUnverified => "The transaction needs a closer look",
+            ReasonCode::WrongAsset => "Another token came than was asked for",
+            ReasonCode::TooLate => "The payment came after the request expired",
+            ReasonCode::ChecksPassed => "All checks passed",
+            ReasonCode::ReviewApproved => "Approved after review",
+        };
+        format!("{}: {words}", self.name())
     }
 }
 
@@ -313,3 +348,6 @@ impl Assessment {
         RiskLevel::of(self.score)
     }
 }
+
+#[cfg(test)]
+mod tests;

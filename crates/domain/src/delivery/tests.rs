@@ -1,0 +1,333 @@
+//! The rules of deliveries, each named by its test.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::*;
+use crate::ids::PaymentRequestId;
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::test_values::{TENANT, monday};
+use crate::wallet::{BlockReason, TriggeredBy};
+use crate::wallet_effects::{AlertKind, WalletEffects};
+use crate::wallet_event::{NewWalletEvent, WalletEvent};
+use crate::webhook::{DeliveryAnswer, DeliveryResult};
+
+const AGGREGATE: Aggregate = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd1)));
+
+fn event(version: i64) -> NewWalletEvent {
+    let event = WalletEvent::WalletBlocked {
+        wallet: crate::ids::WalletId(Uuid::nil()),
+        customer: "C".to_owned(),
+        reason: BlockReason::SuspiciousActivity,
+        details: String::new(),
+        at: monday(),
+        auto_unblock_at: None,
+        triggered_by: TriggeredBy::Manual,
+    };
+    NewWalletEvent { aggregate: AGGREGATE, version, event }
+}
+
+fn id(version: i64) -> Uuid {
+    AGGREGATE.event_id(TENANT, version).0
+}
+
+fn answer(result: DeliveryResult) -> DeliveryAnswer {
+    let status = match result {
+        DeliveryResult::Received => 200,
+        DeliveryResult::NotReceived(_) => 500,
+        DeliveryResult::Gone => 410,
+    };
+    DeliveryAnswer { result, status: Some(status), body: "{}".to_owned(), retry_after: None, took: Span::millis(3) }
+}
+
+fn received() -> DeliveryAnswer {
+    answer(DeliveryResult::Received)
+}
+
+fn failed() -> DeliveryAnswer {
+    answer(DeliveryResult::NotReceived("HTTP 500".to_owned()))
+}
+
+/// Deliveries of one aggregate with their jobs, as the store would keep them.
+struct Books {
+    stream: Option<DeliveryStream>,
+    deliveries: BTreeMap<i64, Delivery>,
+    jobs: BTreeMap<Uuid, Timestamp>,
+    now: Timestamp,
+}
+
+impl Books {
+    fn with(count: i64) -> Books {
+        let mut books = Books { stream: None, deliveries: BTreeMap::new(), jobs: BTreeMap::new(), now: monday() };
+        (0..count).for_each(|_| books.announce(ReceiverState::Open));
+        books
+    }
+
+    fn announce(&mut self, receiver: ReceiverState) {
+        let version = self.stream.map_or(1, |stream| stream.newest + 1);
+        let (delivery, stream, effects) = announce(self.stream, &event(version), TENANT, receiver, self.now);
+        self.deliveries.insert(version, delivery);
+        self.stream = Some(stream);
+        self.apply(&effects);
+    }
+
+    fn apply(&mut self, effects: &WalletEffects) {
+        for (subject, change) in &effects.jobs {
+            match change {
+                JobChange::Set(JobKind::Deliver, at) => _ = self.jobs.insert(*subject, *at),
+                JobChange::Set(..) => panic!("a delivery has no such job"),
+                JobChange::Done => _ = self.jobs.remove(subject),
+            }
+        }
+    }
+
+    fn on<T>(
+        &mut self,
+        version: i64,
+        act: impl FnOnce(&mut Delivery, &mut DeliveryStream, Timestamp) -> (T, WalletEffects),
+    ) -> T {
+        let delivery = self.deliveries.get_mut(&version).expect("announced");
+        let stream = self.stream.as_mut().expect("announced");
+        let (made, effects) = act(delivery, stream, self.now);
+        self.apply(&effects);
+        made
+    }
+
+    fn try_it(&mut self, version: i64, answer: &DeliveryAnswer) -> Tried {
+        self.on(version, |delivery, stream, now| {
+            let tried = delivery.tried(stream, answer, Jitter::NONE, now);
+            (tried.clone(), tried.effects)
+        })
+    }
+
+    fn replay(&mut self, version: i64) {
+        self.on(version, |delivery, stream, now| ((), delivery.replay(stream, now)));
+    }
+
+    fn states(&self) -> Vec<DeliveryState> {
+        self.deliveries.values().map(|delivery| delivery.state).collect()
+    }
+
+    fn due(&self) -> Vec<i64> {
+        self.deliveries.values().filter(|it| self.jobs.contains_key(&it.event.0)).map(|it| it.version).collect()
+    }
+}
+
+use DeliveryState::{Dead, Delivered, Disabled, Pending};
+
+#[test]
+fn tries_come_at_the_decided_delays_and_then_never_more() {
+    let mut books = Books::with(1);
+    let mut delays = vec![Span(0)];
+    for number in 1..=12 {
+        let tried = books.try_it(1, &failed());
+        assert_eq!((tried.attempt.number, tried.receiver_gone), (number, false));
+        if let Some(at) = books.jobs.get(&id(1)) {
+            delays.push(*at - books.now);
+            books.now = *at;
+        } else {
+            assert_eq!(number, 12);
+            assert!(matches!(&tried.effects.alerts[..], [alert] if alert.kind == AlertKind::DeliveryDead));
+        }
+    }
+    assert_eq!(delays, SCHEDULE);
+    assert_eq!(
+        SCHEDULE.map(|span| span.0 / 1_000_000),
+        [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 86_400]
+    );
+    assert_eq!((books.states(), books.due()), (vec![Dead], vec![]));
+}
+
+#[test]
+fn delays_are_off_by_a_fifth_at_most() {
+    assert_eq!(Jitter::NONE.apply(Span::secs(100)), Span::secs(100));
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..5_000_u128 {
+        let jitter = Jitter::of(Uuid::from_u128(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)));
+        let delay = jitter.apply(Span::secs(100));
+        assert!((Span::secs(80)..=Span::secs(120)).contains(&delay), "{delay:?}");
+        seen.insert(delay);
+    }
+    assert!(seen.len() > 350 && seen.contains(&Span::secs(80)) && seen.contains(&Span::secs(120)));
+}
+
+#[test]
+fn retry_after_is_honoured_but_not_beyond_a_day() {
+    for (asked, delay) in [
+        (Span::secs(1), Span::secs(5)),
+        (Span::secs(90), Span::secs(90)),
+        (Span::days(400), Span::hours(24)),
+        (Span::secs(-5), Span::secs(5)),
+    ] {
+        let mut books = Books::with(1);
+        books.try_it(1, &DeliveryAnswer { retry_after: Some(asked), ..failed() });
+        assert_eq!(books.jobs.get(&id(1)), Some(&(monday() + delay)), "{asked:?}");
+    }
+}
+
+#[test]
+fn received_ends_it_and_is_kept_with_its_attempt() {
+    let mut books = Books::with(1);
+    let tried = books.try_it(1, &received());
+    let attempt = tried.attempt;
+    assert_eq!((attempt.number, attempt.status, attempt.fault, &*attempt.body), (1, Some(200), None, "{}"));
+    let delivery = &books.deliveries[&1];
+    assert_eq!((delivery.state, delivery.delivered_at, delivery.next_at), (Delivered, Some(monday()), None));
+    assert_eq!(books.due(), Vec::<i64>::new());
+}
+
+#[test]
+fn gone_disables_the_receiver_and_alerts() {
+    let mut books = Books::with(2);
+    let tried = books.try_it(1, &answer(DeliveryResult::Gone));
+    assert!(tried.receiver_gone);
+    assert!(matches!(&tried.effects.alerts[..], [alert] if alert.kind == AlertKind::ReceiverGone));
+    assert_eq!((books.states(), books.due()), (vec![Disabled, Pending], vec![2]));
+    books.on(2, |delivery, stream, now| ((), delivery.no_receiver(stream, now)));
+    assert_eq!((books.states(), books.due()), (vec![Disabled, Disabled], vec![]));
+}
+
+#[test]
+fn of_an_aggregate_only_the_first_that_is_not_through_is_tried() {
+    let mut books = Books::with(3);
+    assert_eq!(books.due(), [1]);
+    books.try_it(1, &failed());
+    assert_eq!(books.due(), [1], "the others wait behind it");
+    books.try_it(1, &received());
+    assert_eq!(books.due(), [2]);
+    books.announce(ReceiverState::Open);
+    assert_eq!(books.due(), [2]);
+    (0..12).for_each(|_| _ = books.try_it(2, &failed()));
+    assert_eq!(
+        (books.states(), books.due()),
+        (vec![Delivered, Dead, Pending, Pending], vec![3]),
+        "a dead one is passed"
+    );
+    books.try_it(3, &received());
+    books.try_it(4, &received());
+    books.announce(ReceiverState::Open);
+    assert_eq!(books.due(), [5]);
+}
+
+#[test]
+fn without_a_receiver_nothing_is_tried_but_all_can_be_replayed() {
+    let mut books = Books::with(0);
+    books.announce(ReceiverState::Closed);
+    books.announce(ReceiverState::Closed);
+    assert_eq!((books.states(), books.due()), (vec![Disabled, Disabled], vec![]));
+    books.announce(ReceiverState::Open);
+    assert_eq!(books.due(), [3]);
+    books.replay(1);
+    assert_eq!(books.due(), [1, 3]);
+    books.try_it(1, &received());
+    assert_eq!((books.states(), books.due()), (vec![Delivered, Disabled, Pending], vec![3]));
+}
+
+#[test]
+fn a_replay_starts_the_schedule_again_and_frees_nothing_twice() {
+    let mut books = Books::with(2);
+    (0..12).for_each(|_| _ = books.try_it(1, &failed()));
+    books.replay(1);
+    assert_eq!((books.states(), books.due()), (vec![Pending, Pending], vec![1, 2]));
+    books.try_it(2, &failed());
+    let tried = books.try_it(1, &failed());
+    assert_eq!((tried.attempt.number, books.jobs.get(&id(1))), (13, Some(&(monday() + Span::secs(5)))));
+    books.try_it(1, &received());
+    assert_eq!((books.states(), books.due()), (vec![Delivered, Pending], vec![2]));
+    books.replay(1);
+    books.try_it(1, &received());
+    assert_eq!(books.due(), [2], "a delivered one can be sent again");
+}
+
+#[test]
+fn one_that_waits_behind_another_goes_on_waiting_when_it_is_replayed() {
+    let mut books = Books::with(2);
+    books.try_it(1, &failed());
+    books.replay(2);
+    assert_eq!(books.due(), [1]);
+    books.replay(1);
+    assert_eq!(books.jobs.get(&id(1)), Some(&monday()), "the first itself is tried at once");
+}
+
+#[test]
+fn an_event_has_the_same_id_whenever_it_is_asked_for_and_no_other_has_it() {
+    let other = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd2)));
+    assert_eq!(AGGREGATE.event_id(TENANT, 1), AGGREGATE.event_id(TENANT, 1));
+    let ids = [id(1), id(2), other.event_id(TENANT, 1).0, AGGREGATE.event_id(crate::ids::TenantId(Uuid::nil()), 1).0];
+    let distinct: std::collections::BTreeSet<Uuid> = ids.into();
+    assert_eq!(distinct.len(), 4);
+    assert!(ids.iter().all(|id| id.get_version_num() == 4));
+}
+
+#[test]
+fn names_read_back_and_nothing_else_does() {
+    for state in DeliveryState::ALL {
+        assert_eq!(DeliveryState::parse(state.name()), Some(state));
+    }
+    assert_eq!(DeliveryState::parse("PENDING"), None);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Announce(bool),
+    Try(usize, u8),
+    Replay(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => prop::bool::weighted(0.8).prop_map(Step::Announce),
+        6 => (any::<usize>(), 0_u8..8).prop_map(|(which, answer)| Step::Try(which, answer)),
+        1 => any::<usize>().prop_map(Step::Replay),
+    ];
+    proptest::collection::vec(step, 0..60)
+}
+
+proptest! {
+    /// Whatever happens: first deliveries are in the order of the aggregate; what is pending is due or waits behind
+    /// one that is; nothing that is through is due.
+    #[test]
+    fn the_order_of_an_aggregate_is_kept(steps in steps()) {
+        let mut books = Books::with(0);
+        let mut first_ends = Vec::new();
+        for step in steps {
+            match step {
+                Step::Announce(open) => books.announce(if open { ReceiverState::Open } else { ReceiverState::Closed }),
+                Step::Try(which, how) => {
+                    let due = books.due();
+                    if due.is_empty() {
+                        continue;
+                    }
+                    let version = due[which % due.len()];
+                    let before = books.stream.expect("something is due").open;
+                    match how {
+                        0 => _ = books.try_it(version, &answer(DeliveryResult::Gone)),
+                        1 => books.on(version, |delivery, stream, now| ((), delivery.no_receiver(stream, now))),
+                        2..=4 => _ = books.try_it(version, &failed()),
+                        _ => _ = books.try_it(version, &received()),
+                    }
+                    if books.deliveries[&version].state != Pending && version == before {
+                        first_ends.push(version);
+                    }
+                }
+                Step::Replay(which) if !books.deliveries.is_empty() => {
+                    let version = i64::try_from(which % books.deliveries.len()).expect("few") + 1;
+                    books.replay(version);
+                }
+                Step::Replay(_) => {}
+            }
+            let Some(stream) = books.stream else { continue };
+            prop_assert!(first_ends.is_sorted());
+            for delivery in books.deliveries.values() {
+                let is_due = books.jobs.contains_key(&delivery.event.0);
+                let waits = delivery.version > stream.open;
+                prop_assert_eq!(is_due, delivery.state == Pending && !waits, "{:?} {:?}", delivery, stream);
+                prop_assert!(delivery.state == Pending || delivery.version < stream.open);
+            }
+            prop_assert!(stream.open <= stream.newest + 1);
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! The rules of payment requests, each named by its test.
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::RequestState::{Active, Cancelled, Expired, Paid as PaidState};
+use super::*;
+use crate::chain::vault::{self, VaultKind};
+use crate::decimal::Decimal;
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::ports::Controller;
+use crate::risk::ReasonCode;
+use crate::test_values::{TENANT, dec, monday};
+use crate::time::Span;
+use crate::wallet::{self, KycLevel, Wallet, WalletRefusal, WalletState};
+use crate::wallet_effects::WalletEffects;
+
+const REQUEST: PaymentRequestId = PaymentRequestId(Uuid::from_u128(0xc1));
+const WEEK: Option<Span> = Some(Span::days(7));
+const USDC: StableCoin = StableCoin::Usdc;
+const USDT: StableCoin = StableCoin::Usdt;
+
+fn wallet() -> Wallet {
+    let asked = wallet::Provision {
+        id: WalletId(Uuid::from_u128(0xc2)),
+        tenant: TENANT,
+        customer_id: "C-1".to_owned(),
+        email: "a@example.com".to_owned(),
+        phone: "+923001234567".to_owned(),
+        blockchain: "ethereum".to_owned(),
+        kyc_level: None,
+        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
+        deployed: true,
+    };
+    wallet::provision(asked, KycLevel::Basic, None, monday()).expect("a wallet").0
+}
+
+fn new(asked: Asked) -> NewRequest {
+    NewRequest { id: REQUEST, token: "t".to_owned(), asked, purpose: None, expires_in_hours: 24 }
+}
+
+fn request_for(asked: Asked) -> PaymentRequest {
+    create(new(asked), &wallet(), monday()).expect("may ask").0
+}
+
+/// 25 USDC.
+fn request() -> PaymentRequest {
+    request_for(Asked::Crypto { coin: USDC, minor: 25_000_000 })
+}
+
+fn end() -> Timestamp {
+    monday() + Span::hours(24)
+}
+
+fn before_end() -> Timestamp {
+    end() - Span::secs(1)
+}
+
+/// Sees a payment and credits it, with nothing in between.
+fn pay(
+    request: &mut PaymentRequest,
+    coin: StableCoin,
+    minor: i64,
+    at: Timestamp,
+) -> (Option<ReasonCode>, WalletEffects) {
+    request.seen(at);
+    request.credited((coin, minor), at, WEEK, at)
+}
+
+fn in_state(state: RequestState) -> PaymentRequest {
+    let mut request = request();
+    match state {
+        Active => {}
+        PaidState => _ = pay(&mut request, USDC, 25_000_000, monday()),
+        Expired => _ = request.time_passed(end()),
+        Cancelled => _ = request.cancel(monday()).expect("active"),
+    }
+    assert_eq!(request.state, state);
+    request
+}
+
+fn rates(coin: StableCoin, currency: Currency) -> Option<Decimal> {
+    match (coin, currency) {
+        (USDC, Currency::Pkr) => Some(dec("278.75")),
+        (USDT, Currency::Pkr) => Some(dec("279")),
+        (_, Currency::Usd) => Some(dec("1")),
+        _ => None,
+    }
+}
+
+fn read(kind: &str, value: Option<&str>, currency: Option<&str>) -> Result<Asked, AmountRefusal> {
+    Asked::read(&AmountDraft { kind, value, currency }, rates)
+}
+
+#[test]
+fn a_request_has_an_escrow_that_pays_its_wallet_only_and_24_hours() {
+    let (request, effects) = create(new(Asked::Flexible), &wallet(), monday()).expect("may ask");
+    assert_eq!((request.state, request.expires_at), (Active, end()));
+    let reference = vault::reference(VaultKind::Escrow, TENANT, REQUEST.0);
+    let wallet = wallet();
+    let escrow = vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
+    assert_eq!((request.escrow, request.reference), (escrow, reference));
+    assert_ne!(request.escrow, wallet.address);
+    assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end()))]);
+    assert_eq!(DEFAULT_EXPIRES_IN_HOURS, 24);
+}
+
+#[test]
+fn a_frozen_wallet_gets_no_request() {
+    for state in [WalletState::Blocked, WalletState::Blacklisted] {
+        let wallet = Wallet { state, ..wallet() };
+        assert_eq!(create(new(Asked::Flexible), &wallet, monday()).map(drop), Err(WalletRefusal::Frozen(state)));
+    }
+    let pending = Wallet { state: WalletState::Pending, ..wallet() };
+    assert!(create(new(Asked::Flexible), &pending, monday()).is_ok(), "its address is known");
+}
+
+#[test]
+fn amounts_of_the_three_types_are_read() {
+    assert_eq!(read("crypto", Some("25.00"), Some("USDC")), Ok(Asked::Crypto { coin: USDC, minor: 25_000_000 }));
+    assert_eq!(read("flexible", None, None), Ok(Asked::Flexible));
+    let fiat = read("fiat", Some("1000"), Some("PKR"));
+    // 1000 / 278.75 and 1000 / 279, rounded up: what comes is never worth less than what was asked for.
+    let due = Asked::Fiat { currency: Currency::Pkr, micros: 1_000_000_000, usdc: 3_587_444, usdt: 3_584_230 };
+    assert_eq!(fiat, Ok(due));
+}
+
+#[test]
+fn faulty_amounts_name_their_field() {
+    for (kind, value, currency, field) in [
+        ("", None, None, "amount.type"),
+        ("Crypto", Some("1"), Some("USDC"), "amount.type"),
+        ("crypto", None, Some("USDC"), "amount.value"),
+        ("crypto", Some("0"), Some("USDC"), "amount.value"),
+        ("crypto", Some("1.0000000"), Some("USDC"), "amount.value"),
+        ("crypto", Some("1"), None, "amount.currency"),
+        ("crypto", Some("1"), Some("PKR"), "amount.currency"),
+        ("fiat", Some("1"), Some("USDC"), "amount.currency"),
+        ("fiat", Some("1"), Some("EUR"), "amount.currency"),
+        ("fiat", Some("1"), None, "amount.currency"),
+    ] {
+        let Err(AmountRefusal::Invalid(fault)) = read(kind, value, currency) else {
+            panic!("{kind} {value:?} {currency:?} was read")
+        };
+        assert_eq!(fault.field, field, "{kind} {value:?} {currency:?}");
+    }
+    assert_eq!(read("fiat", Some("1"), Some("AED")), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
+}
+
+#[test]
+fn paid_when_the_confirmed_value_reaches_what_is_due() {
+    let mut request = request();
+    let (review, effects) = pay(&mut request, USDC, 12_500_000, monday());
+    assert_eq!((request.state, request.exception(), review), (Active, RequestException::Partial, None));
+    assert_eq!(
+        (effects, request.asked.outstanding(&request.received, USDC)),
+        (WalletEffects::default(), Some(12_500_000))
+    );
+    let (review, effects) = pay(&mut request, USDC, 12_500_000, monday() + Span::hours(1));
+    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+    assert_eq!((request.paid_at, effects.jobs), (Some(monday() + Span::hours(1)), vec![(REQUEST.0, JobChange::Done)]));
+    pay(&mut request, USDC, 1, monday() + Span::hours(2));
+    assert_eq!((request.state, request.exception()), (PaidState, RequestException::Overpaid));
+}
+
+#[test]
+fn flexible_is_paid_by_the_first_confirmed_payment() {
+    for coin in StableCoin::ALL {
+        let mut request = request_for(Asked::Flexible);
+        let (review, _) = pay(&mut request, coin, 1, monday());
+        assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+        assert_eq!(request.asked.outstanding(&request.received, coin), None);
+    }
+}
+
+#[test]
+fn fiat_takes_both_coins_together() {
+    let due = read("fiat", Some("100"), Some("USD")).expect("an amount");
+    let mut request = request_for(due);
+    pay(&mut request, USDC, 40_000_000, monday());
+    assert_eq!((request.state, request.exception()), (Active, RequestException::Partial));
+    assert_eq!(due.outstanding(&request.received, USDT), Some(60_000_000));
+    pay(&mut request, USDT, 60_000_000, monday());
+    assert_eq!((request.state, request.exception()), (PaidState, RequestException::None));
+}
+
+#[test]
+fn the_other_supported_token_than_asked_is_for_a_person_and_pays_nothing() {
+    let mut request = request();
+    let (review, _) = pay(&mut request, USDT, 25_000_000, monday());
+    assert_eq!((request.state, request.exception()), (Active, RequestException::WrongAsset));
+    assert_eq!(review, Some(ReasonCode::WrongAsset));
+    assert_eq!(request.asked.outstanding(&request.received, USDC), Some(25_000_000));
+}
+
+#[test]
+fn an_unpaid_request_expires_and_expires_at_is_too_late() {
+    let mut request = request();
+    let early = request.time_passed(before_end());
+    assert_eq!((request.state, early.jobs.len()), (Active, 1));
+    let effects = request.time_passed(end());
+    assert_eq!((request.state, effects.jobs), (Expired, vec![(REQUEST.0, JobChange::Done)]));
+    assert!(request.is_in_time(before_end()) && !request.is_in_time(end()));
+}
+
+#[test]
+fn a_payment_in_a_block_before_the_expiry_that_is_still_confirming_keeps_it_active() {
+    let mut request = request();
+    request.seen(before_end());
+    let effects = request.time_passed(end());
+    assert_eq!(request.state, Active);
+    assert!(matches!(effects.jobs[..], [(_, JobChange::Set(JobKind::ExpireRequest, at))] if at > end()));
+    let (review, _) = request.credited((USDC, 25_000_000), before_end(), WEEK, end() + Span::mins(3));
+    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+}
+
+#[test]
+fn it_expires_as_soon_as_what_was_confirming_is_lost_or_is_not_enough() {
+    let mut lost = request();
+    lost.seen(before_end());
+    lost.time_passed(end());
+    let effects = lost.lost(before_end(), end() + Span::secs(5));
+    assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]);
+    lost.time_passed(end() + Span::secs(5));
+    assert_eq!(lost.state, Expired);
+
+    let mut part = request();
+    part.seen(before_end());
+    let (_, effects) = part.credited((USDC, 1), before_end(), WEEK, end() + Span::secs(5));
+    assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]);
+}
+
+#[test]
+fn a_payment_from_before_the_expiry_that_is_found_after_it_still_pays() {
+    let mut request = in_state(Expired);
+    let (review, _) = pay(&mut request, USDC, 25_000_000, before_end());
+    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+}
+
+#[test]
+fn late_money_pays_for_7_days_and_then_goes_to_a_person() {
+    let mut late = in_state(Expired);
+    let (review, _) = pay(&mut late, USDC, 25_000_000, end() + Span::days(7) - Span::secs(1));
+    assert_eq!((late.state, late.exception(), review), (PaidState, RequestException::Late, None));
+
+    let mut too_late = in_state(Expired);
+    let (review, _) = pay(&mut too_late, USDC, 25_000_000, end() + Span::days(7));
+    let told = (too_late.state, too_late.exception(), review);
+    assert_eq!(told, (Expired, RequestException::Late, Some(ReasonCode::TooLate)));
+    too_late.late_approved(end() + Span::days(8));
+    assert_eq!(too_late.state, PaidState);
+
+    let mut not_taken = in_state(Expired);
+    let (review, _) = not_taken.credited((USDC, 25_000_000), end(), None, end());
+    assert_eq!((not_taken.state, review), (Expired, Some(ReasonCode::TooLate)));
+}
+
+#[test]
+fn an_approved_part_that_came_too_late_pays_nothing_in_full() {
+    let mut request = in_state(Expired);
+    request.credited((USDC, 1), end(), None, end());
+    assert_eq!((request.late_approved(end()), request.state), (WalletEffects::default(), Expired));
+}
+
+#[test]
+fn only_an_active_request_is_cancelled() {
+    for state in RequestState::ALL {
+        let mut by_bank = in_state(state);
+        let mut by_regulator = by_bank.clone();
+        let effects = by_bank.cancel(monday());
+        by_regulator.wallet_blacklisted(monday());
+        if state == Active {
+            assert_eq!(effects.expect("active").jobs, [(REQUEST.0, JobChange::Done)]);
+            assert_eq!((by_bank.state, by_regulator.state), (Cancelled, Cancelled));
+        } else {
+            assert_eq!(effects, Err(RequestConflict(state)));
+            assert_eq!((by_bank.state, by_regulator.state), (state, state));
+        }
+    }
+}
+
+#[test]
+fn money_for_a_cancelled_request_is_recorded_and_changes_nothing_else() {
+    let mut request = in_state(Cancelled);
+    let (review, _) = pay(&mut request, USDC, 25_000_000, monday());
+    assert_eq!((request.state, request.received.usdc, review), (Cancelled, 25_000_000, None));
+}
+
+#[test]
+fn what_falls_out_of_the_chain_after_it_counted_is_taken_back_but_paid_stays_paid() {
+    let mut request = in_state(PaidState);
+    request.uncredited(USDC, 25_000_000);
+    assert_eq!((request.state, request.received), (PaidState, Received::default()));
+}
+
+#[test]
+fn names_read_back_and_nothing_else_does() {
+    for state in RequestState::ALL {
+        assert_eq!(RequestState::parse(state.name()), Some(state));
+    }
+    assert_eq!(RequestState::parse("active"), None);
+    let names = RequestException::ALL.map(RequestException::name);
+    assert_eq!(names, ["NONE", "PARTIAL", "OVERPAID", "LATE", "WRONG_ASSET"]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Pay(bool, i64, bool),
+    See,
+    Lose,
+    Time(i64),
+    Cancel,
+    Blacklist,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (any::<bool>(), 1_i64..40_000_000, any::<bool>()).prop_map(|(usdc, minor, seen)| Step::Pay(usdc, minor, seen)),
+        2 => Just(Step::See),
+        1 => Just(Step::Lose),
+        3 => (0_i64..30).prop_map(Step::Time),
+        1 => Just(Step::Cancel),
+        1 => Just(Step::Blacklist),
+    ];
+    proptest::collection::vec(step, 0..25)
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    prop_oneof![
+        Just(Asked::Flexible),
+        (any::<bool>(), 1_i64..60_000_000)
+            .prop_map(|(usdc, minor)| Asked::Crypto { coin: if usdc { USDC } else { USDT }, minor }),
+        (1_i64..60_000_000, 1_i64..60_000_000).prop_map(|(usdc, usdt)| Asked::Fiat {
+            currency: Currency::Pkr,
+            micros: 1,
+            usdc,
+            usdt
+        }),
+    ]
+}
+
+proptest! {
+    /// An ACTIVE request always has a job; PAID and CANCELLED are never left; what has come is the sum of what was
+    /// credited; nothing is PAID for less than what is due.
+    #[test]
+    fn no_walk_leaves_the_rules(asked in asked(), steps in steps()) {
+        let (mut request, effects) = create(new(asked), &wallet(), monday()).expect("may ask");
+        let mut job = effects.jobs.last().map(|(_, change)| *change);
+        let (mut now, mut sums, mut confirming) = (monday(), Received::default(), Vec::new());
+        for step in steps {
+            let before = request.clone();
+            let effects = match step {
+                Step::Pay(usdc, minor, known) => {
+                    let coin = if usdc { USDC } else { USDT };
+                    let at = if known { confirming.pop() } else { None };
+                    if at.is_none() {
+                        request.seen(now);
+                    }
+                    sums = sums.checked_add(coin, minor).expect("small");
+                    request.credited((coin, minor), at.unwrap_or(now), WEEK, now).1
+                }
+                Step::See => {
+                    request.seen(now);
+                    confirming.push(now);
+                    WalletEffects::default()
+                }
+                Step::Lose => confirming.pop().map_or_else(WalletEffects::default, |at| request.lost(at, now)),
+                Step::Time(hours) => {
+                    now = now + Span::hours(hours);
+                    match job {
+                        Some(JobChange::Set(_, at)) if at <= now => request.time_passed(now),
+                        _ => WalletEffects::default(),
+                    }
+                }
+                Step::Cancel => request.cancel(now).unwrap_or_default(),
+                Step::Blacklist => request.wallet_blacklisted(now),
+            };
+            job = effects.jobs.last().map(|(_, change)| *change).or(job);
+            prop_assert_eq!(request.received, sums);
+            prop_assert_eq!(usize::try_from(request.confirming).expect("never below zero"),
+                confirming.iter().filter(|at| request.is_in_time(**at)).count());
+            prop_assert!(!matches!(before.state, PaidState | Cancelled) || request.state == before.state);
+            prop_assert_eq!(request.state == Active, matches!(job, Some(JobChange::Set(JobKind::ExpireRequest, _))));
+            prop_assert_eq!(request.state == PaidState, request.paid_at.is_some());
+            if request.state == PaidState {
+                prop_assert!(matches!(asked.compare(&request.received), Paid::InFull | Paid::Over));
+            }
+            if request.state == Active && request.confirming == 0 && now >= request.expires_at {
+                prop_assert!(matches!(job, Some(JobChange::Set(_, at)) if at <= now + Span::mins(1)));
+            }
+            prop_assert!(request == before || request.version > before.version);
+        }
+    }
+
+    /// Paying exactly what is still to come completes a request, one unit less does not.
+    #[test]
+    fn what_is_outstanding_is_just_enough(asked in asked(), usdc in 0_i64..80_000_000, usdt in 0_i64..80_000_000) {
+        let received = Received { usdc, usdt };
+        for coin in StableCoin::ALL {
+            let Some(rest) = asked.outstanding(&received, coin) else { continue };
+            let after = received.checked_add(coin, rest).expect("small");
+            prop_assert!(matches!(asked.compare(&after), Paid::InFull | Paid::Over));
+            if rest > 0 {
+                let short = received.checked_add(coin, rest - 1).expect("small");
+                prop_assert!(matches!(asked.compare(&short), Paid::InPart | Paid::Nothing), "{rest} {coin:?}");
+            }
+        }
+    }
+}

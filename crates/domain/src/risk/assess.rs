@@ -1,0 +1,212 @@
+//! The assessment: each finding has a score, a result and a code; the gravest one decides.
+
+use super::{Assessment, Check, Hold, ReasonCode, RiskResult, sandbox};
+use crate::e164::is_e164;
+use crate::email::is_email;
+use crate::payment_request::SenderDetails;
+use crate::screening::{Screened, Verdict};
+use crate::time::Timestamp;
+use crate::wallet::KycLevel;
+use crate::wallet_policy::WalletPolicy;
+
+/// What each further finding adds to the score of the gravest.
+const EACH_FURTHER: u8 = 5;
+/// The score of a deposit about which nothing was found, where the sender did not say all about himself.
+const UNKNOWN_SENDER: u8 = 15;
+
+/// What is assessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject<'a> {
+    /// How much, in minor units (10^-6).
+    pub minor: i64,
+    /// What the sender said about himself.
+    pub sender: &'a SenderDetails,
+    /// How well the bank knows the customer.
+    pub kyc: KycLevel,
+    /// What a sandbox makes of it; `None` in earnest.
+    pub sandbox: Option<RiskResult>,
+}
+
+/// What the wallet has received and had refused lately, this deposit not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Velocity {
+    /// Deposits that counted within 24 hours.
+    pub day_count: u32,
+    /// What they add up to, in minor units (10^-6).
+    pub day_minor: i64,
+    /// What those of 30 days add up to.
+    pub month_minor: i64,
+    /// How many of 30 days were refused by screening.
+    pub month_rejections: u32,
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings {
+    /// The sender's name against the lists; `None` = he gave none.
+    pub name: Option<Screened>,
+    /// The payer's address against the lists.
+    pub payer: Screened,
+    /// Whether a token's contract has the payer on its blacklist.
+    pub payer_flagged: bool,
+    /// What the wallet has received lately.
+    pub velocity: Velocity,
+    /// Why the request wants a person to decide about the money.
+    pub concern: Option<ReasonCode>,
+    /// Whether it had the wallet blocked before, and the bank has unblocked it.
+    pub blocked_before: bool,
+}
+
+struct Finding {
+    code: ReasonCode,
+    result: RiskResult,
+    score: u8,
+    hold: Option<Hold>,
+    evidence: String,
+}
+
+impl Finding {
+    const fn refused(code: ReasonCode, score: u8, evidence: String) -> Finding {
+        Finding { code, result: RiskResult::Rejected, score, hold: Some(Hold::Legal), evidence }
+    }
+
+    const fn review(code: ReasonCode, score: u8, evidence: String) -> Finding {
+        Finding { code, result: RiskResult::ManualReview, score, hold: None, evidence }
+    }
+}
+
+/// Assesses money that arrived. A sandbox's word stands above velocity, limits and the sender's details, and below
+/// whatever the lists, the chain and the request say.
+pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, now: Timestamp) -> Assessment {
+    let mut findings = listed(found);
+    findings.extend(repeated(&findings, found, policy));
+    match subject.sandbox {
+        Some(RiskResult::Blocked) if found.blocked_before => {}
+        Some(RiskResult::Approved) => {}
+        Some(result) => {
+            let (score, hold) = sandbox::score(result);
+            let evidence = "cents of the amount".to_owned();
+            findings.push(Finding { code: ReasonCode::SandboxValue, result, score, hold, evidence });
+        }
+        None => findings.extend(unusual(subject, found, policy)),
+    }
+    findings.extend(doubtful(found));
+    findings.sort_by_key(|finding| finding.code);
+    let evidence = findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence)).collect();
+    let further = u8::try_from(findings.len().saturating_sub(1)).unwrap_or(u8::MAX).saturating_mul(EACH_FURTHER);
+    let unknown_sender = if sender_is_complete(subject.sender) { 0 } else { UNKNOWN_SENDER };
+    let gravest = findings.iter().map(|finding| finding.score).max().unwrap_or(unknown_sender);
+    let first = findings.first();
+    let result = first.map_or(RiskResult::Approved, |finding| finding.result);
+    Assessment {
+        result,
+        score: gravest.saturating_add(further).min(100),
+        checks: Check::ALL.to_vec(),
+        reason: first.map_or(ReasonCode::ChecksPassed, |finding| finding.code),
+        // What may never be given back stays so, whichever finding is told first.
+        hold: match findings.iter().find(|finding| finding.hold == Some(Hold::Legal)) {
+            Some(_) => Some(Hold::Legal),
+            None => first.and_then(|finding| finding.hold),
+        },
+        list_version: found.payer.list_version.clone(),
+        policy_version: policy.version.clone(),
+        evidence,
+        decided_by: None,
+        at: now,
+    }
+}
+
+/// What the lists and the chain say for certain.
+fn listed(found: &Findings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let entry = |screened: &Screened| screened.evidence.clone().unwrap_or_else(|| "unnamed entry".to_owned());
+    if found.payer.verdict() == Verdict::Hit {
+        findings.push(Finding::refused(ReasonCode::SanctionedAddress, found.payer.score, entry(&found.payer)));
+    }
+    if let Some(name) = found.name.as_ref().filter(|name| name.verdict() == Verdict::Hit) {
+        findings.push(Finding::refused(ReasonCode::SanctionedName, name.score, entry(name)));
+    }
+    if found.payer_flagged {
+        let evidence = "the payer is on the token's blacklist".to_owned();
+        findings.push(Finding::refused(ReasonCode::FlaggedAddress, 90, evidence));
+    }
+    findings
+}
+
+/// One refusal too many blocks the wallet.
+fn repeated(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Option<Finding> {
+    let most = policy.block_after_rejections?;
+    let rejections = found.velocity.month_rejections;
+    if findings.is_empty() || found.blocked_before || rejections.saturating_add(1) < most {
+        return None;
+    }
+    Some(Finding {
+        code: ReasonCode::RepeatedRejections,
+        result: RiskResult::Blocked,
+        score: 95,
+        hold: Some(Hold::Legal),
+        evidence: format!("{rejections} refused within 30 days before"),
+    })
+}
+
+/// What a person has to look at whatever the amount.
+fn doubtful(found: &Findings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for screened in [Some(&found.payer), found.name.as_ref()].into_iter().flatten() {
+        if screened.score >= crate::screening::REVIEW_FROM && screened.verdict() != Verdict::Hit {
+            let evidence = screened.evidence.clone().unwrap_or_default();
+            findings.push(Finding::review(ReasonCode::PossibleMatch, screened.score, evidence));
+        }
+    }
+    if found.payer.stale || found.name.as_ref().is_some_and(|name| name.stale) {
+        let evidence = format!("lists {}", found.payer.list_version);
+        findings.push(Finding::review(ReasonCode::ListsOutdated, 40, evidence));
+    }
+    if let Some(concern) = found.concern {
+        findings.push(Finding::review(concern, 30, "said by the payment request".to_owned()));
+    }
+    if found.blocked_before {
+        let evidence = "the wallet was blocked for it and unblocked".to_owned();
+        findings.push(Finding::review(ReasonCode::BlockedBefore, 60, evidence));
+    }
+    findings
+}
+
+/// Velocity, limits and the sender's details.
+fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let velocity = &found.velocity;
+    let (count, sum) = (velocity.day_count.saturating_add(1), velocity.day_minor.saturating_add(subject.minor));
+    if policy.velocity.is_some_and(|limit| count > limit.count || sum > limit.minor) {
+        let evidence = format!("{count} deposits, {sum} minor units in 24 hours");
+        findings.push(Finding::review(ReasonCode::VelocityExceeded, 50, evidence));
+    }
+    let month = velocity.month_minor.saturating_add(subject.minor);
+    if policy.kyc_limits.get(&subject.kyc).is_some_and(|limit| subject.minor > limit.single || month > limit.month) {
+        let evidence = format!("{} with {} now, {month} in 30 days", subject.kyc.name(), subject.minor);
+        findings.push(Finding::review(ReasonCode::KycLimitExceeded, 50, evidence));
+    }
+    if policy.auto_approve_max.is_some_and(|most| subject.minor > most) {
+        let evidence = format!("{} minor units", subject.minor);
+        findings.push(Finding::review(ReasonCode::AmountAboveLimit, 45, evidence));
+    }
+    if subject.minor >= policy.sender_details_from && !sender_is_complete(subject.sender) {
+        let evidence = "missing or implausible details".to_owned();
+        findings.push(Finding::review(ReasonCode::SenderUnverified, 40, evidence));
+    }
+    findings
+}
+
+/// Whether all details of a sender are there and plausible.
+pub fn sender_is_complete(sender: &SenderDetails) -> bool {
+    let plausible = |name: &Option<String>| {
+        name.as_deref().is_some_and(|name| {
+            name.chars().any(char::is_alphabetic) && !name.chars().any(|letter| letter.is_ascii_digit())
+        })
+    };
+    plausible(&sender.first_name)
+        && plausible(&sender.last_name)
+        && sender.email.as_deref().is_some_and(is_email)
+        && sender.phone_number.as_deref().is_some_and(is_e164)
+        && sender.custodial_provider.as_deref().is_some_and(|provider| !provider.trim().is_empty())
+}
