@@ -2,8 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use domain::chain::Address;
 use domain::country::Country;
-use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
+use domain::ids::{
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
+    WalletId,
+};
+use domain::ledger::AccountCode;
+use uuid::Uuid;
 
 /// An `Idempotency-Key` in its scope (`decisions.md`: tenant + method + path).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +18,15 @@ pub struct IdempotencyKey {
     pub scope: String,
     /// The key as the client sent it.
     pub key: String,
+}
+
+/// A bank's customer on a chain: has one wallet.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Customer {
+    /// The bank's own id of the customer.
+    pub customer_id: String,
+    /// The API's name of the chain.
+    pub blockchain: String,
 }
 
 macro_rules! need {
@@ -53,4 +68,30 @@ need! {
     open_quotes: Country,
     /// Idempotency records.
     idempotency: IdempotencyKey,
+    /// Wallets, each with its job.
+    wallets: WalletId,
+    /// Customers who may have a wallet.
+    customers: Customer,
+    /// Payment requests, each with its job.
+    requests: PaymentRequestId,
+    /// Requests whose newest sender details are loaded.
+    senders: PaymentRequestId,
+    /// Deposits, each with its job.
+    deposits: DepositId,
+    /// Exchange orders, each with its job and its attempts.
+    exchanges: ExchangeId,
+    /// Intents, each with its job.
+    intents: IntentId,
+    /// Transactions of ours, each with its job and what was signed for it.
+    chain_txs: ChainTxId,
+    /// Addresses that sign.
+    signers: Address,
+    /// Accounts of one request or wallet; all others are loaded with their tenant.
+    accounts: AccountCode,
+    /// How far aggregates' events are delivered, by the aggregates' ids.
+    streams: Uuid,
+    /// Deliveries, by their events, each with its job.
+    deliveries: EventId,
+    /// Jobs of other things.
+    jobs: Uuid,
 }

@@ -8,21 +8,11 @@ use crate::{admin, load, migrate, reads, save, store};
 
 /// Every statement that both engines run.
 fn shared() -> Vec<&'static Stmt> {
-    let mut all: Vec<&'static Stmt> = vec![
-        &load::LOCK_HEADS,
-        &load::QUOTES,
-        &load::PAYMENTS,
-        &load::JOBS,
-        &load::PAYMENT_ATTEMPTS,
-        &load::ATTEMPTS,
-        &load::EXTERNAL_IDS,
-        &load::ACCOUNTS,
-        &load::OPEN_QUOTES,
-        &load::IDEMPOTENCY,
-        &migrate::VERSIONS,
-    ];
+    let mut all: Vec<&'static Stmt> = vec![&migrate::VERSIONS];
+    load::ALL.iter().for_each(|group| all.extend_from_slice(group));
     for group in [
         save::ALL,
+        save::OF_WALLETS,
         store::STATEMENTS,
         admin::access_keys::STATEMENTS,
         admin::keys::STATEMENTS,

@@ -10,12 +10,13 @@ use super::{Keys, currency};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
-pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
     out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
     out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
     out.int(attempt.amount.minor).text(attempt.amount.currency.code());
     out.int(attempt.created_at.0).int(attempt.state_at.0);
     words(attempt, out);
+    Ok(())
 }
 
 fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
@@ -24,11 +25,17 @@ fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
 }
 
 /// Key, new values, guards.
-pub(crate) fn write_change<'a>(old: &'a Attempt, new: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+pub(crate) fn write_change<'a>(
+    old: &'a Attempt,
+    new: &'a Attempt,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     out.text(new.state.name()).int(new.state_at.0);
     words(new, out);
     out.text(old.state.name()).int(old.state_at.0);
+    Ok(())
 }
 
 pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, StoreError> {

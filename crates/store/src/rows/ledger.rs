@@ -41,16 +41,18 @@ fn write_sums(account: &Account, out: &mut Columns<'_>) {
     out.int(account.credits_pending).int(account.credits_posted);
 }
 
-pub(crate) fn write_account(account: &Account, out: &mut Columns<'_>) {
+pub(crate) fn write_account(account: &Account, out: &mut Columns<'_>) -> Result<(), StoreError> {
     write_key(account, out);
     write_sums(account, out);
+    Ok(())
 }
 
 /// Key, new values, guards.
-pub(crate) fn write_account_change(old: &Account, new: &Account, out: &mut Columns<'_>) {
+pub(crate) fn write_account_change(old: &Account, new: &Account, out: &mut Columns<'_>) -> Result<(), StoreError> {
     write_key(new, out);
     write_sums(new, out);
     write_sums(old, out);
+    Ok(())
 }
 
 pub(crate) fn read_account(fields: &mut Fields<'_>) -> Result<Account, StoreError> {

@@ -2,13 +2,24 @@
 //! error, never a default. Ids pass through [`Keys`], documents through its vault.
 
 pub(crate) mod attempt;
+pub(crate) mod chain;
+pub(crate) mod chain_tx;
+pub(crate) mod delivery;
+pub(crate) mod deposit;
+pub(crate) mod document;
 pub(crate) mod event;
+pub(crate) mod exchange;
+pub(crate) mod intent;
 pub(crate) mod job;
 pub(crate) mod ledger;
 pub(crate) mod order;
 pub(crate) mod payment;
 pub(crate) mod quote;
+pub(crate) mod request;
 pub(crate) mod small;
+pub(crate) mod stored;
+pub(crate) mod wallet;
+pub(crate) mod wallet_event;
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -49,6 +60,22 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     }
     let mantissa = format!("{whole}{fraction}").parse().ok()?;
     Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
+}
+
+/// Reads bytes of a fixed number.
+pub(crate) fn fixed<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], StoreError> {
+    let bytes = fields.bytes()?;
+    bytes.try_into().map_err(|_| StoreError::Corrupt(format!("{} bytes stand where {N} should", bytes.len())))
+}
+
+/// Reads a number that is smaller than the column could hold.
+pub(crate) fn narrow<T: TryFrom<i64>>(value: i64, what: &str) -> Result<T, StoreError> {
+    T::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value}")))
+}
+
+/// A number as a column holds it.
+pub(crate) fn wide(value: u64, what: &str) -> Result<i64, StoreError> {
+    i64::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value} is beyond 63 bits")))
 }
 
 /// The coin of a charge.

@@ -30,7 +30,12 @@ pub(crate) fn write<'a>(payment: &'a Payment, keys: &Keys, out: &mut Columns<'a>
 }
 
 /// Key, new values, guards.
-pub(crate) fn write_change<'a>(old: &'a Payment, new: &'a Payment, keys: &Keys, out: &mut Columns<'a>) {
+pub(crate) fn write_change<'a>(
+    old: &'a Payment,
+    new: &'a Payment,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     out.text(new.standing.state.name()).int(new.standing.state_at.0);
     out.opt_text(new.standing.msg.as_deref()).opt_text(new.standing.bank_reference.as_deref());
@@ -38,6 +43,7 @@ pub(crate) fn write_change<'a>(old: &'a Payment, new: &'a Payment, keys: &Keys, 
     out.opt_int(new.unclear_since.map(|at| at.0)).opt_int(new.settled_at.map(|at| at.0));
     out.opt_uuid(new.attempt.map(|attempt| keys.stored(attempt.0)));
     out.text(old.standing.state.name()).int(old.version).text(old.review.name());
+    Ok(())
 }
 
 pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Payment, StoreError> {

@@ -50,10 +50,16 @@ fn bound(offer: &Offer, place: Place<'_>, keys: &Keys) -> Result<Option<Vec<u8>>
 }
 
 /// Key, new values, guards.
-pub(crate) fn write_change<'a>(old: &'a Quote, new: &'a Quote, keys: &Keys, out: &mut Columns<'a>) {
+pub(crate) fn write_change<'a>(
+    old: &'a Quote,
+    new: &'a Quote,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     out.text(new.state.name()).opt_uuid(new.payment.map(|payment| keys.stored(payment.0)));
     out.text(old.state.name());
+    Ok(())
 }
 
 pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Quote, StoreError> {

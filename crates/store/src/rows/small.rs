@@ -1,7 +1,7 @@
 //! The small rows of a batch: heads, external ids, open-quote counters, idempotency records, discrepancies.
 
 use domain::country::Country;
-use domain::ids::{PaymentId, QuoteId, TenantId};
+use domain::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use crate::sql::{Columns, Fields};
 use crate::working_set::{Head, IdempotencyRecord, Made};
 
 pub(crate) fn read_head(fields: &mut Fields<'_>) -> Result<(TenantId, Head), StoreError> {
-    Ok((TenantId(fields.uuid()?), Head { payment_seq: fields.int()? }))
+    Ok((TenantId(fields.uuid()?), Head { payment_seq: fields.int()?, wallet_seq: fields.int()? }))
 }
 
 pub(crate) fn read_external_id(
@@ -32,6 +32,11 @@ pub(crate) fn read_open_quotes(fields: &mut Fields<'_>) -> Result<((TenantId, Co
 
 const MADE_QUOTE: &str = "quote";
 const MADE_PAYMENT: &str = "payment";
+const MADE_WALLET: &str = "wallet";
+const MADE_REQUEST: &str = "request";
+const MADE_ORDER: &str = "order";
+const MADE_DEPOSIT: &str = "deposit";
+const MADE_DELIVERY: &str = "delivery";
 
 pub(crate) fn write_idempotency<'a>(
     (tenant, key): &'a (TenantId, IdempotencyKey),
@@ -42,6 +47,11 @@ pub(crate) fn write_idempotency<'a>(
     let (kind, id) = match record.made {
         Made::Quote(QuoteId(id)) => (MADE_QUOTE, id),
         Made::Payment(PaymentId(id)) => (MADE_PAYMENT, id),
+        Made::Wallet(WalletId(id)) => (MADE_WALLET, id),
+        Made::Request(PaymentRequestId(id)) => (MADE_REQUEST, id),
+        Made::Exchange(ExchangeId(id)) => (MADE_ORDER, id),
+        Made::Deposit(DepositId(id)) => (MADE_DEPOSIT, id),
+        Made::Delivery(EventId(id)) => (MADE_DELIVERY, id),
     };
     write_idempotency_key(*tenant, key, out);
     out.bytes(&record.body_hash[..]).text(kind).uuid(keys.stored(id)).int(record.at.0);
@@ -63,6 +73,11 @@ pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<I
     let made = match kind {
         MADE_QUOTE => Made::Quote(QuoteId(id)),
         MADE_PAYMENT => Made::Payment(PaymentId(id)),
+        MADE_WALLET => Made::Wallet(WalletId(id)),
+        MADE_REQUEST => Made::Request(PaymentRequestId(id)),
+        MADE_ORDER => Made::Exchange(ExchangeId(id)),
+        MADE_DEPOSIT => Made::Deposit(DepositId(id)),
+        MADE_DELIVERY => Made::Delivery(EventId(id)),
         other => return Err(StoreError::Corrupt(format!("unknown thing made {other:?}"))),
     };
     Ok(((tenant, key), IdempotencyRecord { body_hash, made, at: Timestamp(fields.int()?) }))

@@ -4,6 +4,7 @@ pub(crate) mod statement;
 pub(crate) mod table;
 pub(crate) mod tables;
 pub(crate) mod value;
+pub(crate) mod wallet_tables;
 
 pub(crate) use statement::{Dialect, Stmt};
 pub(crate) use table::{Kind, Table};

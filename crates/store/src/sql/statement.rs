@@ -126,7 +126,7 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("now", Dialect::Sqlite) => "$1".to_owned(),
         (other, _) => {
             let (name, alias) = other.split_once(' ').unwrap_or((other, other));
-            let table = tables::ALL.iter().find(|table| table.name == name);
+            let table = tables::named(name);
             table.map_or_else(|| panic!("a statement speaks of {other:?}"), |table| table.select_list(alias))
         }
     }

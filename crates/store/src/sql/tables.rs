@@ -2,9 +2,15 @@
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
+use super::wallet_tables;
 
-/// Every table that has rows of a fixed shape here.
-pub(crate) static ALL: [&Table; 16] = [
+/// The table of this name.
+pub(crate) fn named(name: &str) -> Option<&'static Table> {
+    ALL.iter().chain(&wallet_tables::ALL).find(|table| table.name == name).copied()
+}
+
+/// Every table of the payment service that has rows of a fixed shape here.
+static ALL: [&Table; 16] = [
     &TENANT,
     &ACCESS_KEY,
     &BATCH,
@@ -53,10 +59,10 @@ pub(crate) static BATCH: Table =
 
 pub(crate) static TENANT_HEAD: Table = Table {
     name: "tenant_head",
-    columns: &[("tenant", Uuid), ("payment_seq", Int)],
+    columns: &[("tenant", Uuid), ("payment_seq", Int), ("wallet_seq", Int)],
     keys: 1,
-    changes: &["payment_seq"],
-    guards: &["payment_seq"],
+    changes: &["payment_seq", "wallet_seq"],
+    guards: &["payment_seq", "wallet_seq"],
 };
 
 pub(crate) static QUOTE: Table = Table {

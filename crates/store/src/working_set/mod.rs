@@ -4,28 +4,44 @@
 //! forgets it, so a refused or panicking command leaves no trace and its neighbours never notice.
 
 mod table;
+mod wallets;
 
 use domain::attempt::Attempt;
+use domain::chain::Address;
+use domain::chain_tx::{ChainTx, Intent};
 use domain::country::Country;
+use domain::delivery::{Delivery, DeliveryAttempt, DeliveryStream};
+use domain::deposit::{Deposit, UnsupportedAsset};
 use domain::event::Event;
-use domain::ids::{AttemptId, EventId, PaymentId, QuoteId, TenantId};
+use domain::exchange::ExchangeOrder;
+use domain::ids::{
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
+    WalletId,
+};
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
 use domain::order::Order;
 use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
+use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::quote::Quote;
 use domain::time::Timestamp;
+use domain::wallet::Wallet;
+use domain::wallet_effects::Alert;
+use domain::wallet_event::WalletEventEntry;
 use uuid::Uuid;
 
-use crate::need::IdempotencyKey;
+use crate::need::{Customer, IdempotencyKey};
 
 pub use table::{Log, Table};
+pub use wallets::SignerRow;
 
 /// The row that serialises a tenant's writes and numbers its events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Number of the newest event of the payment service's log.
     pub payment_seq: i64,
+    /// Number of the newest event of the wallet service's log.
+    pub wallet_seq: i64,
 }
 
 /// What an accepted request with an `Idempotency-Key` made, so that a repetition gets the same answer.
@@ -46,6 +62,16 @@ pub enum Made {
     Quote(QuoteId),
     /// A payment.
     Payment(PaymentId),
+    /// A wallet, or a change of it.
+    Wallet(WalletId),
+    /// A payment request, or a change of it.
+    Request(PaymentRequestId),
+    /// An exchange order, or a change of it.
+    Exchange(ExchangeId),
+    /// A decision about a deposit.
+    Deposit(DepositId),
+    /// Another delivery of an event.
+    Delivery(EventId),
 }
 
 /// A job change keyed by its subject; `None` = the job is done.
@@ -112,6 +138,38 @@ working_set! {
     events: Log<Event>,
     /// New discrepancies.
     discrepancies: Log<(TenantId, Discrepancy)>,
+    /// Wallets.
+    wallets: Table<(TenantId, WalletId), Wallet>,
+    /// Which wallet a customer has on a chain. Follows from the wallets: whoever puts a new one puts this too.
+    customers: Table<(TenantId, Customer), WalletId>,
+    /// Payment requests.
+    requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
+    /// The newest sender details of requests.
+    last_senders: Table<(TenantId, PaymentRequestId), SenderInfo>,
+    /// Deposits.
+    deposits: Table<(TenantId, DepositId), Deposit>,
+    /// Exchange orders; the attempts at paying one out are among the attempts.
+    exchanges: Table<(TenantId, ExchangeId), ExchangeOrder>,
+    /// Intents.
+    intents: Table<(TenantId, IntentId), Intent>,
+    /// Transactions of ours with all that was signed for them.
+    chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
+    /// Addresses that sign.
+    signers: Table<(TenantId, Address), SignerRow>,
+    /// How far aggregates' events are delivered, by the aggregates' ids.
+    streams: Table<(TenantId, Uuid), DeliveryStream>,
+    /// Deliveries, by their events.
+    deliveries: Table<(TenantId, EventId), Delivery>,
+    /// New sender details.
+    sender_infos: Log<SenderInfo>,
+    /// New events of the wallet service.
+    wallet_events: Log<WalletEventEntry>,
+    /// New attempts to deliver.
+    delivery_attempts: Log<DeliveryAttempt>,
+    /// Tokens that nobody supports, newly found.
+    unsupported: Log<UnsupportedAsset>,
+    /// New alerts.
+    alerts: Log<(TenantId, Alert)>,
 }
 
 impl WorkingSet {
@@ -136,7 +194,7 @@ impl WorkingSet {
 
     /// Adds events to the tenant's log, numbering them on.
     pub fn append(&mut self, tenant: TenantId, events: Vec<NewEvent>, ids: &mut dyn IdSource) {
-        let mut head = self.heads.get(&tenant).copied().unwrap_or(Head { payment_seq: 0 });
+        let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
         for event in events {
             head.payment_seq += 1;
             self.events.add(Event {

@@ -33,6 +33,19 @@ impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
         self.draft.insert(key, row);
     }
 
+    /// Every row as the command at hand sees it, in no order.
+    pub fn all(&self) -> impl Iterator<Item = (&K, &V)> {
+        let changed = self.changed.iter().filter(|(key, _)| !self.draft.contains_key(key));
+        let hidden = |key: &K| self.draft.contains_key(key) || self.changed.contains_key(key);
+        let loaded = self.loaded.iter().filter(move |(key, _)| !hidden(key));
+        self.draft.iter().chain(changed).chain(loaded)
+    }
+
+    /// A row as the database has it, while it is being loaded from several tables.
+    pub(crate) fn loaded_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.loaded.get_mut(key)
+    }
+
     /// Every changed row with the row as it was loaded (`None` = new).
     pub fn changes(&self) -> impl Iterator<Item = (&K, Option<&V>, &V)> {
         self.changed.iter().map(|(key, row)| (key, self.loaded.get(key), row))

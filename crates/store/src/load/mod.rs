@@ -1,5 +1,7 @@
 //! From a [`Need`] to the working set: which statements are asked, and what becomes of their rows.
 
+mod wallets;
+
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 
@@ -12,59 +14,66 @@ use crate::working_set::WorkingSet;
 
 /// Locks the tenants' heads, in id order. Always the first statement of a batch: from here on nobody else writes for
 /// these tenants, so every later plain read sees their last commit.
-pub(crate) static LOCK_HEADS: Stmt = Stmt::by_keys(
+static LOCK_HEADS: Stmt = Stmt::by_keys(
     "load.heads",
     &[("tenant", Uuid)],
     "SELECT {{tenant_head h}} FROM tenant_head h WHERE h.tenant IN (SELECT k.tenant FROM {{keys}}) \
      ORDER BY h.tenant {{for_update}}",
 );
-pub(crate) static QUOTES: Stmt = Stmt::by_keys(
+static QUOTES: Stmt = Stmt::by_keys(
     "load.quotes",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{quote q}} FROM {{keys}} JOIN quote q ON q.tenant = k.tenant AND q.id = k.id",
 );
-pub(crate) static PAYMENTS: Stmt = Stmt::by_keys(
+static PAYMENTS: Stmt = Stmt::by_keys(
     "load.payments",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
 );
-pub(crate) static JOBS: Stmt = Stmt::by_keys(
+static JOBS: Stmt = Stmt::by_keys(
     "load.jobs",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{job j}} FROM {{keys}} JOIN job j ON j.tenant = k.tenant AND j.subject = k.id",
 );
-pub(crate) static PAYMENT_ATTEMPTS: Stmt = Stmt::by_keys(
+static PAYMENT_ATTEMPTS: Stmt = Stmt::by_keys(
     "load.payment_attempts",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.payment = k.id",
 );
-pub(crate) static ATTEMPTS: Stmt = Stmt::by_keys(
+static ATTEMPTS: Stmt = Stmt::by_keys(
     "load.attempts",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.id = k.id",
 );
-pub(crate) static EXTERNAL_IDS: Stmt = Stmt::by_keys(
+static EXTERNAL_IDS: Stmt = Stmt::by_keys(
     "load.external_ids",
     &[("tenant", Uuid), ("external_id", Text)],
     "SELECT {{external_id e}} FROM {{keys}} \
      JOIN external_id e ON e.tenant = k.tenant AND e.external_id = k.external_id",
 );
-pub(crate) static ACCOUNTS: Stmt = Stmt::by_keys(
+static ACCOUNTS: Stmt = Stmt::by_keys(
     "load.accounts",
     &[("tenant", Uuid)],
     "SELECT {{account a}} FROM {{keys}} JOIN account a ON a.tenant = k.tenant AND a.class = 'shared'",
 );
-pub(crate) static OPEN_QUOTES: Stmt = Stmt::by_keys(
+static OPEN_QUOTES: Stmt = Stmt::by_keys(
     "load.open_quotes",
     &[("tenant", Uuid), ("country", Text)],
     "SELECT {{open_quotes o}} FROM {{keys}} JOIN open_quotes o ON o.tenant = k.tenant AND o.country = k.country",
 );
-pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
+static IDEMPOTENCY: Stmt = Stmt::by_keys(
     "load.idempotency",
     &[("tenant", Uuid), ("scope", Text), ("idem_key", Text)],
     "SELECT {{idempotency i}} FROM {{keys}} \
      JOIN idempotency i ON i.tenant = k.tenant AND i.scope = k.scope AND i.idem_key = k.idem_key",
 );
+
+/// Every statement that loads.
+pub(crate) static ALL: &[&[&Stmt]] = &[
+    &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
+    &[&OPEN_QUOTES, &IDEMPOTENCY],
+    wallets::ALL,
+];
 
 /// One statement of a load with its keys.
 #[derive(Debug)]
@@ -86,48 +95,63 @@ enum Into {
     Accounts,
     OpenQuotes,
     Idempotency,
+    Wallet(wallets::Into),
 }
 
 const ID_KEY: [Kind; 2] = [Uuid, Uuid];
 
-/// The loads of a need, the head lock first; only those that have keys.
-pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
-    let mut loads = Vec::with_capacity(10);
-    let mut add = |stmt, columns: Columns<'static>, into| {
-        if columns.len() > 0 {
-            loads.push(Load { stmt, keys: columns, into });
+type Keyed<'a> = &'a mut dyn Iterator<Item = (TenantId, uuid::Uuid)>;
+
+/// Collects the loads of one batch; only those that have keys.
+struct Loader<'a> {
+    keys: &'a Keys,
+    loads: Vec<Load>,
+}
+
+impl Loader<'_> {
+    fn add(&mut self, stmt: &'static Stmt, keys: Columns<'static>, into: Into) {
+        if keys.len() > 0 {
+            self.loads.push(Load { stmt, keys, into });
         }
-    };
+    }
+
+    fn add_ids(&mut self, stmt: &'static Stmt, ids: Keyed<'_>, into: Into) {
+        let mut columns = Columns::new(ID_KEY.into_iter(), 0);
+        ids.for_each(|(tenant, id)| _ = columns.uuid(tenant.0).uuid(self.keys.stored(id)));
+        self.add(stmt, columns, into);
+    }
+}
+
+/// The loads of a need, the head lock first.
+pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
+    let mut loader = Loader { keys, loads: Vec::with_capacity(10) };
     let tenants = || {
         let mut columns = Columns::new([Uuid].into_iter(), need.tenants.len());
         need.tenants.iter().for_each(|tenant| _ = columns.uuid(tenant.0));
         columns
     };
-    add(&LOCK_HEADS, tenants(), Into::Heads);
-    add(&ACCOUNTS, tenants(), Into::Accounts);
-    let ids = |ids: &mut dyn Iterator<Item = (TenantId, uuid::Uuid)>| {
-        let mut columns = Columns::new(ID_KEY.into_iter(), 0);
-        ids.for_each(|(tenant, id)| _ = columns.uuid(tenant.0).uuid(keys.stored(id)));
-        columns
-    };
-    add(&QUOTES, ids(&mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0))), Into::Quotes);
-    let payments = || ids(&mut need.payments.iter().map(|(tenant, id)| (*tenant, id.0)));
-    add(&PAYMENTS, payments(), Into::Payments);
-    add(&JOBS, payments(), Into::Jobs);
-    add(&PAYMENT_ATTEMPTS, payments(), Into::Attempts);
-    add(&ATTEMPTS, ids(&mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0))), Into::Attempts);
+    loader.add(&LOCK_HEADS, tenants(), Into::Heads);
+    loader.add(&ACCOUNTS, tenants(), Into::Accounts);
+    loader.add_ids(&QUOTES, &mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Quotes);
+    let payments = || need.payments.iter().map(|(tenant, id)| (*tenant, id.0));
+    let orders = need.exchanges.iter().map(|(tenant, id)| (*tenant, id.0));
+    loader.add_ids(&PAYMENTS, &mut payments(), Into::Payments);
+    loader.add_ids(&JOBS, &mut payments().chain(wallets::with_jobs(need)), Into::Jobs);
+    loader.add_ids(&PAYMENT_ATTEMPTS, &mut payments().chain(orders), Into::Attempts);
+    loader.add_ids(&ATTEMPTS, &mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Attempts);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
     need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
-    add(&EXTERNAL_IDS, columns, Into::ExternalIds);
+    loader.add(&EXTERNAL_IDS, columns, Into::ExternalIds);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.open_quotes.len());
     need.open_quotes.iter().for_each(|(tenant, country)| _ = columns.uuid(tenant.0).text(country.alpha3()));
-    add(&OPEN_QUOTES, columns, Into::OpenQuotes);
+    loader.add(&OPEN_QUOTES, columns, Into::OpenQuotes);
     let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.idempotency.len());
     for (tenant, key) in &need.idempotency {
         columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
     }
-    add(&IDEMPOTENCY, columns, Into::Idempotency);
-    loads
+    loader.add(&IDEMPOTENCY, columns, Into::Idempotency);
+    wallets::loads(need, &mut loader);
+    loader.loads
 }
 
 /// The working set of the loads' rows, which come in the same order.
@@ -184,6 +208,7 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
             let (key, record) = rows::small::read_idempotency(fields, keys)?;
             ws.idempotency.load(key, record);
         }
+        Into::Wallet(into) => wallets::put(ws, into, fields, keys)?,
     }
     Ok(())
 }

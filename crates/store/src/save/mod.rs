@@ -1,6 +1,8 @@
 //! From the working set to the statements that save it: one per table and kind of change, tables in one fixed order,
 //! rows in key order, so that two nodes cannot wait for each other in a circle.
 
+mod wallets;
+
 use domain::ids::{BatchId, TenantId};
 
 use crate::error::StoreError;
@@ -9,37 +11,41 @@ use crate::sql::{Columns, Stmt, Table as Spec, tables};
 use crate::working_set::{Table, WorkingSet};
 
 macro_rules! statements {
-    ($($name:ident = $make:ident($label:literal, $table:ident);)+) => {
-        $(pub(crate) static $name: Stmt = Stmt::$make($label, &tables::$table);)+
+    ($($name:ident = $make:ident($label:literal, $table:expr);)+) => {
+        $(static $name: $crate::sql::Stmt = $crate::sql::Stmt::$make($label, &$table);)+
         /// Every statement that saves.
-        pub(crate) static ALL: &[&Stmt] = &[$(&$name),+];
+        pub(crate) static ALL: &[&$crate::sql::Stmt] = &[$(&$name),+];
     };
 }
+use statements;
+
+/// The statements of the wallet service that save.
+pub(crate) static OF_WALLETS: &[&Stmt] = wallets::ALL;
 
 statements! {
-    QUOTE_UPDATE = update("save.quote_update", QUOTE);
-    QUOTE_INSERT = insert("save.quote_insert", QUOTE);
-    PAYMENT_UPDATE = update("save.payment_update", PAYMENT);
-    PAYMENT_INSERT = insert("save.payment_insert", PAYMENT);
-    ORDER_INSERT = insert("save.order_insert", PAYMENT_ORDER);
-    EXTERNAL_ID_INSERT = insert("save.external_id_insert", EXTERNAL_ID);
-    ATTEMPT_UPDATE = update("save.attempt_update", ATTEMPT);
-    ATTEMPT_INSERT = insert("save.attempt_insert", ATTEMPT);
-    ACCOUNT_UPDATE = update("save.account_update", ACCOUNT);
-    ACCOUNT_INSERT = insert("save.account_insert", ACCOUNT);
-    TRANSFER_INSERT = insert("save.transfer_insert", TRANSFER);
-    OPEN_QUOTES_UPDATE = update("save.open_quotes_update", OPEN_QUOTES);
-    OPEN_QUOTES_INSERT = insert("save.open_quotes_insert", OPEN_QUOTES);
-    IDEMPOTENCY_DELETE = delete("save.idempotency_delete", IDEMPOTENCY);
-    IDEMPOTENCY_INSERT = insert("save.idempotency_insert", IDEMPOTENCY);
-    JOB_DELETE = delete("save.job_delete", JOB);
-    JOB_UPDATE = update("save.job_update", JOB);
-    JOB_INSERT = insert("save.job_insert", JOB);
-    DISCREPANCY_INSERT = insert_if_absent("save.discrepancy_insert", DISCREPANCY);
-    EVENT_INSERT = insert("save.event_insert", EVENT);
-    HEAD_UPDATE = update("save.head_update", TENANT_HEAD);
-    HEAD_INSERT = insert("save.head_insert", TENANT_HEAD);
-    BATCH_INSERT = insert("save.batch_insert", BATCH);
+    QUOTE_UPDATE = update("save.quote_update", tables::QUOTE);
+    QUOTE_INSERT = insert("save.quote_insert", tables::QUOTE);
+    PAYMENT_UPDATE = update("save.payment_update", tables::PAYMENT);
+    PAYMENT_INSERT = insert("save.payment_insert", tables::PAYMENT);
+    ORDER_INSERT = insert("save.order_insert", tables::PAYMENT_ORDER);
+    EXTERNAL_ID_INSERT = insert("save.external_id_insert", tables::EXTERNAL_ID);
+    ATTEMPT_UPDATE = update("save.attempt_update", tables::ATTEMPT);
+    ATTEMPT_INSERT = insert("save.attempt_insert", tables::ATTEMPT);
+    ACCOUNT_UPDATE = update("save.account_update", tables::ACCOUNT);
+    ACCOUNT_INSERT = insert("save.account_insert", tables::ACCOUNT);
+    TRANSFER_INSERT = insert("save.transfer_insert", tables::TRANSFER);
+    OPEN_QUOTES_UPDATE = update("save.open_quotes_update", tables::OPEN_QUOTES);
+    OPEN_QUOTES_INSERT = insert("save.open_quotes_insert", tables::OPEN_QUOTES);
+    IDEMPOTENCY_DELETE = delete("save.idempotency_delete", tables::IDEMPOTENCY);
+    IDEMPOTENCY_INSERT = insert("save.idempotency_insert", tables::IDEMPOTENCY);
+    JOB_DELETE = delete("save.job_delete", tables::JOB);
+    JOB_UPDATE = update("save.job_update", tables::JOB);
+    JOB_INSERT = insert("save.job_insert", tables::JOB);
+    DISCREPANCY_INSERT = insert_if_absent("save.discrepancy_insert", tables::DISCREPANCY);
+    EVENT_INSERT = insert("save.event_insert", tables::EVENT);
+    HEAD_UPDATE = update("save.head_update", tables::TENANT_HEAD);
+    HEAD_INSERT = insert("save.head_insert", tables::TENANT_HEAD);
+    BATCH_INSERT = insert("save.batch_insert", tables::BATCH);
 }
 
 /// One statement of a save with its rows.
@@ -70,20 +76,23 @@ impl<'a> Saver<'a> {
         table: &'a Table<K, V>,
         (update, insert): (&'static Stmt, &'static Stmt),
         spec: &'static Spec,
-        mut write_change: impl FnMut(&'a K, &'a V, &'a V, &mut Columns<'a>),
+        mut write_change: impl FnMut(&'a K, &'a V, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
         mut write: impl FnMut(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>
     where
         K: Ord + Eq + std::hash::Hash + Clone,
         V: PartialEq + Clone,
     {
+        if table.is_unchanged() {
+            return Ok(());
+        }
         let changes = sorted(table);
         let mut updates = Columns::new(spec.update_columns(), changes.len());
         let mut inserts = Columns::new(spec.row_columns(), changes.len());
         for (key, old, new) in changes {
             match old {
                 Some(old) if old == new => {}
-                Some(old) => write_change(key, old, new, &mut updates),
+                Some(old) => write_change(key, old, new, &mut updates)?,
                 None => write(key, new, &mut inserts)?,
             }
         }
@@ -108,6 +117,7 @@ where
 pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> Result<Vec<Write<'a>>, StoreError> {
     let mut saver = Saver { keys, writes: Vec::with_capacity(ALL.len()) };
     save_things(ws, &mut saver)?;
+    wallets::save(ws, &mut saver)?;
     save_books(ws, &mut saver)?;
     save_promises(ws, &mut saver)?;
     let mut columns = Columns::new(tables::BATCH.row_columns(), 1);
@@ -152,10 +162,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         (&ATTEMPT_UPDATE, &ATTEMPT_INSERT),
         &tables::ATTEMPT,
         |_, old, new, out| rows::attempt::write_change(old, new, keys, out),
-        |_, new, out| {
-            rows::attempt::write(new, keys, out);
-            Ok(())
-        },
+        |_, new, out| rows::attempt::write(new, keys, out),
     )
 }
 
@@ -166,10 +173,7 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
         (&ACCOUNT_UPDATE, &ACCOUNT_INSERT),
         &tables::ACCOUNT,
         |_, old, new, out| rows::ledger::write_account_change(old, new, out),
-        |_, new, out| {
-            rows::ledger::write_account(new, out);
-            Ok(())
-        },
+        |_, new, out| rows::ledger::write_account(new, out),
     )?;
     let mut transfers = Columns::new(tables::TRANSFER.row_columns(), ws.transfers.added().len());
     for transfer in ws.transfers.added() {
@@ -186,7 +190,10 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
         &ws.open_quotes,
         (&OPEN_QUOTES_UPDATE, &OPEN_QUOTES_INSERT),
         &tables::OPEN_QUOTES,
-        |(tenant, country), old, new, out| _ = out.uuid(tenant.0).text(country.alpha3()).int(*new).int(*old),
+        |(tenant, country), old, new, out| {
+            out.uuid(tenant.0).text(country.alpha3()).int(*new).int(*old);
+            Ok(())
+        },
         |(tenant, country), new, out| {
             out.uuid(tenant.0).text(country.alpha3()).int(*new);
             Ok(())
@@ -204,13 +211,17 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
         rows::event::write(event, keys, &mut columns);
     }
     saver.add(&EVENT_INSERT, columns, true);
+    wallets::save_words(ws, saver)?;
     saver.changed(
         &ws.heads,
         (&HEAD_UPDATE, &HEAD_INSERT),
         &tables::TENANT_HEAD,
-        |tenant: &TenantId, old, new, out| _ = out.uuid(tenant.0).int(new.payment_seq).int(old.payment_seq),
+        |tenant: &TenantId, old, new, out| {
+            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(old.payment_seq).int(old.wallet_seq);
+            Ok(())
+        },
         |tenant, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq);
+            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq);
             Ok(())
         },
     )

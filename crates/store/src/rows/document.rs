@@ -1,0 +1,82 @@
+//! Sealed documents: what of a thing stands in no column of its own, and all personal data. Compact JSON of a row struct
+//! behind one byte that says which form it has, so that a change of the domain's struct is a decision here.
+
+use domain::ids::TenantId;
+use zeroize::Zeroizing;
+
+use super::Keys;
+use crate::error::StoreError;
+use crate::sealed::Place;
+
+/// The form of every document so far.
+const FORM: u8 = 1;
+
+/// What of a thing stands in its document.
+pub(crate) trait Document: Sized {
+    /// The thing.
+    type Whole;
+    /// `table.column`: part of what the seal is bound to.
+    const COLUMN: &'static str;
+
+    /// Writes the JSON.
+    fn write(whole: &Self::Whole, out: &mut Vec<u8>) -> serde_json::Result<()>;
+
+    /// Reads the JSON.
+    fn read(json: &[u8]) -> Result<Self, StoreError>;
+}
+
+/// Seals the document of the row with this stored key.
+pub(crate) fn seal<D: Document>(
+    whole: &D::Whole,
+    tenant: TenantId,
+    row: &[u8],
+    keys: &Keys,
+) -> Result<Vec<u8>, StoreError> {
+    let mut plain = Zeroizing::new(vec![FORM]);
+    D::write(whole, &mut plain).map_err(|error| unreadable(D::COLUMN, &error))?;
+    Ok(keys.vault.seal(Place { tenant, column: D::COLUMN, row }, &plain))
+}
+
+/// Opens the document of the row with this stored key.
+pub(crate) fn open<D: Document>(sealed: &[u8], tenant: TenantId, row: &[u8], keys: &Keys) -> Result<D, StoreError> {
+    let plain = keys.vault.open(Place { tenant, column: D::COLUMN, row }, sealed)?;
+    let Some((&FORM, json)) = plain.split_first() else {
+        return Err(StoreError::Corrupt(format!("{}: of a form that this program does not know", D::COLUMN)));
+    };
+    D::read(json)
+}
+
+/// Only the kind of error is told: its text could quote what is sealed.
+pub(crate) fn unreadable(column: &str, error: &serde_json::Error) -> StoreError {
+    StoreError::Corrupt(format!("{column}: {:?} error", error.classify()))
+}
+
+/// Makes the [`Document`] of a thing from those of its fields that stand in no column.
+macro_rules! document {
+    ($(#[$doc:meta])* $rest:ident of $whole:ident in $column:literal { $($field:ident: $kind:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        struct $rest { $($field: $kind,)+ }
+
+        impl $crate::rows::document::Document for $rest {
+            type Whole = $whole;
+            const COLUMN: &'static str = $column;
+
+            fn write(whole: &$whole, out: &mut Vec<u8>) -> serde_json::Result<()> {
+                #[derive(serde::Serialize)]
+                struct Doc { $($field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
+                serde_json::to_writer(out, &Doc { $($field: whole.$field.doc(),)+ })
+            }
+
+            fn read(json: &[u8]) -> Result<$rest, $crate::error::StoreError> {
+                #[derive(serde::Deserialize)]
+                #[serde(deny_unknown_fields)]
+                struct Doc { $($field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
+                let doc: Doc = serde_json::from_slice(json)
+                    .map_err(|error| $crate::rows::document::unreadable($column, &error))?;
+                Ok($rest { $($field: <$kind as $crate::rows::stored::Stored>::of(doc.$field)?,)+ })
+            }
+        }
+    };
+}
+
+pub(crate) use document;

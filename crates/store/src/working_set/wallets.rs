@@ -1,0 +1,64 @@
+//! What commands of the wallet service add to a batch.
+
+use domain::chain::KeyRole;
+use domain::delivery::DeliveryAttempt;
+use domain::deposit::UnsupportedAsset;
+use domain::ids::TenantId;
+use domain::payment_request::SenderInfo;
+use domain::wallet_effects::Alert;
+use domain::wallet_event::{NewWalletEvent, WalletEventEntry};
+
+use super::WorkingSet;
+
+/// An address that signs for a tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignerRow {
+    /// Which of the tenant's keys it is.
+    pub role: KeyRole,
+    /// The lowest nonce that no transaction of ours has.
+    pub next_nonce: u64,
+}
+
+impl WorkingSet {
+    /// Adds events to the tenant's log of the wallet service, numbering them on; the new entries.
+    pub fn append_wallet(&mut self, tenant: TenantId, events: Vec<NewWalletEvent>) -> Vec<WalletEventEntry> {
+        let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
+        let mut entries = Vec::with_capacity(events.len());
+        for new in events {
+            head.wallet_seq += 1;
+            entries.push(WalletEventEntry {
+                id: new.aggregate.event_id(tenant, new.version),
+                tenant,
+                seq: head.wallet_seq,
+                aggregate: new.aggregate,
+                version: new.version,
+                at: self.now,
+                event: new.event,
+            });
+        }
+        entries.iter().for_each(|entry| self.wallet_events.add(entry.clone()));
+        self.heads.put(tenant, head);
+        entries
+    }
+
+    /// Adds what a sender said: from here on the newest of its request.
+    pub fn add_sender(&mut self, info: SenderInfo) {
+        self.last_senders.put((info.tenant, info.request), info.clone());
+        self.sender_infos.add(info);
+    }
+
+    /// Adds a try to deliver.
+    pub fn add_delivery_attempt(&mut self, attempt: DeliveryAttempt) {
+        self.delivery_attempts.add(attempt);
+    }
+
+    /// Adds a token that nobody supports; one that is known already stays as it is.
+    pub fn add_unsupported(&mut self, asset: UnsupportedAsset) {
+        self.unsupported.add(asset);
+    }
+
+    /// Adds something for a person to look at; one that lies open already stays as it is.
+    pub fn add_alert(&mut self, tenant: TenantId, alert: Alert) {
+        self.alerts.add((tenant, alert));
+    }
+}
