@@ -5,9 +5,13 @@
 
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;
-use crate::payment::Trigger;
-use crate::rail::{RailId, RailStatus};
+use crate::payment::{Cx, Trigger};
+use crate::policy::RailConfig;
+use crate::rail::{RailId, RailReport, RailStatus};
 use crate::time::Timestamp;
+
+/// Reason code of an attempt whose message certainly never left this machine.
+pub const NOT_SENT: &str = "NOT_SENT";
 
 /// Where an attempt is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,6 +147,129 @@ impl AttemptState {
     /// Whether this attempt certainly paid nothing and never will, so that another may be made.
     pub const fn is_refused(self) -> bool {
         matches!(self, AttemptState::Refused)
+    }
+}
+
+/// What a report says about an attempt, before anything is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It moves, and its payment is told.
+    Moves(AttemptState, Trigger),
+    /// It says what is known already.
+    Known,
+    /// It cannot be right: nothing changes, a person looks.
+    Contradicts(String),
+}
+
+impl Attempt {
+    /// Begins an attempt at paying `amount` out over `rail`. It is saved as `sending` before a byte leaves.
+    ///
+    /// # Errors
+    /// The attempt that may have paid and so stands in the way.
+    pub fn begin(
+        tenant: TenantId,
+        payment: PaymentId,
+        amount: Money,
+        last: Option<&Attempt>,
+        rail: &RailId,
+        cx: &mut Cx<'_>,
+    ) -> Result<Attempt, AttemptId> {
+        if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
+            return Err(last.id);
+        }
+        Ok(Attempt {
+            id: last.map_or(AttemptId(payment.0), |_| AttemptId(cx.ids.next())),
+            tenant,
+            payment,
+            number: last.map_or(1, |attempt| attempt.number + 1),
+            rail: rail.clone(),
+            state: AttemptState::Sending,
+            amount,
+            created_at: cx.now,
+            state_at: cx.now,
+            reason: None,
+            info: None,
+            bank_reference: None,
+            source: None,
+        })
+    }
+
+    /// What a report says about it. One over another amount than its own cannot be right.
+    pub fn hear(&self, report: &RailReport) -> Heard {
+        if let Some(amount) = report.amount.filter(|amount| *amount != self.amount) {
+            return Heard::Contradicts(format!(
+                "{} reports {amount}, the attempt is over {}",
+                report.source, self.amount
+            ));
+        }
+        match self.state.on(&report.status) {
+            Outcome::Moves(state, trigger) => Heard::Moves(state, trigger),
+            Outcome::Known => Heard::Known,
+            Outcome::Contradicts => Heard::Contradicts(format!(
+                "{} reports {:?} of an attempt that is {:?}",
+                report.source, report.status, self.state
+            )),
+        }
+    }
+
+    /// What the newest report says replaces what earlier ones said, so that no payment ends with the words of a
+    /// time-out that it got over; only a reference, once known, stays.
+    pub fn note(&mut self, state: AttemptState, report: &RailReport, now: Timestamp) {
+        self.state = state;
+        self.state_at = now;
+        self.source = Some(report.source.clone());
+        self.reason.clone_from(&report.reason);
+        self.info.clone_from(&report.info);
+        self.bank_reference = report.bank_reference.clone().or(self.bank_reference.take());
+    }
+
+    /// The answer to its submission is unclear: it is to be inquired about. `false` = something is known already.
+    pub fn unclear(&mut self, why: &str, now: Timestamp) -> bool {
+        let sending = self.state == AttemptState::Sending;
+        if sending {
+            self.state = AttemptState::Indeterminate;
+            self.state_at = now;
+            self.info = Some(why.to_owned());
+        }
+        sending
+    }
+
+    /// Its message certainly never left: it is refused. `false` = something else is known already.
+    pub fn not_sent(&mut self, why: &str, now: Timestamp) -> bool {
+        let sending = self.state == AttemptState::Sending;
+        if sending {
+            self.state = AttemptState::Refused;
+            self.state_at = now;
+            self.reason = Some(NOT_SENT.to_owned());
+            self.info = Some(why.to_owned());
+        }
+        sending
+    }
+
+    /// An inquiry brought no news: from here on it may have been sent. Answers since when its outcome is unclear: a
+    /// rail that has accepted is silent from its first unanswered inquiry on, else since the attempt began.
+    pub fn asked_in_vain(&mut self, unclear_since: &mut Option<Timestamp>, now: Timestamp) -> Timestamp {
+        let silent_since = if self.state == AttemptState::Accepted { now } else { self.created_at };
+        if self.state == AttemptState::Sending {
+            self.state = AttemptState::Indeterminate;
+            self.state_at = now;
+        }
+        *unclear_since.get_or_insert(silent_since)
+    }
+
+    /// Whether the reason of its refusal lets another rail be tried.
+    pub fn is_retryable(&self, rail: Option<&RailConfig>) -> bool {
+        let allows = |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
+        self.reason.as_deref().is_some_and(|reason| reason == NOT_SENT || allows(reason))
+    }
+
+    /// The rail's reason code and words, where it gave any.
+    pub fn explanation(&self) -> Option<String> {
+        match (&self.reason, &self.info) {
+            (Some(reason), Some(info)) => Some(format!("{reason}: {info}")),
+            (Some(one), None) | (None, Some(one)) => Some(one.clone()),
+            (None, None) => None,
+        }
     }
 }
 

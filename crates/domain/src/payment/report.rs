@@ -1,7 +1,7 @@
 //! What happens to an accepted payment: attempts begin, rails report, people decide, time passes.
 
 use super::{Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept};
-use crate::attempt::{Attempt, AttemptState, Outcome};
+use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
@@ -9,6 +9,8 @@ use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
 use crate::time::{Span, Timestamp};
+
+pub use crate::attempt::NOT_SENT;
 
 /// Delays between inquiries: 5 s, 15 s, 60 s, 5 min, then every 15 min.
 pub const INQUIRY_DELAYS: [Span; 5] = [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
@@ -46,26 +48,10 @@ pub fn begin_attempt(
     if !matches!(payment.review, ReviewState::NotNeeded | ReviewState::Approved) {
         return Err(Stale::Review(payment.review));
     }
-    if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
-        return Err(Stale::AttemptUnderWay(last.id));
-    }
-    let id = last.map_or(AttemptId(payment.id.0), |_| AttemptId(cx.ids.next()));
-    payment.attempt = Some(id);
-    Ok(Attempt {
-        id,
-        tenant: payment.tenant,
-        payment: payment.id,
-        number: last.map_or(1, |attempt| attempt.number + 1),
-        rail: rail.clone(),
-        state: AttemptState::Sending,
-        amount: payment.amount,
-        created_at: cx.now,
-        state_at: cx.now,
-        reason: None,
-        info: None,
-        bank_reference: None,
-        source: None,
-    })
+    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, rail, cx);
+    let attempt = attempt.map_err(Stale::AttemptUnderWay)?;
+    payment.attempt = Some(attempt.id);
+    Ok(attempt)
 }
 
 /// Applies a rail's report about an attempt of the payment.
@@ -77,31 +63,22 @@ pub fn apply(
     return_window: Span,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    if let Some(amount) = report.amount.filter(|amount| *amount != attempt.amount) {
-        let what = format!("{} reports {amount}, the attempt is over {}", report.source, attempt.amount);
-        return discrepancy(payment, attempt, what);
-    }
-    match attempt.state.on(&report.status) {
-        Outcome::Contradicts => {
-            let what =
-                format!("{} reports {:?} of an attempt that is {:?}", report.source, report.status, attempt.state);
-            discrepancy(payment, attempt, what)
-        }
+    match attempt.hear(report) {
+        Heard::Contradicts(what) => discrepancy(payment, attempt, what),
         // The window made it unknown while the attempt stayed accepted: that the rail still says so is news.
-        Outcome::Known if revives(payment, report) => {
-            let state = attempt.state;
-            note(attempt, state, report, cx.now);
+        Heard::Known if revives(payment, report) => {
+            attempt.note(attempt.state, report, cx.now);
             moved(payment, attempt, Trigger::Accepted, rail, cx)
         }
-        Outcome::Known => known(payment, attempt, report),
-        Outcome::Moves(state, trigger) => {
+        Heard::Known => known(payment, attempt, report),
+        Heard::Moves(state, trigger) => {
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
                 let now = payment.standing.state;
                 let what = format!("{} reports {:?} of a payment that is {now:?}", report.source, report.status);
                 return discrepancy(payment, attempt, what);
             }
-            note(attempt, state, report, cx.now);
+            attempt.note(state, report, cx.now);
             moved(payment, attempt, trigger, rail, cx)
         }
     }
@@ -117,17 +94,6 @@ fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) ->
         (Trigger::Returned, Some(settled)) if now - settled > window => Trigger::ReturnedLate,
         _ => trigger,
     }
-}
-
-/// What the newest report says replaces what earlier ones said, so that no payment ends with the words of a time-out
-/// that it got over; only a reference, once known, stays.
-fn note(attempt: &mut Attempt, state: AttemptState, report: &RailReport, now: Timestamp) {
-    attempt.state = state;
-    attempt.state_at = now;
-    attempt.source = Some(report.source.clone());
-    attempt.reason.clone_from(&report.reason);
-    attempt.info.clone_from(&report.info);
-    attempt.bank_reference = report.bank_reference.clone().or(attempt.bank_reference.take());
 }
 
 fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {
@@ -161,30 +127,14 @@ fn moved(
     rail: Option<&RailConfig>,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    let retryable = attempt
-        .reason
-        .as_deref()
-        .is_some_and(|reason| reason == NOT_SENT || rail.is_some_and(|rail| rail.retryable_reasons.contains(reason)));
-    if trigger == Trigger::Refused && payment.standing.state == PaymentState::Queued && retryable {
+    if trigger == Trigger::Refused && payment.standing.state == PaymentState::Queued && attempt.is_retryable(rail) {
         let job = Some(JobChange::Set(JobKind::Submit, cx.now));
         return Effects { job, ..Effects::default() };
     }
     if let Some(reference) = &attempt.bank_reference {
         payment.standing.bank_reference = Some(reference.clone());
     }
-    step(payment, trigger, explanation(attempt), Some(attempt), cx)
-}
-
-/// Reason code of an attempt whose message certainly never left this machine.
-pub const NOT_SENT: &str = "NOT_SENT";
-
-/// `msg` of a payment: the rail's reason code and words, where it gave any.
-fn explanation(attempt: &Attempt) -> Option<String> {
-    match (&attempt.reason, &attempt.info) {
-        (Some(reason), Some(info)) => Some(format!("{reason}: {info}")),
-        (Some(one), None) | (None, Some(one)) => Some(one.clone()),
-        (None, None) => None,
-    }
+    step(payment, trigger, attempt.explanation(), Some(attempt), cx)
 }
 
 /// Takes the steps that `trigger` leads through and sets the job that follows.
@@ -213,10 +163,7 @@ fn step(
 /// The answer to a submission is unclear: the attempt is `indeterminate`, to be inquired about.
 pub fn unclear(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
     let mut effects = Effects::default();
-    if attempt.state == AttemptState::Sending {
-        attempt.state = AttemptState::Indeterminate;
-        attempt.state_at = cx.now;
-        attempt.info = Some(why.to_owned());
+    if attempt.unclear(why, cx.now) {
         payment.unclear_since = Some(attempt.created_at);
         effects.job = Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(0)));
     }
@@ -234,13 +181,9 @@ pub fn taken(attempt: &Attempt, cx: &Cx<'_>) -> Effects {
 
 /// The message certainly never left: the attempt is refused, another may be made.
 pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
-    if attempt.state != AttemptState::Sending {
+    if !attempt.not_sent(why, cx.now) {
         return Effects::default();
     }
-    attempt.state = AttemptState::Refused;
-    attempt.state_at = cx.now;
-    attempt.reason = Some(NOT_SENT.to_owned());
-    attempt.info = Some(why.to_owned());
     moved(payment, attempt, Trigger::Refused, None, cx)
 }
 
@@ -258,13 +201,7 @@ pub fn still_unclear(
     if payment.standing.state.is_terminal() || attempt.state.is_refused() {
         return Effects::default();
     }
-    // A rail that has accepted is silent from its first unanswered inquiry on, else since the attempt began.
-    let silent_since = if attempt.state == AttemptState::Accepted { cx.now } else { attempt.created_at };
-    let since = *payment.unclear_since.get_or_insert(silent_since);
-    if attempt.state == AttemptState::Sending {
-        attempt.state = AttemptState::Indeterminate;
-        attempt.state_at = cx.now;
-    }
+    let since = attempt.asked_in_vain(&mut payment.unclear_since, cx.now);
     if cx.now >= route::window_end(rail, since) && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays {
         let msg = Some("the rail has not said what became of it".to_owned());
         return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
