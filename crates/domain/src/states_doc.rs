@@ -8,6 +8,8 @@ use crate::payment::{PaymentState, Step, Trigger};
 use crate::quote::{QuoteState, QuoteStep, QuoteTrigger};
 use crate::rail::RailStatus;
 
+mod wallets;
+
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/states.md");
 /// Set to `1`, the test writes the file instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
@@ -158,7 +160,8 @@ fn render() -> Result<String, std::fmt::Error> {
         &froms.map(|from| (from.map_or("none yet", QuoteState::name), from)),
         |trigger, from| quote_cell(*from, *trigger),
     )?;
-    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}"))
+    let wallets = wallets::render()?;
+    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}{wallets}"))
 }
 
 #[test]
