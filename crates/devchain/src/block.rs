@@ -49,6 +49,15 @@ impl Block {
         self.header.number
     }
 
+    /// Whether nothing is in it that does not follow from its parent, its time and nothing else.
+    pub(crate) fn is_plain(&self, parent: &Block) -> bool {
+        let is_next = self.number() == parent.number() + 1 && self.body.txs.is_empty();
+        is_next && {
+            let setting = Setting::like(parent, self.header.timestamp);
+            self.header == empty_header(&parent.header, parent.hash, setting)
+        }
+    }
+
     pub(crate) fn base_fee(&self) -> u64 {
         self.header.base_fee_per_gas.unwrap_or_default()
     }
@@ -62,15 +71,28 @@ pub(crate) struct Grant {
 }
 
 /// What a block's header takes from outside of the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Seconds since 1970.
     pub(crate) timestamp: u64,
     pub(crate) gas_limit: u64,
     /// Wei per gas; `None` = what EIP-1559 says.
     pub(crate) base_fee: Option<u64>,
-    /// How many reorganisations there were: blocks that replace others have other hashes.
-    pub(crate) fork: u64,
+    /// Tells blocks from those that they replace, see [`extra_data`].
+    pub(crate) extra_data: Bytes,
+}
+
+impl Setting {
+    /// As the parent's, at another time.
+    pub(crate) fn like(parent: &Block, timestamp: u64) -> Setting {
+        let (gas_limit, extra_data) = (parent.header.gas_limit, parent.header.extra_data.clone());
+        Setting { timestamp, gas_limit, base_fee: None, extra_data }
+    }
+}
+
+/// The extra data of blocks after so many reorganisations: what replaces a block has another hash.
+pub(crate) fn extra_data(fork: u64) -> Bytes {
+    Bytes::from(format!("corridor/{fork}").into_bytes())
 }
 
 /// The base fee of the block behind this one, by EIP-1559.
@@ -90,7 +112,7 @@ pub(crate) fn empty_header(parent: &Header, parent_hash: B256, setting: Setting)
         number: parent.number + 1,
         gas_limit: setting.gas_limit,
         timestamp: setting.timestamp,
-        extra_data: extra_data(setting.fork),
+        extra_data: setting.extra_data,
         mix_hash: parent_hash,
         base_fee_per_gas: Some(setting.base_fee.unwrap_or_else(|| next_base_fee(parent))),
         withdrawals_root: Some(EMPTY_WITHDRAWALS),
@@ -100,10 +122,6 @@ pub(crate) fn empty_header(parent: &Header, parent_hash: B256, setting: Setting)
         requests_hash: Some(EMPTY_REQUESTS_HASH),
         ..Header::default()
     }
-}
-
-fn extra_data(fork: u64) -> Bytes {
-    Bytes::from(format!("corridor/{fork}").into_bytes())
 }
 
 /// The block of these transactions, given the header that it would have without them.

@@ -2,7 +2,7 @@
 
 use alloy_consensus::{Header, Transaction as _};
 use alloy_primitives::Bytes;
-use revm::context::result::{EVMError, ExecutionResult};
+use revm::context::result::{EVMError, ExecutionResult, InvalidTransaction};
 
 use crate::block::{Block, Body, Grant, Receipt, complete};
 use crate::exec::{Checks, run};
@@ -17,7 +17,34 @@ pub(crate) struct Built {
     /// What each of its transactions returned, or reverted with.
     pub(crate) outputs: Vec<Bytes>,
     /// Candidates that cannot be executed now, each with the reason.
-    pub(crate) left_out: Vec<(Tx, String)>,
+    pub(crate) left_out: Vec<(Tx, LeftOut)>,
+}
+
+/// Why a candidate is not in the block.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LeftOut {
+    #[error("exceeds block gas limit")]
+    BlockGas,
+    #[error("{0}")]
+    Refused(InvalidTransaction),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl LeftOut {
+    /// Whether it can be executed later.
+    pub(crate) fn may_heal(&self) -> bool {
+        match self {
+            LeftOut::BlockGas => true,
+            LeftOut::Refused(refusal) => matches!(
+                refusal,
+                InvalidTransaction::NonceTooHigh { .. }
+                    | InvalidTransaction::LackOfFundForMaxFee { .. }
+                    | InvalidTransaction::GasPriceLessThanBasefee
+            ),
+            LeftOut::Other(_) => false,
+        }
+    }
 }
 
 /// Makes a block of those candidates that can be executed, in their order.
@@ -32,7 +59,7 @@ pub(crate) fn build(
     let mut gas_left = header.gas_limit;
     for tx in candidates {
         if tx.envelope().gas_limit() > gas_left {
-            left_out.push((tx, "exceeds block gas limit".to_owned()));
+            left_out.push((tx, LeftOut::BlockGas));
             continue;
         }
         match execute(&mut world, &header, chain_id, &tx) {
@@ -49,11 +76,11 @@ pub(crate) fn build(
     Built { block: complete(header, body, &changes, grants), changes, outputs, left_out }
 }
 
-fn execute(world: &mut World<'_>, header: &Header, chain_id: u64, tx: &Tx) -> Result<(Receipt, Bytes), String> {
+fn execute(world: &mut World<'_>, header: &Header, chain_id: u64, tx: &Tx) -> Result<(Receipt, Bytes), LeftOut> {
     let checks = if tx.is_unsigned() { Checks::Unsigned } else { Checks::Full };
     let ran = run(world, header, chain_id, tx.env(), checks).map_err(|fault| match fault {
-        EVMError::Transaction(refusal) => refusal.to_string(),
-        other => other.to_string(),
+        EVMError::Transaction(refusal) => LeftOut::Refused(refusal),
+        other => LeftOut::Other(other.to_string()),
     })?;
     world.commit(ran.state);
     let gas_used = ran.result.tx_gas_used();

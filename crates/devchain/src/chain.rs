@@ -1,19 +1,23 @@
 //! The chain itself: newest state, remembered blocks, how to undo the newest of them, and what waits.
 //!
-//! All methods are plain computation under the handle's lock; time is handed in.
+//! All methods are plain computation under the handle's lock; time is handed in. What changes the chain is on the disk
+//! before it is in memory: `put_*` are the second half alone, for reading back.
 
 use std::collections::VecDeque;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 
-use crate::block::{Block, Grant, Setting, empty_header};
+use crate::block::{Block, Grant, Setting, empty_header, extra_data, next_base_fee};
 use crate::build::{Built, build};
+use crate::disk::{Disk, DiskFault, Record};
+use crate::fault::Faults;
 use crate::genesis;
 use crate::history::History;
-use crate::options::Options;
+use crate::options::{Mining, Options};
+use crate::pool::{Pool, PoolFault};
 use crate::state::{Account, Changes, State};
 use crate::tx::{Tx, Unsigned};
-use crate::world::World;
+use crate::world::{Ancestors, World};
 
 /// So many blocks can be undone, and so far back the state can be asked for.
 pub(crate) const UNDO_BLOCKS: usize = 256;
@@ -23,7 +27,7 @@ pub(crate) const UNDO_BLOCKS: usize = 256;
 pub(crate) struct Undo {
     /// What was there before it.
     pub(crate) before: Changes,
-    /// Grants since the block before it. They outlive a reorganisation.
+    /// Balances that were set since the block before it. They outlive a reorganisation.
     pub(crate) grants: Vec<Grant>,
 }
 
@@ -31,6 +35,11 @@ pub(crate) struct Undo {
 pub(crate) struct Chain {
     pub(crate) chain_id: u64,
     pub(crate) gas_limit: u64,
+    pub(crate) mining: Mining,
+    /// How many blocks `safe` …
+    pub(crate) safe_lag: u64,
+    /// … and `finalized` are behind the newest.
+    pub(crate) finalized_lag: u64,
     pub(crate) state: State,
     pub(crate) history: History,
     /// Of the newest blocks, oldest first.
@@ -41,39 +50,47 @@ pub(crate) struct Chain {
     pub(crate) fork: u64,
     /// The next block is not older than this (seconds since 1970).
     pub(crate) not_before: u64,
+    pub(crate) pool: Pool,
+    pub(crate) faults: Faults,
+    disk: Option<Disk>,
 }
 
 impl Chain {
-    pub(crate) fn new(options: &Options) -> Chain {
+    pub(crate) fn open(options: &Options) -> Result<Chain, DiskFault> {
         let initial = genesis::state(options);
         let mut chain = Chain {
             chain_id: options.chain_id,
             gas_limit: options.gas_limit,
+            mining: options.mining,
+            safe_lag: options.safe_lag,
+            finalized_lag: options.finalized_lag,
             state: State::default(),
             history: History::default(),
             undos: VecDeque::new(),
             since: Undo::default(),
             fork: 0,
             not_before: 0,
+            pool: Pool::default(),
+            faults: Faults::default(),
+            disk: None,
         };
         chain.history.push(genesis::block(options, &initial));
         chain.state.apply(&initial);
-        chain
+        if let Some(dir) = &options.data_dir {
+            chain.disk = Some(Disk::open(dir, &mut chain)?);
+        }
+        Ok(chain)
     }
 
     /// The newest block.
     ///
     /// # Panics
-    /// Never: block 0 is pushed by the constructor and cannot be undone.
+    /// Never: block 0 is there from the start and cannot be undone.
     pub(crate) fn head(&self) -> &Block {
         self.history.head().expect("block 0 is always there")
     }
 
-    /// The newest state.
-    pub(crate) fn world<'a>(&'a self, ancestors: crate::world::Ancestors<'a>) -> World<'a> {
-        World::new(&self.state, ancestors, Changes::default())
-    }
-
+    /// The hash of a remembered block; zero where there is none.
     pub(crate) fn hash_at(&self, number: u64) -> B256 {
         self.history.get(number).map_or(B256::ZERO, |block| block.hash)
     }
@@ -82,9 +99,41 @@ impl Chain {
         self.state.account(address).unwrap_or(Account::NONE)
     }
 
+    pub(crate) fn balance(&self, address: &Address) -> U256 {
+        self.account(address).balance
+    }
+
+    pub(crate) fn code(&self, address: &Address) -> Bytes {
+        self.state.code(&self.account(address).code_hash).map(|code| code.original_bytes()).unwrap_or_default()
+    }
+
+    /// The state as it was after a block; `None` = too long ago.
+    pub(crate) fn world_at<'a>(&'a self, number: u64, ancestors: Ancestors<'a>) -> Option<World<'a>> {
+        let back = usize::try_from(self.head().number().checked_sub(number)?).ok()?;
+        if back > self.undos.len() {
+            return None;
+        }
+        let mut over = Changes::default();
+        if back > 0 {
+            over.overwrite_with(&self.since.before);
+        }
+        for undo in self.undos.iter().rev().take(back) {
+            over.overwrite_with(&undo.before);
+        }
+        Some(World::new(&self.state, ancestors, over))
+    }
+
+    /// What the header of the next block takes from outside, at the time `now`.
     pub(crate) fn setting(&self, now: u64) -> Setting {
-        let timestamp = now.max(self.not_before).max(self.head().header.timestamp + 1);
-        Setting { timestamp, gas_limit: self.gas_limit, base_fee: None, fork: self.fork }
+        let head = &self.head().header;
+        let timestamp = now.max(self.not_before).max(head.timestamp + 1);
+        let base_fee = self.faults.least_base_fee.filter(|least| *least > next_base_fee(head));
+        Setting { timestamp, gas_limit: self.gas_limit, base_fee, extra_data: extra_data(self.fork) }
+    }
+
+    /// The base fee of the next block.
+    pub(crate) fn next_base_fee(&self) -> u64 {
+        self.setting(0).base_fee.unwrap_or_else(|| next_base_fee(&self.head().header))
     }
 
     /// A block of those of the candidates that can be executed, in their order. Changes nothing.
@@ -92,11 +141,78 @@ impl Chain {
         let head = self.head();
         let header = empty_header(&head.header, head.hash, self.setting(now));
         let ancestors = |number| self.hash_at(number);
-        build(self.world(&ancestors), header, self.chain_id, candidates, &self.since.grants)
+        let world = World::new(&self.state, &ancestors, Changes::default());
+        build(world, header, self.chain_id, candidates, &self.since.grants)
+    }
+
+    /// What would be mined now.
+    pub(crate) fn build_pending(&self, now: u64) -> Built {
+        let candidates = self.pool.executable(self.next_base_fee(), |sender| self.account(sender).nonce);
+        self.build(candidates, now)
+    }
+
+    /// Makes a block of what waits.
+    pub(crate) fn mine(&mut self, now: u64) -> Result<(), DiskFault> {
+        let built = self.build_pending(now);
+        for (tx, reason) in built.left_out.iter().filter(|(_, reason)| !reason.may_heal()) {
+            tracing::debug!(hash = %tx.hash(), %reason, "a transaction that can never be mined is forgotten");
+            self.pool.remove(tx);
+        }
+        self.commit(built.block, &built.changes)
+    }
+
+    /// Takes a transaction that is to be mined.
+    pub(crate) fn submit(&mut self, tx: Tx) -> Result<(), PoolFault> {
+        let account = self.account(&tx.sender());
+        self.pool.add(tx, account, self.gas_limit)
     }
 
     /// Puts a block on top.
-    pub(crate) fn commit(&mut self, block: Block, changes: &Changes) {
+    pub(crate) fn commit(&mut self, block: Block, changes: &Changes) -> Result<(), DiskFault> {
+        if let Some(mut disk) = self.disk.take() {
+            let written = disk.add_block(self.head(), &block, changes);
+            self.disk = Some(disk);
+            written?;
+        }
+        self.put(block, changes);
+        self.shorten_disk();
+        Ok(())
+    }
+
+    /// Sets a balance at once.
+    pub(crate) fn grant(&mut self, grant: Grant) -> Result<(), DiskFault> {
+        self.write(Record::Grant(grant))?;
+        self.put_grant(grant);
+        Ok(())
+    }
+
+    /// Takes the blocks above a height away, and answers with their transactions in order.
+    pub(crate) fn rewind(&mut self, to: u64) -> Result<Vec<Block>, DiskFault> {
+        self.write(Record::Rewind(to))?;
+        Ok(self.put_rewind(to))
+    }
+
+    fn write(&mut self, record: Record) -> Result<(), DiskFault> {
+        self.disk.as_mut().map_or(Ok(()), |disk| disk.add(record))
+    }
+
+    /// Shortens what the next start has to read.
+    pub(crate) fn snapshot(&mut self) -> Result<(), DiskFault> {
+        let Some(mut disk) = self.disk.take() else { return Ok(()) };
+        let written = disk.shorten(self);
+        self.disk = Some(disk);
+        written
+    }
+
+    /// A tail that stays too long costs time at the next start and nothing else: the block before is safe either way.
+    fn shorten_disk(&mut self) {
+        let is_long = self.disk.as_ref().is_some_and(Disk::is_long);
+        if is_long && let Err(fault) = self.snapshot() {
+            tracing::error!(%fault, "no snapshot of the embedded chain was taken");
+        }
+    }
+
+    pub(crate) fn put(&mut self, block: Block, changes: &Changes) {
         let mut undo = std::mem::take(&mut self.since);
         let mut before = self.state.apply(changes);
         before.overwrite_with(&undo.before);
@@ -105,11 +221,14 @@ impl Chain {
         if self.undos.len() > UNDO_BLOCKS {
             self.undos.pop_front();
         }
+        for tx in &block.body.txs {
+            let next_nonce = self.account(&tx.sender()).nonce;
+            self.pool.forget_below(tx.sender(), next_nonce);
+        }
         self.history.push(block);
     }
 
-    /// Sets a balance at once.
-    pub(crate) fn grant(&mut self, grant: Grant) {
+    pub(crate) fn put_grant(&mut self, grant: Grant) {
         let account = Account { balance: grant.balance, ..self.account(&grant.account) };
         let mut changes = Changes::default();
         changes.accounts.insert(grant.account, account.if_any());
@@ -119,17 +238,36 @@ impl Chain {
         self.since.grants.push(grant);
     }
 
+    /// Whether the blocks above a height can be taken away.
+    pub(crate) fn can_rewind(&self, to: u64) -> bool {
+        let back = self.head().number().checked_sub(to);
+        back.and_then(|back| usize::try_from(back).ok()).is_some_and(|back| back <= self.undos.len())
+    }
+
+    /// Call [`Chain::can_rewind`] before.
+    pub(crate) fn put_rewind(&mut self, to: u64) -> Vec<Block> {
+        let since = std::mem::take(&mut self.since);
+        self.state.apply(&since.before);
+        let (mut blocks, mut grants) = (Vec::new(), vec![since.grants]);
+        while self.head().number() > to
+            && let Some(undo) = self.undos.pop_back()
+            && let Some(block) = self.history.pop()
+        {
+            self.state.apply(&undo.before);
+            blocks.push(block);
+            grants.push(undo.grants);
+        }
+        self.fork += 1;
+        for grant in grants.into_iter().rev().flatten() {
+            self.put_grant(grant);
+        }
+        blocks.reverse();
+        blocks
+    }
+
     /// A transaction of somebody who did not sign it, with his next nonce.
-    pub(crate) fn unsigned(&self, call: Unsigned) -> Tx {
-        let nonce = self.account(&call.from).nonce;
+    pub(crate) fn unsigned(&self, call: Unsigned, ahead: u64) -> Tx {
+        let nonce = self.account(&call.from).nonce + ahead;
         Tx::unsigned(call, nonce, self.chain_id)
-    }
-
-    pub(crate) fn code(&self, address: &Address) -> Bytes {
-        self.state.code(&self.account(address).code_hash).map(|code| code.original_bytes()).unwrap_or_default()
-    }
-
-    pub(crate) fn balance(&self, address: &Address) -> U256 {
-        self.account(address).balance
     }
 }

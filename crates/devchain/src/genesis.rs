@@ -5,7 +5,7 @@ use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH, EMPTY_W
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
 use alloy_primitives::{Address, B256, Bytes, U256, address, hex, keccak256};
 
-use crate::block::{Block, state_root};
+use crate::block::{Block, extra_data, state_root};
 use crate::options::Options;
 use crate::state::{Account, Changes};
 
@@ -41,6 +41,7 @@ pub(crate) fn block(options: &Options, state: &Changes) -> Block {
         receipts_root: EMPTY_ROOT_HASH,
         gas_limit: options.gas_limit,
         timestamp: options.genesis_time,
+        extra_data: extra_data(0),
         base_fee_per_gas: Some(INITIAL_BASE_FEE),
         withdrawals_root: Some(EMPTY_WITHDRAWALS),
         blob_gas_used: Some(0),

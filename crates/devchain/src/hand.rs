@@ -1,5 +1,7 @@
 //! What tests and the sandbox do to a chain without keys and without JSON: act as anybody, ask, fund, let time pass.
 
+use std::collections::HashMap;
+
 use alloy_primitives::{Address, B256, Bytes, Log, U256};
 use revm::context::TxEnv;
 use revm::context::result::ExecutionResult;
@@ -7,8 +9,15 @@ use revm::primitives::TxKind;
 
 use crate::DevChain;
 use crate::block::{Grant, empty_header};
+use crate::build::Built;
+use crate::chain::Chain;
+use crate::disk::DiskFault;
 use crate::exec::{Checks, TX_GAS_MAX, run};
-use crate::tx::{Tx, Unsigned};
+use crate::fault::Fault;
+use crate::reorg::{Reorg, ReorgFault};
+use crate::state::Changes;
+use crate::tx::Unsigned;
+use crate::world::World;
 
 /// What became of a transaction that was mined at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +39,7 @@ pub struct Outcome {
 }
 
 /// Why there is no [`Outcome`] or no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum HandFault {
     /// It cannot be executed: the sender lacks the value, or the gas limit is wrong.
     #[error("not executed: {0}")]
@@ -41,6 +50,9 @@ pub enum HandFault {
     /// It ran out of gas or into an invalid instruction.
     #[error("execution stopped: {0}")]
     Stopped(String),
+    /// The disk refuses.
+    #[error(transparent)]
+    Disk(#[from] DiskFault),
 }
 
 impl Unsigned {
@@ -79,28 +91,18 @@ impl DevChain {
     pub fn transact_all(&self, calls: Vec<Unsigned>) -> Result<Vec<Outcome>, HandFault> {
         let now = self.now();
         self.change(|chain| {
-            let mut nonces = std::collections::HashMap::new();
+            let mut ahead: HashMap<Address, u64> = HashMap::new();
             let txs = calls.into_iter().map(|call| {
-                let nonce = nonces.entry(call.from).or_insert_with(|| chain.account(&call.from).nonce);
-                *nonce += 1;
-                Tx::unsigned(call, *nonce - 1, chain.chain_id)
+                let ahead = ahead.entry(call.from).or_default();
+                *ahead += 1;
+                chain.unsigned(call, *ahead - 1)
             });
             let built = chain.build(txs.collect(), now);
-            if let Some((_, reason)) = built.left_out.into_iter().next() {
-                return Err(HandFault::NotExecuted(reason));
+            if let Some((_, reason)) = built.left_out.first() {
+                return Err(HandFault::NotExecuted(reason.to_string()));
             }
-            let outcomes = built.block.body.txs.iter().zip(&built.block.body.receipts).zip(built.outputs);
-            let outcomes = outcomes.map(|((tx, receipt), output)| Outcome {
-                hash: tx.hash(),
-                block_number: built.block.number(),
-                succeeded: receipt.succeeded,
-                gas_used: receipt.gas_used,
-                output,
-                created: tx.created().filter(|_| receipt.succeeded),
-                logs: receipt.logs.clone(),
-            });
-            let outcomes = outcomes.collect();
-            chain.commit(built.block, &built.changes);
+            let outcomes = outcomes(&built);
+            chain.commit(built.block, &built.changes)?;
             Ok(outcomes)
         })
     }
@@ -133,7 +135,8 @@ impl DevChain {
             let head = chain.head();
             let header = empty_header(&head.header, head.hash, chain.setting(now));
             let ancestors = |number| chain.hash_at(number);
-            run(&mut chain.world(&ancestors), &header, chain.chain_id, tx, Checks::Question)
+            let mut world = World::new(&chain.state, &ancestors, Changes::default());
+            run(&mut world, &header, chain.chain_id, tx, Checks::Question)
         });
         match ran.map_err(|fault| HandFault::NotExecuted(fault.to_string()))?.result {
             ExecutionResult::Success { output, .. } => Ok(output.into_data()),
@@ -142,15 +145,37 @@ impl DevChain {
         }
     }
 
-    /// Makes so many blocks without transactions.
-    pub fn mine(&self, blocks: u64) {
+    /// Makes so many blocks of what waits.
+    ///
+    /// # Errors
+    /// [`DiskFault`]
+    pub fn mine(&self, blocks: u64) -> Result<(), DiskFault> {
         for _ in 0..blocks {
             let now = self.now();
-            self.change(|chain| {
-                let built = chain.build(Vec::new(), now);
-                chain.commit(built.block, &built.changes);
-            });
+            self.change(|chain| chain.mine(now))?;
         }
+        Ok(())
+    }
+
+    /// Replaces the newest blocks by others.
+    ///
+    /// # Errors
+    /// [`ReorgFault`]
+    pub fn reorg(&self, reorg: &Reorg) -> Result<(), ReorgFault> {
+        self.change(|chain| chain.reorg(reorg))
+    }
+
+    /// Switches a fault on or off.
+    pub fn fault(&self, fault: Fault) {
+        self.change(|chain| chain.fault(fault));
+    }
+
+    /// Takes a snapshot at once, so that the next start has little to read.
+    ///
+    /// # Errors
+    /// [`DiskFault`]
+    pub fn snapshot(&self) -> Result<(), DiskFault> {
+        self.change(Chain::snapshot)
     }
 
     /// Wei of an account.
@@ -159,8 +184,11 @@ impl DevChain {
     }
 
     /// Sets the wei of an account. Stays through reorganisations.
-    pub fn set_balance(&self, account: Address, balance: U256) {
-        self.change(|chain| chain.grant(Grant { account, balance }));
+    ///
+    /// # Errors
+    /// [`DiskFault`]
+    pub fn set_balance(&self, account: Address, balance: U256) -> Result<(), DiskFault> {
+        self.change(|chain| chain.grant(Grant { account, balance }))
     }
 
     /// Code of a contract; empty where there is none.
@@ -187,4 +215,19 @@ impl DevChain {
     pub fn let_pass(&self, seconds: u64) {
         self.change(|chain| chain.not_before = chain.head().header.timestamp.saturating_add(seconds));
     }
+}
+
+fn outcomes(built: &Built) -> Vec<Outcome> {
+    let body = &built.block.body;
+    let all = body.txs.iter().zip(&body.receipts).zip(&built.outputs);
+    let one = all.map(|((tx, receipt), output)| Outcome {
+        hash: tx.hash(),
+        block_number: built.block.number(),
+        succeeded: receipt.succeeded,
+        gas_used: receipt.gas_used,
+        output: output.clone(),
+        created: tx.created().filter(|_| receipt.succeeded),
+        logs: receipt.logs.clone(),
+    });
+    one.collect()
 }

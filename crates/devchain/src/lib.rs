@@ -1,16 +1,26 @@
-//! The embedded chain: an EVM behind Ethereum JSON-RPC, in process, for tests and the sandbox.
+//! The embedded chain: an EVM behind Ethereum JSON-RPC, for tests and the sandbox.
 //!
 //! It is a development chain: one process makes all blocks, there is no consensus and no network. It never holds
-//! anything of value, and no path of a production installation leads here.
+//! anything of value, and nothing of a production installation comes here.
+//!
+//! [`DevChain::request`] and [`DevChain::serve_bytes`] speak JSON-RPC; [`DevChain::transact_as`] and its neighbours are for
+//! tests that want to act as anybody; [`DevChain::mine_forever`] makes blocks at an interval.
 
 mod block;
 mod build;
 mod chain;
+mod disk;
 mod exec;
+mod fault;
 mod genesis;
 mod hand;
 mod history;
+mod miner;
 mod options;
+mod pool;
+mod reorg;
+mod rpc;
+mod sight;
 mod state;
 mod tx;
 mod world;
@@ -18,40 +28,68 @@ mod world;
 use std::sync::{Arc, PoisonError, RwLock};
 
 pub use alloy_primitives;
+use domain::ports::Clock;
+use domain::time::Span;
+use tokio::sync::Notify;
+
+use chain::Chain;
+pub use disk::DiskFault;
 pub use exec::TX_GAS_MAX;
+pub use fault::Fault;
 pub use genesis::CREATE2_DEPLOYER;
 pub use hand::{HandFault, Outcome};
 pub use options::{Mining, Options};
+pub use reorg::{Order, Reorg, ReorgFault};
+pub use rpc::{RpcFault, revert_reason};
+use sight::{Sight, View};
 pub use tx::Unsigned;
-
-use chain::Chain;
-use domain::ports::Clock;
 
 /// A chain. Clones are handles of the same chain.
 #[derive(Clone)]
 pub struct DevChain {
     shared: Arc<Shared>,
+    view: View,
 }
 
 struct Shared {
     chain: RwLock<Chain>,
     clock: Arc<dyn Clock>,
+    control_over_http: bool,
+    logs_max: usize,
+    mining_changed: Notify,
 }
-
-/// Why a chain cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenFault {}
 
 impl DevChain {
     /// Opens a chain, or begins one.
     ///
     /// # Errors
-    /// [`OpenFault`]
-    pub fn open(options: Options) -> Result<DevChain, OpenFault> {
-        let chain = RwLock::new(Chain::new(&options));
-        Ok(DevChain { shared: Arc::new(Shared { chain, clock: options.clock }) })
+    /// [`DiskFault`], only where there is a data directory.
+    pub fn open(options: Options) -> Result<DevChain, DiskFault> {
+        let shared = Shared {
+            chain: RwLock::new(Chain::open(&options)?),
+            clock: options.clock,
+            control_over_http: options.control_over_http,
+            logs_max: options.logs_max,
+            mining_changed: Notify::new(),
+        };
+        Ok(DevChain { shared: Arc::new(shared), view: View::default() })
     }
 
+    /// The same chain as a node sees it that is so many blocks late.
+    pub fn lagging_view(&self, blocks: u64) -> DevChain {
+        DevChain { view: View { lag: blocks, ..self.view }, ..self.clone() }
+    }
+
+    /// The same chain as a node sees it that follows another branch: blocks from this height on have other hashes.
+    pub fn disagreeing_view(&self, from_height: u64) -> DevChain {
+        DevChain { view: View { other_from: Some(from_height), ..self.view }, ..self.clone() }
+    }
+
+    fn sight<T>(&self, question: impl FnOnce(Sight<'_>) -> T) -> T {
+        self.look(|chain| question(Sight::new(chain, self.view)))
+    }
+
+    // What could panic, the interpreter, has run before anything is changed: the chain is whole behind a poisoned lock.
     fn look<T>(&self, question: impl FnOnce(&Chain) -> T) -> T {
         question(&self.shared.chain.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -63,5 +101,13 @@ impl DevChain {
     /// Seconds since 1970.
     fn now(&self) -> u64 {
         u64::try_from(self.shared.clock.now().unix_seconds()).unwrap_or_default()
+    }
+
+    /// The injected latency.
+    async fn delay(&self) {
+        let millis = i64::try_from(self.look(|chain| chain.faults.latency_ms)).unwrap_or(i64::MAX);
+        if millis > 0 {
+            self.shared.clock.sleep_until(self.shared.clock.now() + Span::millis(millis)).await;
+        }
     }
 }
