@@ -76,8 +76,8 @@ interface ICorridorController {
     error AccountFrozen(address account);
     error OnLegalHold(address account);
     error HoldsLess(address account, uint256 held, uint256 asked);
-    /// Less gas than every item may need: failing for want of gas would look like a refusal of the token.
-    error NotEnoughGas(uint256 needed);
+    /// An item of the batch used up its share of the gas: with more it may be carried out.
+    error NotEnoughGas();
     error NotDebited(bytes32 intent);
     error NotProposed(bytes32 intent);
     error SamePerson(address account);

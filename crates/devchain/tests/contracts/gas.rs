@@ -1,0 +1,110 @@
+//! What movements cost. The table of `contracts/README.md` is held against it: figures in documents rot.
+
+use std::fmt::Write as _;
+
+use revm::primitives::{Address, U256};
+
+use crate::circle::{self, Roles};
+use crate::evm::Evm;
+use crate::tenant::{
+    self, ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, intent, reference,
+};
+
+const README: &str = include_str!("../../../../contracts/README.md");
+const BATCH: u64 = 20;
+
+fn wallet(n: u64) -> Address {
+    Address::left_padding_from(&(0x1000 + n).to_be_bytes())
+}
+
+/// Gas of each kind of transaction with one coin.
+fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
+    let escrow_item = |tenant: &mut Tenant, n: u64| {
+        let item = Item { token, ..tenant.escrow_item(intent(n), reference(n), wallet(n), 100) };
+        let escrow = tenant.vault(item.reference, item.recipient);
+        tenant.fund(token, escrow, 200);
+        item
+    };
+    let wallet_item = |tenant: &mut Tenant, n: u64| {
+        let item = Item { token, ..tenant.wallet_item(intent(n), reference(n), 100) };
+        let vault = tenant.vault(item.reference, item.recipient);
+        tenant.fund(token, vault, 200);
+        item
+    };
+    let mut rows = Vec::new();
+
+    let first = escrow_item(&mut tenant, 1);
+    rows.push(("release, one", tenant.release(OPERATOR, &[first]).must().gas));
+    let again = Item { intent: intent(2), ..first };
+    rows.push(("release again from the same escrow", tenant.release(OPERATOR, &[again]).must().gas));
+    let twenty: Vec<Item> = (100..100 + BATCH).map(|n| escrow_item(&mut tenant, n)).collect();
+    rows.push(("release, each of 20", tenant.release(OPERATOR, &twenty).must().gas / BATCH));
+
+    let debit = wallet_item(&mut tenant, 3);
+    rows.push(("debit, one", tenant.debit(OPERATOR, &[debit]).must().gas));
+    let twenty: Vec<Item> = (200..200 + BATCH).map(|n| wallet_item(&mut tenant, n)).collect();
+    rows.push(("debit, each of 20", tenant.debit(OPERATOR, &twenty).must().gas / BATCH));
+    rows.push(("return of a debit", tenant.return_debit(OPERATOR, debit.intent, intent(4)).must().gas));
+    rows.push(("sweep", tenant.sweep(OPERATOR, token, 100).must().gas));
+
+    let refund = escrow_item(&mut tenant, 5);
+    rows.push(("refund, proposed", tenant.propose_refund(COMPLIANCE, &refund, STRANGER).must().gas));
+    rows.push(("refund, executed", tenant.execute_refund(APPROVER, refund.intent).must().gas));
+    rows.push(("freeze", tenant.set_frozen(COMPLIANCE, wallet(9), true).must().gas));
+    rows
+}
+
+fn controller_gas() -> u64 {
+    let people = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY];
+    Evm::new().try_deploy(tenant::DEPLOYER, tenant::controller_code(people)).must().gas
+}
+
+#[test]
+fn the_readme_says_what_is_measured() -> std::io::Result<()> {
+    let ours = Tenant::new();
+    let usdt = measure(ours.clone(), ours.usdt);
+    let usdc = measure(ours.clone(), ours.usdc);
+    let circles = testkit::circle::for_tests("gas of the controller's functions")?
+        .map(|token| Tenant::with_usdc(|evm| circle::deploy(evm, &token, Roles::one(ISSUER))))
+        .map(|tenant| measure(tenant.clone(), tenant.usdc));
+    let mut table = String::new();
+    for (at, (name, gas)) in usdt.iter().enumerate() {
+        // Without Circle's token its column is read back from the table: the others are still compared.
+        let circles = match &circles {
+            Some(rows) => grouped(rows[at].1),
+            None => cell(name, 4),
+        };
+        writeln!(table, "| {name} | {} | {} | {circles} |", grouped(*gas), grouped(usdc[at].1)).unwrap();
+    }
+    writeln!(table, "| controller, deployed | {0} | {0} | {0} |", grouped(controller_gas())).unwrap();
+    assert!(README.contains(&table), "contracts/README.md should have these rows:\n{table}");
+    Ok(())
+}
+
+/// What the README's row of this name has in a column.
+fn cell(name: &str, column: usize) -> String {
+    let row = README.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_default();
+    row.split('|').nth(column).unwrap_or_default().trim().to_owned()
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+/// Far more than the dearest item needs: prices of gas change, this contract does not.
+#[test]
+fn an_ample_share_is_three_times_what_an_item_needs() {
+    const AMPLE: u64 = 750_000;
+    let tenant = Tenant::new();
+    let told = tenant.clone().evm.look(tenant.controller, "ITEM_GAS_AMPLE()", &[]);
+    assert_eq!(U256::from_be_slice(&told), U256::from(AMPLE));
+    for token in [tenant.usdc, tenant.usdt] {
+        for (name, gas) in measure(tenant.clone(), token) {
+            let is_item = name.starts_with("release") || name.starts_with("debit");
+            assert!(!is_item || gas < AMPLE / 3, "{name}: {gas}");
+        }
+    }
+}
