@@ -11,6 +11,15 @@ use crate::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId
 use crate::money::Money;
 use crate::time::Timestamp;
 
+mod booking;
+pub mod order;
+mod payout;
+pub mod price;
+pub mod states;
+
+pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
+pub use price::{Price, RateQuote};
+
 /// Where an order is. The interface shows [`ExchangeState::status`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExchangeState {
@@ -187,20 +196,6 @@ impl OrderFailure {
             OrderFailure::WalletBlocked => "the wallet was blocked",
             OrderFailure::WalletBlacklisted => "the wallet was blacklisted",
             OrderFailure::Timeout => "the order was not processed in time",
-        }
-    }
-
-    /// How an order ends that did not settle for this reason.
-    pub const fn end(self) -> ExchangeState {
-        match self {
-            OrderFailure::RateMoved
-            | OrderFailure::OnChainRevert
-            | OrderFailure::TokenPaused
-            | OrderFailure::PayoutFailed => ExchangeState::Failed,
-            OrderFailure::CancelledByUser
-            | OrderFailure::WalletBlocked
-            | OrderFailure::WalletBlacklisted
-            | OrderFailure::Timeout => ExchangeState::Cancelled,
         }
     }
 }

@@ -1,0 +1,129 @@
+//! The transfers of each step of an order.
+
+use super::ExchangeOrder;
+use super::price::Price;
+use crate::ids::TransferId;
+use crate::ledger::{AccountCode, Transfer, TransferKind};
+use crate::money::Money;
+use crate::payment::Cx;
+use crate::rail::RailId;
+use crate::time::Timestamp;
+
+/// A linked set under construction: all of it is booked or none.
+struct Set<'a> {
+    order: &'a ExchangeOrder,
+    set: TransferId,
+    at: Timestamp,
+    transfers: Vec<Transfer>,
+}
+
+impl Set<'_> {
+    fn begin<'a>(order: &'a ExchangeOrder, cx: &mut Cx<'_>) -> Set<'a> {
+        Set { order, set: cx.transfer_id(), at: cx.now, transfers: Vec::new() }
+    }
+
+    fn add(&mut self, legs: (AccountCode, AccountCode), amount: Money, reason: &'static str, cx: &mut Cx<'_>) {
+        if amount.minor == 0 {
+            return;
+        }
+        let id = if self.transfers.is_empty() { self.set } else { cx.transfer_id() };
+        self.transfers.push(Transfer {
+            id,
+            tenant: self.order.tenant,
+            debit: legs.0,
+            credit: legs.1,
+            amount,
+            kind: TransferKind::Posted,
+            pending: None,
+            set: self.set,
+            reason,
+            subject: Some(self.order.id.0),
+            at: self.at,
+        });
+    }
+}
+
+impl ExchangeOrder {
+    fn wallet_account(&self) -> AccountCode {
+        AccountCode::Wallet(self.wallet, self.coin)
+    }
+
+    fn treasury(&self) -> AccountCode {
+        AccountCode::Treasury(self.coin)
+    }
+
+    const fn coins(&self, minor: i64) -> Money {
+        Money::new(minor, self.coin.currency())
+    }
+
+    fn fee(&self) -> i64 {
+        Price { rate: self.rate, spread: self.spread }.fee(self.minor)
+    }
+
+    /// Reserves the coins for the treasury.
+    pub(super) fn reserve(&self) -> Transfer {
+        Transfer {
+            id: self.hold,
+            tenant: self.tenant,
+            debit: self.wallet_account(),
+            credit: self.treasury(),
+            amount: self.coins(self.minor),
+            kind: TransferKind::Pending,
+            pending: None,
+            set: self.hold,
+            reason: "exchange.reserve",
+            subject: Some(self.id.0),
+            at: self.created_at,
+        }
+    }
+
+    /// Ends the reservation, either way.
+    pub(super) fn end_hold(&self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Transfer {
+        let id = cx.transfer_id();
+        Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
+    }
+
+    /// Paid: the coins leave the treasury, our share apart; the rupees leave the rail's bank.
+    pub(super) fn settle(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let fee = self.fee();
+        let position = AccountCode::FxPosition(self.coin.currency());
+        let local = self.payout.currency;
+        let mut set = Set::begin(self, cx);
+        set.add((self.treasury(), position), self.coins(self.minor - fee), "exchange.fx", cx);
+        set.add((self.treasury(), AccountCode::FeeIncome(self.coin)), self.coins(fee), "exchange.spread", cx);
+        let nostro = AccountCode::Nostro(rail.clone(), local);
+        set.add((nostro, AccountCode::FxPosition(local)), self.payout, "exchange.payout", cx);
+        set.transfers
+    }
+
+    /// The coins are back in the wallet before anything was paid.
+    pub(super) fn give_coins_back(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let mut set = Set::begin(self, cx);
+        set.add((self.treasury(), self.wallet_account()), self.coins(self.minor), "exchange.return", cx);
+        set.transfers
+    }
+
+    /// The rupees came back after the order was settled: they are at the rail's bank again, and what they were bought
+    /// with is nobody's until a person gives it back.
+    pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let local = self.payout.currency;
+        let position = AccountCode::FxPosition(self.coin.currency());
+        let mut set = Set::begin(self, cx);
+        let nostro = AccountCode::Nostro(rail.clone(), local);
+        set.add((AccountCode::FxPosition(local), nostro), self.payout, "exchange.payout_returned", cx);
+        let net = self.coins(self.minor - self.fee());
+        set.add((position, AccountCode::Suspense(self.coin)), net, "exchange.payout_returned", cx);
+        set.transfers
+    }
+
+    /// A person had the coins of such an order given back, with our share.
+    pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let fee = self.fee();
+        let mut set = Set::begin(self, cx);
+        let suspense = AccountCode::Suspense(self.coin);
+        set.add((suspense, self.wallet_account()), self.coins(self.minor - fee), "exchange.return", cx);
+        let income = AccountCode::FeeIncome(self.coin);
+        set.add((income, self.wallet_account()), self.coins(fee), "exchange.return", cx);
+        set.transfers
+    }
+}

@@ -1,0 +1,388 @@
+//! Making an order, and what the chain, the user, the wallet's state and time do to it before it is paid out.
+
+use super::price::{LOCK, Price};
+use super::states::{OrderStep, OrderTrigger};
+use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
+use crate::chain::vault::{self, VaultKind};
+use crate::chain::{ChainConfig, Movement, TxHash, intent_word};
+use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::currency::StableCoin;
+use crate::ids::{ExchangeId, IntentId, TransferId};
+use crate::job::JobKind;
+use crate::ledger::{Account, TransferKind};
+use crate::money::Money;
+use crate::payment::{Cx, JobChange};
+use crate::time::{Span, Timestamp};
+use crate::wallet::{Wallet, WalletState};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
+use crate::wallet_event::FailureReason;
+
+/// An order that has not begun after this long is called off.
+pub const TIMEOUT: Span = Span::hours(24);
+/// The same for an order that a sandbox shows timing out.
+pub const SANDBOX_TIMEOUT: Span = Span::secs(5);
+
+/// An order with what belongs to it, taken out of the books for one decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderCase {
+    /// The order.
+    pub order: ExchangeOrder,
+    /// The wallet that the coins come from.
+    pub wallet: Wallet,
+    /// The intents that it names, and those that the decision makes.
+    pub intents: Vec<Intent>,
+}
+
+/// What an order is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewOrder {
+    /// The id that it will have.
+    pub id: ExchangeId,
+    /// The id that its reservation will have.
+    pub hold: TransferId,
+    /// Which coin.
+    pub coin: StableCoin,
+    /// How much, in minor units (10^-6).
+    pub minor: i64,
+    /// The rate and our share.
+    pub price: Price,
+    /// Whether the rate is locked.
+    pub lock: bool,
+    /// Who is paid.
+    pub bank: BankAccount,
+    /// How long the rail takes as a rule.
+    pub expected: Span,
+    /// What a sandbox makes of it.
+    pub fate: Fate,
+}
+
+/// Why an order is not made or changed. The order of the variants is the precedence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OrderRefusal {
+    /// The wallet is frozen: it exchanges nothing.
+    #[error("the wallet is {}", .0.name())]
+    Frozen(WalletState),
+    /// Nothing would be paid out, or more than can be counted.
+    #[error("the amount cannot be paid out")]
+    Amount,
+    /// The coin has no contract in the configuration.
+    #[error("the coin is not configured")]
+    NoToken,
+    /// The wallet does not have that much.
+    #[error("insufficient balance: {available} available, {requested} requested")]
+    InsufficientBalance {
+        /// What was asked for.
+        requested: Money,
+        /// What the wallet can spend.
+        available: Money,
+    },
+    /// The order's state does not allow it.
+    #[error("the order is {}", .0.name())]
+    Conflict(ExchangeState),
+}
+
+/// Makes an order and reserves its coins. `account` is the wallet's account of the coin.
+///
+/// # Errors
+/// [`OrderRefusal`], in its order.
+pub fn create(
+    new: NewOrder,
+    wallet: &Wallet,
+    account: &Account,
+    chain: &ChainConfig,
+    cx: &mut Cx<'_>,
+) -> Result<(OrderCase, WalletEffects), OrderRefusal> {
+    if wallet.state.is_frozen() {
+        return Err(OrderRefusal::Frozen(wallet.state));
+    }
+    let payout = new.price.payout(new.minor).ok_or(OrderRefusal::Amount)?;
+    chain.token(new.coin).ok_or(OrderRefusal::NoToken)?;
+    let (requested, available) = (Money::new(new.minor, new.coin.currency()), account.available());
+    if available.minor < requested.minor {
+        return Err(OrderRefusal::InsufficientBalance { requested, available });
+    }
+    let locked_until = new.lock.then_some(cx.now + LOCK);
+    let day = cx.now + if new.fate == Fate::TimesOut { SANDBOX_TIMEOUT } else { TIMEOUT };
+    let order = ExchangeOrder {
+        id: new.id,
+        tenant: wallet.tenant,
+        wallet: wallet.id,
+        coin: new.coin,
+        minor: new.minor,
+        rate: new.price.rate,
+        quoted_rate: new.price.rate,
+        spread: new.price.spread,
+        payout,
+        priced_at: None,
+        locked_until,
+        bank: new.bank,
+        fate: new.fate,
+        state: ExchangeState::Pending,
+        state_at: cx.now,
+        created_at: cx.now,
+        times_out_at: locked_until.map_or(day, |lock| lock.min(day)),
+        estimated_settlement: cx.now + new.expected,
+        hold: new.hold,
+        debit: None,
+        debit_tx: None,
+        give_back: None,
+        attempt: None,
+        unclear_since: None,
+        unclear_beyond_window: false,
+        failure: None,
+        settlement_reference: None,
+        settled_at: None,
+        came_back: false,
+        events: 0,
+        version: 1,
+    };
+    let mut case = OrderCase { order, wallet: wallet.clone(), intents: Vec::new() };
+    let mut effects = WalletEffects { transfers: vec![case.order.reserve()], ..WalletEffects::default() };
+    effects.jobs.push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
+    if case.order.fate != Fate::TimesOut {
+        case.want_debit(chain, &mut effects, cx);
+    }
+    case.wallet.touch(cx.now);
+    Ok((case, effects))
+}
+
+/// What a sandbox makes of an order of this many minor units (`decisions.md`, "Sandbox values").
+pub const fn sandbox_fate(minor: i64) -> Fate {
+    match minor % 1_000_000 {
+        10_000 => Fate::Fails,
+        20_000 => Fate::TimesOut,
+        _ => Fate::Open,
+    }
+}
+
+impl OrderCase {
+    /// One of its intents.
+    pub fn intent(&mut self, id: Option<IntentId>) -> Option<&mut Intent> {
+        let id = id?;
+        self.intents.iter_mut().find(|intent| intent.id == id)
+    }
+
+    pub(super) fn next(&self, trigger: OrderTrigger) -> Option<ExchangeState> {
+        match self.order.state.on(trigger) {
+            OrderStep::To(state) => Some(state),
+            OrderStep::Stays | OrderStep::Conflict | OrderStep::Person => None,
+        }
+    }
+
+    /// Moves the order; its job with it.
+    pub(super) fn enter(&mut self, to: ExchangeState, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        self.order.state = to;
+        self.order.state_at = cx.now;
+        self.order.version += 1;
+        let job = match to {
+            ExchangeState::Pending => JobChange::Set(JobKind::Exchange, self.order.times_out_at),
+            ExchangeState::Debited => JobChange::Set(JobKind::Payout, cx.now),
+            ExchangeState::Paying => {
+                JobChange::Set(JobKind::InquirePayout, cx.now + crate::payment::report::inquiry_delay(0))
+            }
+            // The debit, and the return of the coins, have jobs of their own.
+            ExchangeState::Debiting | ExchangeState::Returning => JobChange::Done,
+            ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => JobChange::Done,
+        };
+        effects.jobs.push((self.order.id.0, job));
+    }
+
+    pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
+        effects.alerts.push(Alert { kind, subject: self.order.id.0, what });
+    }
+
+    fn want_debit(&mut self, chain: &ChainConfig, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let id = IntentId(cx.ids.next());
+        let order = &self.order;
+        let Some(token) = chain.token(order.coin) else { return };
+        let movement = Movement {
+            intent: intent_word(order.tenant, id),
+            reference: vault::reference(VaultKind::Wallet, order.tenant, order.wallet.0),
+            recipient: self.wallet.controller,
+            token,
+            amount: order.minor.unsigned_abs(),
+        };
+        let intent = self.new_intent(id, IntentKind::Debit, Plan::Move(movement), effects, cx);
+        self.intents.push(intent);
+        self.order.debit = Some(id);
+    }
+
+    /// Wants what the debit took to go back.
+    pub(super) fn want_coins_back(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let Some(debit) = self.order.debit else { return };
+        let give_back = self.order.give_back;
+        if self
+            .intent(give_back)
+            .is_some_and(|intent| !matches!(intent.state, IntentState::Failed | IntentState::Cancelled))
+        {
+            return;
+        }
+        let id = IntentId(cx.ids.next());
+        let tenant = self.order.tenant;
+        let plan = Plan::ReturnDebit { debit: intent_word(tenant, debit), intent: intent_word(tenant, id) };
+        let intent = self.new_intent(id, IntentKind::ReturnDebit, plan, effects, cx);
+        self.intents.push(intent);
+        self.order.give_back = Some(id);
+    }
+
+    fn new_intent(
+        &self,
+        id: IntentId,
+        kind: IntentKind,
+        plan: Plan,
+        effects: &mut WalletEffects,
+        cx: &Cx<'_>,
+    ) -> Intent {
+        effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
+        let order = &self.order;
+        Intent {
+            wallet: Some(order.wallet),
+            coin: Some(order.coin),
+            ..Intent::new(id, order.tenant, kind, order.id.0, plan, cx.now)
+        }
+    }
+
+    /// Whether its debit may be signed now. Its time runs until the nonce is taken, no longer.
+    pub fn may_debit(&self, now: Timestamp) -> bool {
+        let in_time = self.order.state == ExchangeState::Debiting || now < self.order.times_out_at;
+        let open = matches!(self.order.state, ExchangeState::Pending | ExchangeState::Debiting);
+        open && in_time && self.order.failure.is_none() && !self.wallet.state.is_frozen()
+    }
+
+    /// Its debit has a nonce.
+    pub fn debit_taken(&mut self, cx: &Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(OrderTrigger::DebitTaken) {
+            self.enter(state, &mut effects, cx);
+        }
+        effects
+    }
+
+    /// The transaction of its debit is over without having tried it: it waits again, or is called off where it is no
+    /// longer wanted.
+    pub fn debit_not_tried(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(OrderTrigger::DebitNotTried) {
+            self.enter(state, &mut effects, cx);
+            if let Some(why) = self.order.failure {
+                effects.merge(self.call_off(OrderTrigger::WalletFrozen, why, cx));
+            }
+            effects.merge(self.wallet_changed(cx));
+        }
+        effects
+    }
+
+    /// The coins are in the treasury, by `tx`.
+    pub fn debited(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let called_off = self.order.failure.is_some();
+        let trigger = if called_off { OrderTrigger::DebitDoneTooLate } else { OrderTrigger::DebitDone };
+        let Some(state) = self.next(trigger) else {
+            if self.order.state.on(trigger) == OrderStep::Person {
+                let what = format!("the debit of a {} order took effect", self.order.state.name());
+                self.alert(AlertKind::ChainMismatch, what, &mut effects);
+            }
+            return effects;
+        };
+        self.order.debit_tx = Some(tx);
+        effects.transfers.push(self.order.end_hold(TransferKind::PostPending, "exchange.debit", cx));
+        self.enter(state, &mut effects, cx);
+        if state == ExchangeState::Returning {
+            self.want_coins_back(&mut effects, cx);
+        }
+        effects
+    }
+
+    /// The debit failed as often as it is tried.
+    pub fn debit_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(OrderTrigger::DebitFailed) {
+            let failure = match reason {
+                FailureReason::TokenPaused => OrderFailure::TokenPaused,
+                _ => OrderFailure::OnChainRevert,
+            };
+            self.end_unpaid(state, failure, &mut effects, cx);
+            self.alert(AlertKind::Transaction, format!("a debit failed: {}", reason.name()), &mut effects);
+        }
+        effects
+    }
+
+    /// The coins are back in the wallet.
+    pub fn coins_back(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(OrderTrigger::CoinsBack) {
+            effects.transfers.extend(self.order.give_coins_back(cx));
+            self.wallet.touch(cx.now);
+            self.enter(state, &mut effects, cx);
+        } else if self.order.state == ExchangeState::Settled && self.order.came_back {
+            effects.transfers.extend(self.order.recredit(cx));
+            self.order.version += 1;
+            self.wallet.touch(cx.now);
+        }
+        effects
+    }
+
+    fn end_unpaid(&mut self, state: ExchangeState, why: OrderFailure, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        effects.transfers.push(self.order.end_hold(TransferKind::VoidPending, "exchange.void", cx));
+        self.order.failure = Some(why);
+        self.enter(state, effects, cx);
+    }
+
+    /// Calls it off before its debit has begun. One whose debit is under way remembers why: the transaction is called
+    /// off when that is next looked at, and the coins go back if it happened all the same.
+    fn call_off(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match self.next(trigger) {
+            Some(ExchangeState::Cancelled) => {
+                let debit = self.order.debit;
+                if let Some(intent) = self.intent(debit) {
+                    effects.merge(intent.withdraw(cx.now).1);
+                }
+                self.end_unpaid(ExchangeState::Cancelled, why, &mut effects, cx);
+            }
+            Some(state) => {
+                self.order.failure = Some(why);
+                self.enter(state, &mut effects, cx);
+                self.want_coins_back(&mut effects, cx);
+            }
+            None if self.order.state == ExchangeState::Debiting && trigger == OrderTrigger::WalletFrozen => {
+                self.order.failure.get_or_insert(why);
+                self.order.version += 1;
+            }
+            None => {}
+        }
+        effects
+    }
+
+    /// The user calls it off.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`]
+    pub fn cancel(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+        if self.order.state.on(OrderTrigger::Cancel) == OrderStep::Conflict {
+            return Err(OrderRefusal::Conflict(self.order.state));
+        }
+        Ok(self.call_off(OrderTrigger::Cancel, OrderFailure::CancelledByUser, cx))
+    }
+
+    /// The wallet's state is another one: what hangs on it is brought in line.
+    pub fn wallet_changed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        match self.wallet.state {
+            WalletState::Active | WalletState::Pending => WalletEffects::default(),
+            WalletState::Blocked => self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlocked, cx),
+            WalletState::Blacklisted => self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlacklisted, cx),
+        }
+    }
+
+    /// Its time may have run out.
+    pub fn time_passed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        if self.order.state != ExchangeState::Pending {
+            return WalletEffects::default();
+        }
+        if cx.now < self.order.times_out_at {
+            let job = JobChange::Set(JobKind::Exchange, self.order.times_out_at);
+            return WalletEffects { jobs: vec![(self.order.id.0, job)], ..WalletEffects::default() };
+        }
+        self.call_off(OrderTrigger::TimedOut, OrderFailure::Timeout, cx)
+    }
+}

@@ -1,0 +1,318 @@
+//! Paying an order out over a rail, and what the rail's reports make of it.
+
+use super::order::{OrderCase, OrderRefusal};
+use super::price::Price;
+use super::states::{OrderStep, OrderTrigger};
+use super::{ExchangeState, Fate, OrderFailure};
+use crate::attempt::{Attempt, Heard};
+use crate::decimal::Decimal;
+use crate::ids::PaymentId;
+use crate::job::JobKind;
+use crate::payment::report::inquiry_delay;
+use crate::payment::{Cx, JobChange, Trigger};
+use crate::policy::RailConfig;
+use crate::rail::{RailId, RailReport, RailStatus};
+use crate::route;
+use crate::wallet_effects::{AlertKind, WalletEffects};
+use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
+
+impl OrderCase {
+    /// What the rate book and the wallet's state say about an order whose coins are in the treasury, before it is paid:
+    /// `None` = it goes on. A locked order keeps its rate; another one takes the present one.
+    pub fn priced(&mut self, mid: Decimal, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+        let mut effects = self.wallet_changed(cx);
+        if self.order.state != ExchangeState::Debited {
+            return Some(effects);
+        }
+        if self.order.fate == Fate::Fails {
+            return Some(self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx));
+        }
+        if self.order.priced_at.is_some() {
+            return None;
+        }
+        let quoted = Price { rate: self.order.quoted_rate, spread: self.order.spread };
+        if self.order.locked_until.is_none() {
+            let now = Price { rate: mid, ..quoted };
+            let payout = now.payout(self.order.minor).filter(|_| !quoted.has_moved_to(mid));
+            let Some(payout) = payout else {
+                effects.merge(self.give_up(OrderTrigger::RateMoved, OrderFailure::RateMoved, cx));
+                return Some(effects);
+            };
+            (self.order.rate, self.order.payout) = (mid, payout);
+        }
+        self.order.priced_at = Some(cx.now);
+        self.order.version += 1;
+        None
+    }
+
+    /// It will not be paid: the coins go back.
+    fn give_up(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Some(state) = self.next(trigger) {
+            self.order.failure = Some(why);
+            self.enter(state, &mut effects, cx);
+            self.want_coins_back(&mut effects, cx);
+        }
+        effects
+    }
+
+    /// Begins an attempt over `rail`. It is saved as `sending` before a byte leaves.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid stands in the way.
+    pub fn begin_payout(
+        &mut self,
+        last: Option<&Attempt>,
+        rail: &RailId,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
+        let conflict = OrderRefusal::Conflict(self.order.state);
+        let state = self.next(OrderTrigger::PayoutBegun).ok_or(conflict.clone())?;
+        let (tenant, payment, amount) = (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
+        let attempt = Attempt::begin(tenant, payment, amount, last, rail, cx).map_err(|_| conflict)?;
+        let mut effects = WalletEffects::default();
+        self.order.attempt = Some(attempt.id);
+        self.enter(state, &mut effects, cx);
+        Ok((attempt, effects))
+    }
+
+    /// No rail can take it, or none did in time.
+    pub fn no_route(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx)
+    }
+
+    /// Applies a rail's report about an attempt of the order.
+    pub fn heard(
+        &mut self,
+        attempt: &mut Attempt,
+        report: &RailReport,
+        rail: Option<&RailConfig>,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match attempt.hear(report) {
+            Heard::Contradicts(what) => self.alert(AlertKind::Payout, what, &mut effects),
+            Heard::Known => self.known(attempt, report),
+            Heard::Moves(state, trigger) => {
+                let step = order_trigger(self.order.state, trigger);
+                let person = step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
+                if person && trigger != Trigger::Returned {
+                    let now = self.order.state.name();
+                    let what = format!("{} reports {:?} of an order that is {now}", report.source, report.status);
+                    self.alert(AlertKind::Payout, what, &mut effects);
+                    return effects;
+                }
+                attempt.note(state, report, cx.now);
+                return self.moved(attempt, trigger, rail, cx);
+            }
+        }
+        effects
+    }
+
+    /// Nothing new about the state; but the rail has spoken, so the outcome is not unclear, and a reference may be new.
+    fn known(&mut self, attempt: &mut Attempt, report: &RailReport) {
+        if self.order.attempt != Some(attempt.id) {
+            return;
+        }
+        if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
+            self.order.unclear_since = None;
+            self.order.unclear_beyond_window = false;
+        }
+        if attempt.bank_reference.is_none() && report.bank_reference.is_some() {
+            attempt.bank_reference.clone_from(&report.bank_reference);
+        }
+        self.order.version += 1;
+    }
+
+    fn moved(
+        &mut self,
+        attempt: &Attempt,
+        trigger: Trigger,
+        rail: Option<&RailConfig>,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match trigger {
+            Trigger::Accepted => {
+                self.order.unclear_since = None;
+                self.order.unclear_beyond_window = false;
+                self.order.version += 1;
+                self.ask_later(0, &mut effects, cx);
+            }
+            Trigger::RailUnknown => {
+                self.order.unclear_since.get_or_insert(cx.now);
+                self.order.version += 1;
+                self.call_person(&mut effects);
+                self.ask_later(0, &mut effects, cx);
+            }
+            Trigger::Refused if attempt.is_retryable(rail) => {
+                if let Some(state) = self.next(OrderTrigger::PayoutRefused) {
+                    self.enter(state, &mut effects, cx);
+                }
+            }
+            Trigger::Settled => self.settled(attempt, &mut effects, cx),
+            Trigger::Returned | Trigger::ReturnedLate if self.order.state == ExchangeState::Settled => {
+                self.came_back(attempt, &mut effects, cx);
+            }
+            _ => effects.merge(self.no_route(cx)),
+        }
+        effects
+    }
+
+    fn settled(&mut self, attempt: &Attempt, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let Some(state) = self.next(OrderTrigger::PayoutSettled) else { return };
+        effects.transfers.extend(self.order.settle(&attempt.rail, cx));
+        let reference = attempt.bank_reference.clone().unwrap_or_else(|| attempt.id.instruction_id());
+        self.order.settlement_reference = Some(reference.clone());
+        self.order.settled_at = Some(cx.now);
+        self.order.unclear_since = None;
+        self.order.unclear_beyond_window = false;
+        self.enter(state, effects, cx);
+        self.order.events += 1;
+        let order = &self.order;
+        effects.events.push(NewWalletEvent {
+            aggregate: Aggregate::Order(order.id),
+            version: order.events,
+            event: WalletEvent::ExchangeComplete {
+                order: order.id,
+                wallet: order.wallet,
+                customer: self.wallet.customer_id.clone(),
+                minor: order.minor,
+                coin: order.coin,
+                paid: order.payout,
+                rate: order.rate,
+                reference,
+                iban: order.bank.iban.clone(),
+                holder: order.bank.holder.clone(),
+                at: cx.now,
+            },
+        });
+    }
+
+    /// The rupees came back after all was over: it stays settled, the money is nobody's, a person re-credits.
+    fn came_back(&mut self, attempt: &Attempt, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if self.order.came_back {
+            return;
+        }
+        self.order.came_back = true;
+        self.order.version += 1;
+        effects.transfers.extend(self.order.take_payout_back(&attempt.rail, cx));
+        let what = "the pay-out of a settled order came back: its amount is in suspense".to_owned();
+        self.alert(AlertKind::Payout, what, effects);
+    }
+
+    /// A person gives the coins of such an order back.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`]
+    pub fn recredit(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+        if self.order.state != ExchangeState::Settled || !self.order.came_back || self.order.give_back.is_some() {
+            return Err(OrderRefusal::Conflict(self.order.state));
+        }
+        let mut effects = WalletEffects::default();
+        self.order.version += 1;
+        self.want_coins_back(&mut effects, cx);
+        Ok(effects)
+    }
+
+    /// The answer to a submission is unclear: it is to be inquired about.
+    pub fn unclear(&mut self, attempt: &mut Attempt, why: &str, cx: &Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if attempt.unclear(why, cx.now) {
+            self.order.unclear_since = Some(attempt.created_at);
+            self.order.version += 1;
+            self.ask_later(0, &mut effects, cx);
+        }
+        effects
+    }
+
+    /// The message certainly never left: the attempt is refused, another may be made.
+    pub fn not_sent(&mut self, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
+        if attempt.not_sent(why, cx.now) {
+            self.moved(attempt, Trigger::Refused, None, cx)
+        } else {
+            WalletEffects::default()
+        }
+    }
+
+    /// The rail took the message and will report: it is asked about like any other.
+    pub fn taken(&self, cx: &Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        self.ask_later(0, &mut effects, cx);
+        effects
+    }
+
+    /// An inquiry brought no news. Beyond the rail's window a person is called; asking goes on either way.
+    pub fn still_unclear(
+        &mut self,
+        attempt: &mut Attempt,
+        rail: &RailConfig,
+        tries: i32,
+        cx: &Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.order.state != ExchangeState::Paying || attempt.state.is_refused() {
+            return effects;
+        }
+        let since = attempt.asked_in_vain(&mut self.order.unclear_since, cx.now);
+        self.order.version += 1;
+        if cx.now >= route::window_end(rail, since) {
+            self.call_person(&mut effects);
+        }
+        self.ask_later(tries, &mut effects, cx);
+        effects
+    }
+
+    fn call_person(&mut self, effects: &mut WalletEffects) {
+        if !self.order.unclear_beyond_window {
+            self.order.unclear_beyond_window = true;
+            self.alert(AlertKind::Payout, "nobody knows what became of a pay-out".to_owned(), effects);
+        }
+    }
+
+    /// Asks about its pay-out again, `tries` from 0.
+    pub fn ask_later(&self, tries: i32, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        if self.order.state == ExchangeState::Paying {
+            let job = JobChange::Set(JobKind::InquirePayout, cx.now + inquiry_delay(tries));
+            effects.jobs.push((self.order.id.0, job));
+        }
+    }
+
+    /// People have found out what became of a pay-out that nobody knew about.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`]
+    pub fn resolve(
+        &mut self,
+        attempt: &mut Attempt,
+        status: RailStatus,
+        evidence: &str,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, OrderRefusal> {
+        if self.order.state != ExchangeState::Paying {
+            return Err(OrderRefusal::Conflict(self.order.state));
+        }
+        let report = RailReport {
+            attempt: attempt.id,
+            status,
+            reason: None,
+            info: None,
+            bank_reference: None,
+            amount: None,
+            source: format!("operator: {evidence}"),
+        };
+        Ok(self.heard(attempt, &report, None, cx))
+    }
+}
+
+/// What an attempt's news are to its order; `None` = nothing that changes its state.
+const fn order_trigger(state: ExchangeState, trigger: Trigger) -> Option<OrderTrigger> {
+    Some(match trigger {
+        Trigger::Settled => OrderTrigger::PayoutSettled,
+        Trigger::Returned | Trigger::ReturnedLate if matches!(state, ExchangeState::Settled) => {
+            OrderTrigger::PayoutReturned
+        }
+        Trigger::Accepted | Trigger::RailUnknown => return None,
+        _ => OrderTrigger::PayoutFailed,
+    })
+}
