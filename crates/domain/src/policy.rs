@@ -9,6 +9,7 @@ use crate::currency::StableCoin;
 use crate::money::Money;
 use crate::rail::RailId;
 use crate::time::Span;
+use crate::wallet_policy::WalletPolicy;
 
 /// Which world the service runs in (`decisions.md`, "Environment").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +174,8 @@ pub struct TenantPolicy {
     pub countries: BTreeSet<Country>,
     /// Whether every v2 POST must carry an `hmac` claim.
     pub require_hmac: bool,
+    /// What it has agreed about the wallet service.
+    pub wallet: WalletPolicy,
 }
 
 impl TenantPolicy {

@@ -112,6 +112,7 @@ pub fn policy() -> TenantPolicy {
         margin_bps_by_country: BTreeMap::new(),
         countries: COUNTRIES.into(),
         require_hmac: false,
+        wallet: domain::wallet_policy::WalletPolicy::default(),
     }
 }
 

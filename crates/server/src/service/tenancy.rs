@@ -58,6 +58,7 @@ pub fn default_policy(settlement_coin: StableCoin) -> TenantPolicy {
         margin_bps_by_country: BTreeMap::new(),
         countries: BTreeSet::from(Country::ALL),
         require_hmac: false,
+        wallet: domain::wallet_policy::WalletPolicy::default(),
     }
 }
 

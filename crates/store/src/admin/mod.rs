@@ -7,3 +7,4 @@ pub(crate) mod log;
 pub(crate) mod meta;
 pub(crate) mod roles;
 pub(crate) mod tenants;
+mod wallet_policy;

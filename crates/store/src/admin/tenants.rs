@@ -8,6 +8,7 @@ use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
 use serde::{Deserialize, Serialize};
 
+use super::wallet_policy::WalletPolicyRow;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::{Fields, Row, Stmt};
@@ -49,6 +50,8 @@ struct PolicyRow {
     margin_bps_by_country: BTreeMap<String, u32>,
     countries: BTreeSet<String>,
     require_hmac: bool,
+    #[serde(default)]
+    wallet: WalletPolicyRow,
 }
 
 impl PolicyRow {
@@ -61,6 +64,7 @@ impl PolicyRow {
             margin_bps_by_country: by_country.map(|(country, bps)| (country.alpha3().to_owned(), *bps)).collect(),
             countries: policy.countries.iter().map(|country| country.alpha3().to_owned()).collect(),
             require_hmac: policy.require_hmac,
+            wallet: WalletPolicyRow::of(&policy.wallet),
         }
     }
 
@@ -77,6 +81,7 @@ impl PolicyRow {
             margin_bps_by_country: by_country.collect::<Result<_, StoreError>>()?,
             countries: self.countries.iter().map(|code| country(code)).collect::<Result<_, StoreError>>()?,
             require_hmac: self.require_hmac,
+            wallet: self.wallet.policy()?,
         })
     }
 }

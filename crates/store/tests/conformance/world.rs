@@ -234,6 +234,7 @@ pub fn policy() -> TenantPolicy {
         margin_bps_by_country: BTreeMap::from([(Country::Pak, 30)]),
         countries: BTreeSet::from([Country::Pak, Country::Ind]),
         require_hmac: false,
+        wallet: domain::wallet_policy::WalletPolicy { strict_roles: true, ..Default::default() },
     }
 }
 
