@@ -7,4 +7,5 @@ pub mod circle;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;
+pub mod softhsm;
 pub mod wait;
