@@ -1,0 +1,202 @@
+//! How calls are written as bytes and their answers read (Solidity's contract ABI), for the few functions that we use.
+//!
+//! USDT's `transfer` answers nothing, and nothing of it is ever decoded: only the bools of getters are.
+
+use domain::chain::{Address, Movement, Word, vault};
+use domain::currency::StableCoin;
+
+/// The first four bytes of call data: which function, or which error.
+pub(super) type Selector = [u8; 4];
+
+const WORD_BYTES: usize = 32;
+
+// Our controller.
+const RELEASE_BATCH: &str = "releaseBatch((bytes32,bytes32,address,address,uint256)[])";
+const DEBIT_BATCH: &str = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
+const RETURN_DEBIT: &str = "returnDebit(bytes32,bytes32)";
+const PROPOSE_REFUND: &str = "proposeRefund((bytes32,bytes32,address,address,uint256),address)";
+const EXECUTE_REFUND: &str = "executeRefund(bytes32)";
+const SET_FROZEN: &str = "setFrozen(address,bool,bytes32)";
+
+// Tokens.
+const BLACKLIST_USDC: &str = "blacklist(address)";
+const BLACKLIST_USDT: &str = "addBlackList(address)";
+const BALANCE_OF: &str = "balanceOf(address)";
+const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
+const IS_BLACKLISTED_USDT: &str = "isBlackListed(address)";
+const PAUSED: &str = "paused()";
+
+/// The selector of a function or error with this signature.
+pub(super) fn selector(signature: &str) -> Selector {
+    let hash = topic(signature).0;
+    [hash[0], hash[1], hash[2], hash[3]]
+}
+
+/// The first topic of an event with this signature.
+pub(super) fn topic(signature: &str) -> Word {
+    vault::hash(&[signature.as_bytes()])
+}
+
+/// Arguments that are being written, each one word.
+#[derive(Default)]
+pub(super) struct Input(Vec<u8>);
+
+impl Input {
+    /// Call data of a function.
+    pub(super) fn call(signature: &str) -> Input {
+        Input(selector(signature).to_vec())
+    }
+
+    pub(super) fn word(mut self, word: &Word) -> Input {
+        self.0.extend_from_slice(&word.0);
+        self
+    }
+
+    pub(super) fn address(mut self, address: &Address) -> Input {
+        self.0.extend_from_slice(&[0; WORD_BYTES - 20]);
+        self.0.extend_from_slice(&address.0);
+        self
+    }
+
+    pub(super) fn number(mut self, number: u128) -> Input {
+        self.0.extend_from_slice(&[0; WORD_BYTES - 16]);
+        self.0.extend_from_slice(&number.to_be_bytes());
+        self
+    }
+
+    pub(super) fn flag(self, flag: bool) -> Input {
+        self.number(u128::from(flag))
+    }
+
+    /// A text where its place in the arguments' tail is: its length, and itself in whole words.
+    pub(super) fn text(mut self, text: &str) -> Input {
+        self = self.number(text.len() as u128);
+        self.0.extend_from_slice(text.as_bytes());
+        let whole = text.len().next_multiple_of(WORD_BYTES);
+        self.0.extend(std::iter::repeat_n(0, whole - text.len()));
+        self
+    }
+
+    fn movement(self, movement: &Movement) -> Input {
+        self.word(&movement.intent)
+            .word(&movement.reference)
+            .address(&movement.recipient)
+            .address(&movement.token)
+            .number(u128::from(movement.amount))
+    }
+
+    /// An array as the only argument: where it begins, how long it is, its items.
+    fn movements(self, movements: &[Movement]) -> Input {
+        let head = self.number(WORD_BYTES as u128).number(movements.len() as u128);
+        movements.iter().fold(head, Input::movement)
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+pub(super) fn release_batch(movements: &[Movement]) -> Vec<u8> {
+    Input::call(RELEASE_BATCH).movements(movements).finish()
+}
+
+pub(super) fn debit_batch(movements: &[Movement]) -> Vec<u8> {
+    Input::call(DEBIT_BATCH).movements(movements).finish()
+}
+
+pub(super) fn return_debit(debit: &Word, intent: &Word) -> Vec<u8> {
+    Input::call(RETURN_DEBIT).word(debit).word(intent).finish()
+}
+
+pub(super) fn propose_refund(movement: &Movement, to: &Address) -> Vec<u8> {
+    Input::call(PROPOSE_REFUND).movement(movement).address(to).finish()
+}
+
+pub(super) fn execute_refund(intent: &Word) -> Vec<u8> {
+    Input::call(EXECUTE_REFUND).word(intent).finish()
+}
+
+pub(super) fn set_frozen(account: &Address, frozen: bool, case: &Word) -> Vec<u8> {
+    Input::call(SET_FROZEN).address(account).flag(frozen).word(case).finish()
+}
+
+pub(super) fn blacklist(coin: StableCoin, account: &Address) -> Vec<u8> {
+    let function = match coin {
+        StableCoin::Usdc => BLACKLIST_USDC,
+        StableCoin::Usdt => BLACKLIST_USDT,
+    };
+    Input::call(function).address(account).finish()
+}
+
+pub(super) fn balance_of(account: &Address) -> Vec<u8> {
+    Input::call(BALANCE_OF).address(account).finish()
+}
+
+pub(super) fn is_blacklisted(coin: StableCoin, account: &Address) -> Vec<u8> {
+    let function = match coin {
+        StableCoin::Usdc => IS_BLACKLISTED_USDC,
+        StableCoin::Usdt => IS_BLACKLISTED_USDT,
+    };
+    Input::call(function).address(account).finish()
+}
+
+pub(super) fn paused() -> Vec<u8> {
+    Input::call(PAUSED).finish()
+}
+
+/// An answer of exactly one word.
+pub(super) fn one_word(answer: &[u8]) -> Option<[u8; WORD_BYTES]> {
+    answer.try_into().ok()
+}
+
+/// A word that is 0 or 1.
+pub(super) fn flag(word: &[u8; WORD_BYTES]) -> Option<bool> {
+    match word.split_last()? {
+        (last @ 0..=1, rest) if rest.iter().all(|byte| *byte == 0) => Some(*last == 1),
+        _ => None,
+    }
+}
+
+/// A word that is an address: its upper bytes are zero.
+pub(super) fn address(word: &[u8; WORD_BYTES]) -> Option<Address> {
+    let (zeros, rest) = word.split_first_chunk::<12>()?;
+    (*zeros == [0; 12]).then_some(Address(rest.try_into().ok()?))
+}
+
+/// A word as a number, cut to [`u64::MAX`].
+pub(super) fn capped(word: &[u8; WORD_BYTES]) -> u64 {
+    let (upper, lower) = word.split_at(WORD_BYTES - 8);
+    match lower.try_into() {
+        Ok(lower) if upper.iter().all(|byte| *byte == 0) => u64::from_be_bytes(lower),
+        _ => u64::MAX,
+    }
+}
+
+/// The word at this place, counted in words.
+pub(super) fn word_at(data: &[u8], at: usize) -> Option<&[u8; WORD_BYTES]> {
+    data.get(at * WORD_BYTES..)?.first_chunk()
+}
+
+/// An answer that is an array of `count` bools and nothing else.
+pub(super) fn flags(answer: &[u8], count: usize) -> Option<Vec<bool>> {
+    let is_whole = answer.len() == (2 + count) * WORD_BYTES
+        && capped(word_at(answer, 0)?) == WORD_BYTES as u64
+        && capped(word_at(answer, 1)?) == count as u64;
+    if !is_whole {
+        return None;
+    }
+    (0..count).map(|at| flag(word_at(answer, 2 + at)?)).collect()
+}
+
+/// A string or byte string that is the only argument.
+pub(super) fn only_bytes(data: &[u8]) -> Option<&[u8]> {
+    if capped(word_at(data, 0)?) != WORD_BYTES as u64 {
+        return None;
+    }
+    let length = usize::try_from(capped(word_at(data, 1)?)).ok()?;
+    data.get(2 * WORD_BYTES..)?.get(..length)
+}
+
+#[cfg(test)]
+#[path = "abi_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! Tests of what is written and read, against the interface that the compiler wrote.
+
+use super::super::artifact::{self, Artifact};
+use super::*;
+
+fn signatures(json: &str) -> Vec<(String, Vec<String>)> {
+    let artifact = Artifact::parse(json).expect("artifact");
+    let outputs = |entry: &artifact::Entry| entry.outputs.iter().map(|output| output.kind.clone()).collect();
+    artifact.entries("function").into_iter().map(|entry| (entry.signature(), outputs(entry))).collect()
+}
+
+#[test]
+fn every_function_is_one_of_the_contracts() {
+    for (artifact, functions) in [
+        (
+            artifact::CONTROLLER,
+            &[
+                (RELEASE_BATCH, &["bool[]"][..]),
+                (DEBIT_BATCH, &["bool[]"]),
+                (RETURN_DEBIT, &[]),
+                (PROPOSE_REFUND, &[]),
+                (EXECUTE_REFUND, &[]),
+                (SET_FROZEN, &[]),
+            ][..],
+        ),
+        (
+            artifact::SANDBOX_USDC,
+            &[(BLACKLIST_USDC, &[]), (BALANCE_OF, &["uint256"]), (IS_BLACKLISTED_USDC, &["bool"]), (PAUSED, &["bool"])],
+        ),
+        (
+            artifact::SANDBOX_USDT,
+            &[(BLACKLIST_USDT, &[]), (BALANCE_OF, &["uint256"]), (IS_BLACKLISTED_USDT, &["bool"]), (PAUSED, &["bool"])],
+        ),
+    ] {
+        let known = signatures(artifact);
+        for (signature, outputs) in functions {
+            let outputs: Vec<String> = outputs.iter().map(|output| (*output).to_owned()).collect();
+            assert!(known.contains(&((*signature).to_owned(), outputs)), "{signature}");
+        }
+    }
+}
+
+#[test]
+fn selectors_are_the_well_known_ones() {
+    assert_eq!(selector("transfer(address,uint256)"), [0xa9, 0x05, 0x9c, 0xbb]);
+    assert_eq!(selector(BALANCE_OF), [0x70, 0xa0, 0x82, 0x31]);
+    assert_eq!(selector(PAUSED), [0x5c, 0x97, 0x5a, 0xbb]);
+}
+
+/// As `cast calldata` writes it.
+#[test]
+fn a_batch_is_written_as_the_abi_says() {
+    let movement = |byte| Movement {
+        intent: Word([byte; 32]),
+        reference: Word([byte + 1; 32]),
+        recipient: Address([byte + 2; 20]),
+        token: Address([byte + 3; 20]),
+        amount: 1_000_000,
+    };
+    let data = release_batch(&[movement(0x10), movement(0x20)]);
+    let mut expected = selector(RELEASE_BATCH).to_vec();
+    let mut word = |tail: &[u8]| {
+        expected.extend(vec![0; 32 - tail.len()]);
+        expected.extend(tail);
+    };
+    word(&[0x20]);
+    word(&[2]);
+    for byte in [0x10, 0x20] {
+        word(&[byte; 32]);
+        word(&[byte + 1; 32]);
+        word(&[byte + 2; 20]);
+        word(&[byte + 3; 20]);
+        word(&[0x0f, 0x42, 0x40]);
+    }
+    assert_eq!(data, expected);
+    let data = set_frozen(&Address([1; 20]), true, &Word([2; 32]));
+    assert_eq!((data.len(), data[4 + 63], data[4 + 64]), (4 + 96, 1, 2));
+}
+
+fn word(number: u128) -> Vec<u8> {
+    Input::default().number(number).finish()
+}
+
+#[test]
+fn bools_are_0_or_1_and_arrays_as_long_as_asked() {
+    let answer = |numbers: &[u128]| numbers.iter().flat_map(|number| word(*number)).collect::<Vec<u8>>();
+    assert_eq!(flags(&answer(&[32, 2, 1, 0]), 2), Some(vec![true, false]));
+    assert_eq!(flags(&answer(&[32, 0]), 0), Some(vec![]));
+    for wrong in [
+        &answer(&[32, 2, 1])[..],
+        &answer(&[32, 1, 1, 0]),
+        &answer(&[32, 2, 1, 2]),
+        &answer(&[64, 2, 1, 0]),
+        &answer(&[32, 2, 1, 0, 0]),
+        &answer(&[32, 2, 1, 0])[..127],
+        &[],
+    ] {
+        assert_eq!(flags(wrong, 2), None);
+    }
+    assert_eq!(one_word(&[]), None, "a token that answers nothing");
+    assert_eq!(one_word(&word(1)).as_ref().and_then(flag), Some(true));
+    assert_eq!(one_word(&[0xff; 32]).as_ref().and_then(flag), None);
+}
+
+#[test]
+fn numbers_are_cut_and_addresses_are_whole() {
+    let read = |bytes: Vec<u8>| one_word(&bytes).expect("word");
+    assert_eq!(capped(&read(word(7))), 7);
+    assert_eq!(capped(&read(word(u128::from(u64::MAX)))), u64::MAX);
+    assert_eq!(capped(&read(word(u128::from(u64::MAX) + 1))), u64::MAX);
+    assert_eq!(capped(&[0xff; 32]), u64::MAX);
+    let bytes = Input::default().address(&Address([9; 20])).finish();
+    assert_eq!(address(&read(bytes)), Some(Address([9; 20])));
+    assert_eq!(address(&[9; 32]), None);
+}
+
+#[test]
+fn texts_lie_within_what_came() {
+    let mut data = [word(32), word(3)].concat();
+    data.extend(b"abc");
+    data.extend([0; 29]);
+    assert_eq!(only_bytes(&data), Some(&b"abc"[..]));
+    assert_eq!(only_bytes(&[word(32), word(u128::MAX)].concat()), None);
+    assert_eq!(only_bytes(&[word(0), word(3)].concat()), None);
+    assert_eq!(only_bytes(&word(32)), None);
+}

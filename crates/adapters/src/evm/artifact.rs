@@ -1,0 +1,96 @@
+//! The contracts' compiled code and interface, as `contracts/build.mjs` writes them. Read once, at the start.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::abi::{self, Selector};
+use super::hex;
+
+pub(super) const CONTROLLER: &str = include_str!("../../../../contracts/artifacts/CorridorController.json");
+pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vault.json");
+pub(super) const SANDBOX_USDC: &str = include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
+pub(super) const SANDBOX_USDT: &str = include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
+
+/// Why an artifact is not one.
+#[derive(Debug, thiserror::Error)]
+#[error("artifact: {0}")]
+pub struct ArtifactError(String);
+
+/// What is known of a contract before it is deployed.
+#[derive(Deserialize)]
+pub(super) struct Artifact {
+    abi: Vec<Entry>,
+    bytecode: String,
+}
+
+/// One entry of the interface.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Entry {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) inputs: Vec<Parameter>,
+    #[cfg(test)]
+    #[serde(default)]
+    pub(super) outputs: Vec<Parameter>,
+}
+
+/// One parameter.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Parameter {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    components: Vec<Parameter>,
+}
+
+impl Parameter {
+    /// The type as signatures spell it: structs are lists of types.
+    fn canonical(&self) -> String {
+        match self.kind.strip_prefix("tuple") {
+            Some(array) => format!("({}){array}", list(&self.components)),
+            None => self.kind.clone(),
+        }
+    }
+}
+
+impl Entry {
+    /// `name(type,type)`, which selectors and topics are hashes of.
+    pub(super) fn signature(&self) -> String {
+        format!("{}({})", self.name, list(&self.inputs))
+    }
+}
+
+fn list(parameters: &[Parameter]) -> String {
+    parameters.iter().map(Parameter::canonical).collect::<Vec<_>>().join(",")
+}
+
+impl Artifact {
+    /// Reads what the build wrote.
+    pub(super) fn parse(json: &str) -> Result<Artifact, ArtifactError> {
+        serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))
+    }
+
+    /// Creation code with the constructor's arguments behind it.
+    pub(super) fn creation_code(&self, arguments: &[u8]) -> Result<Vec<u8>, ArtifactError> {
+        let code = hex::bytes(&self.bytecode).filter(|code| !code.is_empty());
+        let mut code = code.ok_or_else(|| ArtifactError("its bytecode is not hexadecimal".to_owned()))?;
+        code.extend_from_slice(arguments);
+        Ok(code)
+    }
+
+    /// The errors that it names.
+    pub(super) fn errors(&self) -> HashMap<Selector, Entry> {
+        let errors = self.abi.iter().filter(|entry| entry.kind == "error");
+        errors.map(|entry| (abi::selector(&entry.signature()), entry.clone())).collect()
+    }
+
+    /// The entries of one kind (`function`, `event`).
+    #[cfg(test)]
+    pub(super) fn entries(&self, kind: &str) -> Vec<&Entry> {
+        self.abi.iter().filter(|entry| entry.kind == kind).collect()
+    }
+}

@@ -1,0 +1,45 @@
+//! Telling every node about a transaction. One node that has it is enough; none is asked twice.
+
+use domain::chain::Broadcast;
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::EvmChain;
+use crate::evm::hex::{self, Hex};
+use crate::evm::rpc::Endpoint;
+use crate::evm::transaction::hash_of;
+
+impl EvmChain {
+    pub(super) async fn tell_all(&self, raw: &[u8]) -> Broadcast {
+        let endpoints = std::iter::once(&self.primary).chain(&self.second);
+        let outcomes = join_all(endpoints.map(|endpoint| tell(endpoint, raw))).await;
+        let best = outcomes.into_iter().min_by_key(rank);
+        best.unwrap_or_else(|| Broadcast::Indeterminate("no node".to_owned()))
+    }
+}
+
+async fn tell(endpoint: &Endpoint, raw: &[u8]) -> Broadcast {
+    let params = json!([hex::data(raw)]);
+    match endpoint.ask::<Hex<domain::chain::TxHash>>("eth_sendRawTransaction", params).await {
+        Ok(Hex(hash)) if hash == hash_of(raw) => Broadcast::Accepted,
+        Ok(Hex(hash)) => Broadcast::Indeterminate(format!("{}: it was told of {hash}", endpoint.name())),
+        Err(fault) => match fault.broadcast() {
+            Broadcast::Refused(text) => Broadcast::Refused(format!("{}: {text}", endpoint.name())),
+            Broadcast::Indeterminate(text) => Broadcast::Indeterminate(format!("{}: {text}", endpoint.name())),
+            other => other,
+        },
+    }
+}
+
+/// Which of several nodes' answers counts: that one has it; then that its nonce is used up; then that one may have it.
+const fn rank(outcome: &Broadcast) -> u8 {
+    match outcome {
+        Broadcast::Accepted => 0,
+        Broadcast::AlreadyKnown => 1,
+        Broadcast::NonceTooLow => 2,
+        Broadcast::Indeterminate(_) => 3,
+        Broadcast::Underpriced => 4,
+        Broadcast::InsufficientFunds => 5,
+        Broadcast::Refused(_) => 6,
+    }
+}

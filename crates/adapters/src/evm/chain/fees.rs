@@ -1,0 +1,64 @@
+//! What a transaction pays: a tip like the last blocks' and room for the base fee to double. No cap: whoever sends
+//! knows his.
+
+use domain::chain::Fees;
+use serde_json::json;
+
+use super::EvmChain;
+use crate::evm::hex::quantity;
+use crate::evm::rpc::RpcFault;
+use crate::evm::wire::FeeHistory;
+
+/// How many blocks tips are looked at in.
+const BLOCKS: u128 = 10;
+/// Which transaction of each block, in percent from the cheapest: the middle one.
+const PERCENTILE: u8 = 50;
+/// Wei per gas: less is not worth a validator's while, and empty blocks show no tip at all.
+const TIP_MIN: u128 = 100_000_000;
+
+impl EvmChain {
+    pub(super) async fn read_fees(&self) -> Result<Fees, RpcFault> {
+        let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
+        let history: FeeHistory = self.primary.ask("eth_feeHistory", params).await?;
+        fees(&history).ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
+    }
+}
+
+fn fees(history: &FeeHistory) -> Option<Fees> {
+    // The last one is that of the block that comes next.
+    let base = history.base_fee_per_gas.last()?.0;
+    let mut tips: Vec<u128> = history.reward.iter().filter_map(|tips| Some(tips.first()?.0)).collect();
+    tips.retain(|tip| *tip > 0);
+    tips.sort_unstable();
+    let median = tips.get(tips.len() / 2).copied().unwrap_or_default();
+    let max_priority_fee = median.max(TIP_MIN);
+    Some(Fees { max_fee: base.saturating_mul(2).saturating_add(max_priority_fee), max_priority_fee })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_tip_of_blocks_that_have_one_and_twice_the_base_fee() {
+        const GWEI: u128 = 1_000_000_000;
+        for (history, expected) in [
+            (
+                r#"{"baseFeePerGas":["0x3b9aca00","0x77359400"],"reward":[["0x77359400"],["0x0"]]}"#,
+                (6 * GWEI, 2 * GWEI),
+            ),
+            (
+                r#"{"baseFeePerGas":["0x0"],"reward":[["0x3b9aca00"],["0xb2d05e00"],["0x77359400"],[]]}"#,
+                (2 * GWEI, 2 * GWEI),
+            ),
+            (r#"{"baseFeePerGas":["0x7"]}"#, (14 + TIP_MIN, TIP_MIN)),
+            (r#"{"baseFeePerGas":["0x7"],"reward":[["0x1"]]}"#, (14 + TIP_MIN, TIP_MIN)),
+        ] {
+            let history: FeeHistory = serde_json::from_str(history).expect("history");
+            let (max_fee, max_priority_fee) = expected;
+            assert_eq!(fees(&history), Some(Fees { max_fee, max_priority_fee }), "{history:?}");
+        }
+        let empty: FeeHistory = serde_json::from_str(r#"{"baseFeePerGas":[]}"#).expect("history");
+        assert_eq!(fees(&empty), None);
+    }
+}

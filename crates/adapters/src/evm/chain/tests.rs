@@ -1,0 +1,404 @@
+//! Tests of what is asked of nodes and of what they may answer: malformed, contradictory, too much.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+
+use domain::chain::{Depth, Word};
+use domain::currency::StableCoin;
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::super::rpc::TransportFault;
+use super::super::signers::TenantKeys;
+use super::*;
+
+const CHAIN_ID: u64 = 31337;
+const USDC: Address = Address([0xc0; 20]);
+const BLOCK: BlockHash = BlockHash([7; 32]);
+
+/// A node that answers what the test says, method by method, and writes down what it was asked.
+#[derive(Default)]
+struct Node {
+    script: Mutex<HashMap<String, VecDeque<Result<Value, Value>>>>,
+    asked: Mutex<Vec<(String, Value)>>,
+    /// Answers instead of everything else.
+    broken: Mutex<Option<Result<Vec<u8>, TransportFault>>>,
+}
+
+impl Node {
+    fn on(self: Arc<Self>, method: &str, result: Value) -> Arc<Node> {
+        self.add(method, Ok(result))
+    }
+
+    fn refusing(self: Arc<Self>, method: &str, code: i64, message: &str) -> Arc<Node> {
+        self.add(method, Err(json!({"code": code, "message": message})))
+    }
+
+    fn add(self: Arc<Self>, method: &str, answer: Result<Value, Value>) -> Arc<Node> {
+        self.script.lock().expect("script").entry(method.to_owned()).or_default().push_back(answer);
+        self
+    }
+
+    fn answer(&self, request: &Value) -> Value {
+        let method = request["method"].as_str().expect("method").to_owned();
+        if method == "eth_chainId" {
+            return json!({"id": request["id"], "result": "0x7a69"});
+        }
+        self.asked.lock().expect("asked").push((method.clone(), request["params"].clone()));
+        let mut script = self.script.lock().expect("script");
+        let answers = script.get_mut(&method).unwrap_or_else(|| panic!("{method} was not expected"));
+        // The last answer stays.
+        let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
+        match answer.expect("an answer") {
+            Ok(result) => json!({"id": request["id"], "result": result}),
+            Err(error) => json!({"id": request["id"], "error": error}),
+        }
+    }
+
+    fn asked(&self) -> Vec<(String, Value)> {
+        self.asked.lock().expect("asked").clone()
+    }
+}
+
+impl Transport for Node {
+    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        if let Some(answer) = self.broken.lock().expect("broken").clone() {
+            return Box::pin(std::future::ready(answer));
+        }
+        let answer = match serde_json::from_slice(&body).expect("JSON") {
+            // Nodes may answer in any order.
+            Value::Array(requests) => requests.iter().rev().map(|request| self.answer(request)).collect(),
+            request => self.answer(&request),
+        };
+        Box::pin(std::future::ready(Ok(serde_json::to_vec(&answer).expect("JSON"))))
+    }
+}
+
+fn node() -> Arc<Node> {
+    Arc::default()
+}
+
+fn broken(answer: Result<&str, TransportFault>) -> Arc<Node> {
+    let node = node();
+    *node.broken.lock().expect("broken") = Some(answer.map(|text| text.as_bytes().to_vec()));
+    node
+}
+
+fn config() -> ChainConfig {
+    ChainConfig {
+        name: "ethereum".to_owned(),
+        chain_id: CHAIN_ID,
+        tokens: vec![Token { coin: StableCoin::Usdc, address: USDC }],
+        small_below: 0,
+        small_depth: Depth::Blocks(1),
+        medium_below: 0,
+        medium_depth: Depth::Blocks(1),
+        large_depth: Depth::Blocks(1),
+        settled_depth: Depth::Blocks(1),
+        explorer_tx_url: String::new(),
+        batch_max: 20,
+        replace_after_s: 60,
+        max_fee_cap: u128::MAX,
+    }
+}
+
+fn tenant() -> TenantId {
+    TenantId(uuid::Uuid::from_u128(1))
+}
+
+fn chain_of(first: &Arc<Node>, second: Option<&Arc<Node>>) -> EvmChain {
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let second = second.map(|node| Arc::clone(node) as Arc<dyn Transport>);
+    EvmChain::new(&config(), contracts, Arc::clone(first) as Arc<dyn Transport>, second)
+}
+
+fn chain(first: &Arc<Node>) -> EvmChain {
+    chain_of(first, None)
+}
+
+fn header(number: u64, hash: u8) -> Value {
+    json!({
+        "number": format!("{number:#x}"), "hash": BlockHash([hash; 32]).to_string(),
+        "parentHash": BlockHash([hash - 1; 32]).to_string(), "timestamp": "0x65000000", "logsBloom": "0x00",
+    })
+}
+
+fn transfer(index: u32, block: BlockHash, number: u64) -> Value {
+    let word = format!("0x{:064x}", 5);
+    json!({
+        "address": USDC.to_string(),
+        "topics": ["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef", word, word],
+        "data": word, "blockNumber": format!("{number:#x}"), "blockHash": block.to_string(),
+        "transactionHash": TxHash([1; 32]).to_string(), "logIndex": format!("{index:#x}"),
+    })
+}
+
+fn receipt(logs: &Value, status: &str) -> Value {
+    json!({
+        "transactionHash": TxHash([1; 32]).to_string(), "blockNumber": "0x7", "blockHash": BLOCK.to_string(),
+        "status": status, "gasUsed": "0x5208", "logs": logs,
+    })
+}
+
+fn is_unreachable<T: std::fmt::Debug>(answer: Result<T, ChainFault>) -> String {
+    match answer {
+        Err(ChainFault::Unreachable(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_node_of_another_chain_is_never_believed() {
+    let other = broken(Ok(r#"{"id":0,"result":"0x1"}"#));
+    let text = is_unreachable(chain(&other).nonce(USDC).await);
+    assert_eq!(text, "first node: it is on chain 1, not 31337");
+}
+
+#[tokio::test]
+async fn the_three_heads_come_from_one_question() {
+    let first = node();
+    let first = first.on("eth_getBlockByNumber", header(5, 5)).on("eth_getBlockByNumber", header(7, 7));
+    let first = first.on("eth_getBlockByNumber", header(9, 9));
+    // Answered in reverse: finalized, safe, latest.
+    let heads = chain(&first).heads().await.expect("heads");
+    assert_eq!((heads.latest.number, heads.safe, heads.finalized), (9, Some(7), Some(5)));
+    assert_eq!(heads.latest.hash, BlockHash([9; 32]));
+    assert_eq!(heads.latest.parent, BlockHash([8; 32]));
+    assert_eq!(heads.latest.at, Timestamp(0x6500_0000 * 1_000_000));
+    let tags: Vec<_> = first.asked().into_iter().map(|(_, params)| params).collect();
+    assert_eq!(tags, [json!(["finalized", false]), json!(["safe", false]), json!(["latest", false])]);
+}
+
+#[tokio::test]
+async fn a_node_without_finality_says_none_and_impossible_heads_are_refused() {
+    let first = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
+    let first = first.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9));
+    let heads = chain(&first).heads().await.expect("heads");
+    assert_eq!((heads.safe, heads.finalized), (None, None));
+    for [finalized, safe, latest] in [[1, 10, 9], [8, 7, 9], [10, 10, 9]] {
+        let first = [finalized, safe, latest]
+            .into_iter()
+            .fold(node(), |node, number| node.on("eth_getBlockByNumber", header(number, 9)));
+        assert!(is_unreachable(chain(&first).heads().await).contains("cannot be"));
+    }
+}
+
+#[tokio::test]
+async fn a_block_is_the_one_that_was_asked_for() {
+    let first = node().on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(8, 8));
+    let chain = chain(&first);
+    assert_eq!(chain.block(BlockAt::Number(7)).await, Ok(None));
+    assert!(is_unreachable(chain.block(BlockAt::Number(7)).await).contains("block 8 instead of 7"));
+    assert_eq!(chain.block(BlockAt::Latest).await.map(|block| block.map(|block| block.number)), Ok(Some(8)));
+}
+
+#[tokio::test]
+async fn the_second_node_agrees_lags_or_contradicts() {
+    let second = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getBlockByNumber", Value::Null);
+    let second = second.on("eth_getBlockByNumber", header(7, 8));
+    let both = chain_of(&node(), Some(&second));
+    assert_eq!(both.agrees(7, BLOCK).await, Ok(true));
+    assert_eq!(both.agrees(7, BLOCK).await, Ok(false));
+    assert_eq!(both.agrees(7, BLOCK).await, Err(ChainFault::Disagreement(7)));
+    assert_eq!(chain(&node()).agrees(7, BLOCK).await, Ok(true));
+    let lost = broken(Err(TransportFault::Failed("gone".to_owned())));
+    let both = chain_of(&node(), Some(&lost));
+    assert_eq!(is_unreachable(both.agrees(7, BLOCK).await), "second node: gone");
+}
+
+#[tokio::test]
+async fn logs_are_those_of_the_block_or_a_fault() {
+    let asked = node().on("eth_getBlockByHash", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let logs = chain(&asked).logs(BLOCK, &[]).await.expect("logs");
+    assert_eq!((logs.len(), logs[0].log_index, logs[0].ordinal), (1, 3, 0));
+    let filter = asked.asked().into_iter().find(|(method, _)| method == "eth_getLogs").expect("asked").1;
+    assert_eq!(filter[0]["blockHash"], json!(BLOCK.to_string()));
+    assert_eq!(filter[0]["address"], Value::Null, "of every contract");
+    assert_eq!(filter[0]["topics"][0].as_array().map(Vec::len), Some(16));
+
+    let other = BlockHash([8; 32]);
+    for (header_answer, logs_answer, said) in [
+        (Value::Null, json!([]), "does not have block"),
+        (header(8, 8), json!([]), "instead of"),
+        (header(7, 7), json!([transfer(3, other, 7)]), "another block"),
+        (header(7, 7), json!([transfer(3, BLOCK, 8)]), "another block"),
+        (header(7, 7), json!([transfer(3, BLOCK, 7), transfer(3, BLOCK, 7)]), "contradict"),
+        (header(7, 7), json!({"logs": []}), "eth_getLogs"),
+        (header(7, 7), Value::Null, "eth_getLogs"),
+        (header(7, 7), json!([{"address": "0x00"}]), "eth_getLogs"),
+    ] {
+        let first = node().on("eth_getBlockByHash", header_answer).on("eth_getLogs", logs_answer);
+        let text = is_unreachable(chain(&first).logs(BLOCK, &[]).await);
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_block_of_too_many_logs_is_read_by_its_receipts() {
+    let too_many = || {
+        let node = node().refusing("eth_getLogs", -32005, "query returned more than 10000 results");
+        node.on("eth_getBlockByHash", header(7, 7)).on("eth_getBlockByNumber", header(7, 7))
+    };
+    let logs = json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]);
+    let first = too_many().on("eth_getBlockReceipts", json!([receipt(&logs, "0x1"), receipt(&json!([]), "0x0")]));
+    let found = chain(&first).logs(BLOCK, &[]).await.expect("logs");
+    assert_eq!(found.iter().map(|log| log.ordinal).collect::<Vec<_>>(), [0, 1]);
+    // A range is asked for in parts until it is one block.
+    assert_eq!(chain(&first).logs_in(7, 8, &[]).await, Err(ChainFault::TooMuch));
+    assert_eq!(chain(&first).logs_in(7, 7, &[]).await.map(|logs| logs.len()), Ok(2));
+    let first = too_many().on("eth_getBlockReceipts", Value::Null);
+    assert!(is_unreachable(chain(&first).logs(BLOCK, &[]).await).contains("does not have block"));
+    let mut foreign = transfer(3, BLOCK, 7);
+    foreign["transactionHash"] = json!(TxHash([9; 32]).to_string());
+    let first = too_many().on("eth_getBlockReceipts", json!([receipt(&json!([foreign]), "0x1")]));
+    assert!(is_unreachable(chain(&first).logs(BLOCK, &[]).await).contains("another transaction"));
+}
+
+#[tokio::test]
+async fn logs_of_a_range_lie_within_it_and_are_in_order() {
+    let later = BlockHash([8; 32]);
+    let first = node().on("eth_getLogs", json!([transfer(0, later, 8), transfer(4, BLOCK, 7), transfer(3, BLOCK, 7)]));
+    let logs = chain(&first).logs_in(7, 8, &[]).await.expect("logs");
+    let places: Vec<_> = logs.iter().map(|log| (log.block_number, log.log_index, log.ordinal)).collect();
+    assert_eq!(places, [(7, 3, 0), (7, 4, 1), (8, 0, 0)]);
+    assert_eq!(first.asked()[0].1[0]["toBlock"], json!("0x8"));
+    let text = is_unreachable(chain(&first).logs_in(7, 7, &[]).await);
+    assert!(text.contains("another block"), "{text}");
+    let first = node().refusing("eth_getLogs", -32000, "header not found");
+    assert!(is_unreachable(chain(&first).logs_in(1, 2, &[]).await).contains("header not found"));
+}
+
+#[tokio::test]
+async fn receipts_are_whole() {
+    let tx = TxHash([1; 32]);
+    let first = node().on("eth_getTransactionReceipt", Value::Null);
+    assert_eq!(chain(&first).receipt(tx, &[]).await, Ok(None));
+    let logs = json!([transfer(3, BLOCK, 7)]);
+    let first = node().on("eth_getTransactionReceipt", receipt(&logs, "0x1"));
+    let found = chain(&first).receipt(tx, &[]).await.expect("receipt").expect("mined");
+    assert_eq!((found.tx, found.block_number, found.block), (tx, 7, BLOCK));
+    assert_eq!((found.succeeded, found.gas_used, found.logs.len()), (true, 21_000, 1));
+    let first = node().on("eth_getTransactionReceipt", receipt(&json!([]), "0x0"));
+    assert_eq!(chain(&first).receipt(tx, &[]).await.map(|found| found.map(|found| found.succeeded)), Ok(Some(false)));
+    for (answer, said) in [
+        (receipt(&logs, "0x0"), "status 0 with 1 logs"),
+        (receipt(&json!([]), "0x2"), "status 2"),
+        (receipt(&json!([transfer(3, BlockHash([8; 32]), 7)]), "0x1"), "another block"),
+        (json!({"transactionHash": tx.to_string()}), "missing field"),
+    ] {
+        let first = node().on("eth_getTransactionReceipt", answer);
+        let text = is_unreachable(chain(&first).receipt(tx, &[]).await);
+        assert!(text.contains(said), "{text}");
+    }
+    let first = node().on("eth_getTransactionReceipt", receipt(&json!([]), "0x1"));
+    assert!(is_unreachable(chain(&first).receipt(TxHash([2; 32]), &[]).await).contains("instead of"));
+}
+
+#[tokio::test]
+async fn tokens_answer_one_word_or_nothing_is_believed() {
+    let word = |number: u128| json!(format!("0x{number:064x}"));
+    let first = node().on("eth_call", word(7));
+    assert_eq!(chain(&first).token_balance(USDC, USDC).await, Ok(7));
+    assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("no bool"));
+    let first = node().on("eth_call", word(1));
+    assert_eq!(chain(&first).is_blacklisted(USDC, USDC).await, Ok(true));
+    assert_eq!(chain(&first).is_paused(USDC).await, Ok(true));
+    let unknown = chain(&first).is_blacklisted(Address([1; 20]), USDC).await;
+    assert!(is_unreachable(unknown).contains("none of the coins"));
+    for wrong in [json!("0x"), json!("0x01"), json!(1), Value::Null] {
+        let first = node().on("eth_call", wrong);
+        is_unreachable(chain(&first).token_balance(USDC, USDC).await);
+    }
+    let first = node().on("eth_getCode", json!("0x")).on("eth_getCode", json!("0x60"));
+    assert_eq!(chain(&first).is_deployed(USDC).await, Ok(false));
+    assert_eq!(chain(&first).is_deployed(USDC).await, Ok(true));
+    let first = node().on("eth_getBalance", json!("0xde0b6b3a7640000")).on("eth_getTransactionCount", json!("0x3"));
+    assert_eq!(chain(&first).gas_balance(USDC).await, Ok(1_000_000_000_000_000_000));
+    assert_eq!(chain(&first).nonce(USDC).await, Ok(3));
+}
+
+#[tokio::test]
+async fn answers_that_are_none_are_faults() {
+    for answer in ["", "<html>", "{}", "[]", r#"{"id":0}"#, r#"[{"id":0,"result":"0x1"}]"#, "\u{0}", "null"] {
+        is_unreachable(chain(&broken(Ok(answer))).nonce(USDC).await);
+        is_unreachable(chain(&broken(Ok(answer))).heads().await);
+        is_unreachable(chain(&broken(Ok(answer))).logs(BLOCK, &[]).await);
+        let sent = chain(&broken(Ok(answer))).broadcast(&[2]).await;
+        assert!(matches!(sent, Broadcast::Indeterminate(_)), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_broadcast_is_what_the_best_node_says() {
+    let raw = [2, 1, 2, 3];
+    let hash = json!(super::super::hash_of(&raw).to_string());
+    let accepting = || node().on("eth_sendRawTransaction", hash.clone());
+    let refusing = |text: &str| node().refusing("eth_sendRawTransaction", -32000, text);
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    for (first, second, expected) in [
+        (accepting(), refusing("nonce too low"), Broadcast::Accepted),
+        (refusing("nonce too low"), accepting(), Broadcast::Accepted),
+        (lost(), accepting(), Broadcast::Accepted),
+        (lost(), refusing("already known"), Broadcast::AlreadyKnown),
+        (refusing("nonce too low"), lost(), Broadcast::NonceTooLow),
+        (refusing("replacement transaction underpriced"), refusing("insufficient funds"), Broadcast::Underpriced),
+        (
+            refusing("replacement transaction underpriced"),
+            lost(),
+            Broadcast::Indeterminate("second node: gone".to_owned()),
+        ),
+        (
+            refusing("txpool is full"),
+            refusing("no"),
+            Broadcast::Refused("first node: txpool is full (-32000)".to_owned()),
+        ),
+    ] {
+        assert_eq!(chain_of(&first, Some(&second)).broadcast(&raw).await, expected);
+    }
+    let lying = node().on("eth_sendRawTransaction", json!(TxHash([9; 32]).to_string()));
+    assert!(matches!(chain(&lying).broadcast(&raw).await, Broadcast::Indeterminate(_)));
+}
+
+#[tokio::test]
+async fn a_simulation_tells_each_movement_and_each_refusal() {
+    let (from, controller) = (Address([1; 20]), Address([2; 20]));
+    let movement = domain::chain::Movement {
+        intent: Word([1; 32]),
+        reference: Word([2; 32]),
+        recipient: from,
+        token: USDC,
+        amount: 1,
+    };
+    let release = Call::Release(vec![movement; 2]);
+    let words =
+        |numbers: &[u8]| json!(format!("0x{}", numbers.iter().map(|n| format!("{n:064x}")).collect::<String>()));
+    let first = node().on("eth_call", words(&[32, 2, 1, 0])).on("eth_estimateGas", json!("0x186a0"));
+    let works = chain(&first).simulate(tenant(), from, controller, &release).await;
+    assert_eq!(works, Ok(Simulated::Works { gas: 125_000, each: vec![true, false] }));
+    let call = &first.asked()[0].1[0];
+    assert_eq!((&call["from"], &call["to"]), (&json!(from.to_string()), &json!(controller.to_string())));
+    let freeze = Call::SetFrozen { account: from, frozen: true, case: Word([0; 32]) };
+    let first = node().on("eth_call", json!("0x")).on("eth_estimateGas", json!("0x4"));
+    let works = chain(&first).simulate(tenant(), from, controller, &freeze).await;
+    assert_eq!(works, Ok(Simulated::Works { gas: 5, each: vec![] }));
+
+    let frozen = super::super::abi::Input::call("AccountFrozen(address)").address(&from).finish();
+    let error = json!({"code": 3, "message": "execution reverted", "data": super::super::hex::data(&frozen)});
+    let first = node().add("eth_call", Err(error)).on("eth_estimateGas", json!("0x4"));
+    let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
+    assert_eq!(refused, Ok(Simulated::Reverts(format!("AccountFrozen({from})"))));
+    let first = node().on("eth_call", json!("0x")).refusing("eth_estimateGas", -32000, "out of gas");
+    let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
+    assert_eq!(refused, Ok(Simulated::Reverts("out of gas".to_owned())));
+    let first = node().refusing("eth_call", -32000, "header not found").on("eth_estimateGas", json!("0x4"));
+    is_unreachable(chain(&first).simulate(tenant(), from, controller, &freeze).await);
+    let first = node().on("eth_call", words(&[32, 1, 1])).on("eth_estimateGas", json!("0x4"));
+    is_unreachable(chain(&first).simulate(tenant(), from, controller, &release).await);
+
+    // What cannot be written down would not work: the controller's address belongs to other keys.
+    let first = node();
+    let refused = chain(&first).simulate(tenant(), from, controller, &Call::DeployController).await;
+    assert!(matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make")));
+    assert_eq!(first.asked().len(), 0);
+}

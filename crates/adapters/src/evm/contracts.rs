@@ -1,0 +1,178 @@
+//! Where tenants' controllers are, and what a transaction to them looks like. The address follows from the code, the
+//! tenant and its people (EIP-1014), so it is known before anything is deployed, and stays when keys are replaced only
+//! if it is configured as deployed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::chain::{Address, Call, KeyRole, SignFault, Word, vault};
+use domain::ids::TenantId;
+use domain::ports::{Contracts, Controller};
+use secrecy::SecretString;
+
+use super::abi::{self, Input};
+use super::artifact::{self, Artifact, ArtifactError};
+use super::reverts::Reverts;
+use super::signers::{KeyError, TenantKeys, derive};
+
+/// Version of the code in `contracts/artifacts`: raised with every change of its bytes.
+pub const CONTROLLER_VERSION: u32 = 1;
+
+/// The deterministic deployer, at the same address on every chain: call data is a salt and creation code.
+pub const CREATE2_DEPLOYER: Address = Address([
+    0x4e, 0x59, 0xb4, 0x48, 0x47, 0xb3, 0x79, 0x57, 0x85, 0x88, 0x92, 0x0c, 0xa7, 0x8f, 0xbf, 0x26, 0xc0, 0xb4, 0x95,
+    0x6c,
+]);
+
+/// Who, beside the tenant's keys, has a say in its controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owners {
+    /// Grants roles, unpauses, replaces the treasury: the bank's Safe.
+    pub admin: Address,
+    /// Where swept money goes.
+    pub treasury: Address,
+}
+
+/// What is configured about a tenant's controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControllerSource {
+    /// It follows from the code, these and the tenant's present keys.
+    Computed(Owners),
+    /// It is there already: keys were replaced since, or its code is an older one.
+    Deployed(Controller),
+}
+
+/// Why the controllers are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum ContractsError {
+    /// The artifacts that were built in are broken.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    /// The controllers of a sandbox have no owners.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+/// What a transaction calls.
+pub(super) struct Target {
+    pub(super) to: Address,
+    pub(super) data: Vec<u8>,
+}
+
+enum Sources {
+    Configured(HashMap<TenantId, ControllerSource>),
+    /// The same owners for every tenant.
+    Sandbox(Owners),
+}
+
+/// The controllers of all tenants.
+pub struct EvmContracts {
+    keys: Arc<TenantKeys>,
+    sources: Sources,
+    controller: Artifact,
+    pub(super) reverts: Reverts,
+}
+
+impl EvmContracts {
+    /// The controllers that are configured.
+    ///
+    /// # Errors
+    /// [`ContractsError::Artifact`]
+    pub fn new(
+        keys: Arc<TenantKeys>,
+        sources: HashMap<TenantId, ControllerSource>,
+    ) -> Result<EvmContracts, ContractsError> {
+        EvmContracts::with(keys, Sources::Configured(sources))
+    }
+
+    /// A controller for every tenant there will ever be; their owners come out of the seed.
+    ///
+    /// # Errors
+    /// [`ContractsError`]
+    pub fn sandbox(keys: Arc<TenantKeys>, seed: &SecretString) -> Result<EvmContracts, ContractsError> {
+        let of = |who: &[u8]| Ok::<_, KeyError>(derive(seed, &[b"corridor.sandbox.owner", who])?.address());
+        EvmContracts::with(keys, Sources::Sandbox(Owners { admin: of(b"admin")?, treasury: of(b"treasury")? }))
+    }
+
+    fn with(keys: Arc<TenantKeys>, sources: Sources) -> Result<EvmContracts, ContractsError> {
+        let controller = Artifact::parse(artifact::CONTROLLER)?;
+        controller.creation_code(&[])?;
+        Ok(EvmContracts { keys, sources, controller, reverts: Reverts::new()? })
+    }
+
+    fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {
+        match &self.sources {
+            Sources::Sandbox(owners) => Ok(ControllerSource::Computed(*owners)),
+            Sources::Configured(known) => known
+                .get(&tenant)
+                .cloned()
+                .ok_or_else(|| SignFault::Failed(format!("no controller is configured for tenant {tenant}"))),
+        }
+    }
+
+    /// Creation code of the tenant's controller, and the salt that it is deployed with.
+    fn creation(&self, tenant: TenantId, owners: Owners) -> Result<(Word, Vec<u8>), SignFault> {
+        let of = |role| self.keys.address(tenant, role);
+        let people =
+            [owners.admin, of(KeyRole::Operator)?, of(KeyRole::Compliance)?, of(KeyRole::Approver)?, owners.treasury];
+        if people[1..4].contains(&owners.admin) {
+            // The constructor would refuse it.
+            return Err(SignFault::Failed(format!("the admin of tenant {tenant} is one of its keys")));
+        }
+        let arguments = people.iter().fold(Input::default(), Input::address).finish();
+        let code = self.controller.creation_code(&arguments).map_err(|error| SignFault::Failed(error.to_string()))?;
+        Ok((vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]), code))
+    }
+
+    /// What a transaction of the tenant's key `from` calls, and with what.
+    pub(super) fn target(
+        &self,
+        tenant: TenantId,
+        from: Address,
+        controller: Address,
+        call: &Call,
+    ) -> Result<Target, SignFault> {
+        let (to, data) = match call {
+            Call::Release(movements) => (controller, abi::release_batch(movements)),
+            Call::Debit(movements) => (controller, abi::debit_batch(movements)),
+            Call::ReturnDebit { debit, intent } => (controller, abi::return_debit(debit, intent)),
+            Call::ProposeRefund { movement, to } => (controller, abi::propose_refund(movement, to)),
+            Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),
+            Call::SetFrozen { account, frozen, case } => (controller, abi::set_frozen(account, *frozen, case)),
+            Call::Blacklist { token, coin, account } => (*token, abi::blacklist(*coin, account)),
+            Call::DeployController => return self.deployment(tenant, controller),
+            Call::Cancel => (from, Vec::new()),
+        };
+        Ok(Target { to, data })
+    }
+
+    fn deployment(&self, tenant: TenantId, controller: Address) -> Result<Target, SignFault> {
+        let ControllerSource::Computed(owners) = self.source(tenant)? else {
+            return Err(SignFault::Failed(format!("the controller of tenant {tenant} is configured as deployed")));
+        };
+        let (salt, code) = self.creation(tenant, owners)?;
+        let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
+        if address != controller {
+            return Err(SignFault::Failed(format!("deploying would make {address}, not {controller}")));
+        }
+        Ok(Target { to: CREATE2_DEPLOYER, data: [&salt.0[..], &code].concat() })
+    }
+}
+
+impl Contracts for EvmContracts {
+    fn controller(&self, tenant: TenantId) -> Result<Controller, SignFault> {
+        match self.source(tenant)? {
+            ControllerSource::Deployed(controller) => Ok(controller),
+            ControllerSource::Computed(owners) => {
+                let (salt, code) = self.creation(tenant, owners)?;
+                let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
+                let implementation = vault::first_created(&address);
+                Ok(Controller { address, implementation, version: CONTROLLER_VERSION })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "contracts_tests.rs"]
+mod tests;

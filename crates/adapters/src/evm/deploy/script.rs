@@ -1,0 +1,115 @@
+//! Transactions of one key in memory, one after the other: signed at once, sent by the caller in this order.
+
+use domain::chain::{Address, Fees, SignFault, Signed, vault};
+
+use crate::evm::abi::Input;
+use crate::evm::rlp::List;
+use crate::evm::signers::LocalKey;
+use crate::evm::transaction::Transaction;
+
+/// Enough for any contract of ours and of Circle's.
+const CREATE_GAS: u64 = 6_000_000;
+/// Enough for any function of a token.
+const CALL_GAS: u64 = 300_000;
+/// A plain payment, also to a contract that looks at it.
+const PAY_GAS: u64 = 50_000;
+
+/// What one key does.
+pub struct Script<'a> {
+    key: &'a LocalKey,
+    chain_id: u64,
+    nonce: u64,
+    fees: Fees,
+    signed: Vec<Signed>,
+}
+
+impl<'a> Script<'a> {
+    /// Begins at this nonce.
+    pub const fn new(key: &'a LocalKey, chain_id: u64, nonce: u64, fees: Fees) -> Script<'a> {
+        Script { key, chain_id, nonce, fees, signed: Vec::new() }
+    }
+
+    /// Whose transactions they are.
+    pub const fn signer(&self) -> Address {
+        self.key.address()
+    }
+
+    /// Calls a contract.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn call(&mut self, to: Address, data: Vec<u8>) -> Result<(), SignFault> {
+        self.add(Some(to), data, 0, CALL_GAS)
+    }
+
+    /// Pays wei.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn pay(&mut self, to: Address, wei: u128) -> Result<(), SignFault> {
+        self.add(Some(to), Vec::new(), wei, PAY_GAS)
+    }
+
+    /// Pays coins out of the signer's balance.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn transfer(&mut self, token: Address, to: Address, minor_units: u64) -> Result<(), SignFault> {
+        let input = Input::call("transfer(address,uint256)").address(&to).number(u128::from(minor_units));
+        self.call(token, input.finish())
+    }
+
+    /// Creates a contract with a plain CREATE; answers where.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn create(&mut self, code: Vec<u8>) -> Result<Address, SignFault> {
+        let list = List::default().bytes(&self.signer().0).number(u128::from(self.nonce)).finish();
+        let mut address = [0; 20];
+        address.copy_from_slice(&vault::hash(&[&list]).0[12..]);
+        self.add(None, code, 0, CREATE_GAS)?;
+        Ok(Address(address))
+    }
+
+    /// Calls what creates a contract.
+    pub(super) fn deploy(&mut self, to: Address, data: Vec<u8>) -> Result<(), SignFault> {
+        self.add(Some(to), data, 0, CREATE_GAS)
+    }
+
+    fn add(&mut self, to: Option<Address>, data: Vec<u8>, value: u128, gas_limit: u64) -> Result<(), SignFault> {
+        let (chain_id, nonce, fees) = (self.chain_id, self.nonce, self.fees);
+        let transaction = Transaction { chain_id, nonce, fees, gas_limit, to, value, data };
+        let signature = self.key.sign_now(&transaction.digest())?;
+        self.signed.push(transaction.signed(&signature));
+        self.nonce += 1;
+        Ok(())
+    }
+
+    /// The transactions, in the order in which they are to be sent.
+    pub fn finish(self) -> Vec<Signed> {
+        self.signed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contracts_are_created_where_ethereum_puts_them() {
+        // The first three contracts of anvil's first account.
+        let key = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80".into();
+        let key = LocalKey::from_hex(&key, true).expect("key");
+        let mut script = Script::new(&key, 31337, 0, Fees { max_fee: 1, max_priority_fee: 1 });
+        let made = [(); 3].map(|()| script.create(vec![0]).expect("transaction").to_string());
+        assert_eq!(
+            made,
+            [
+                "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+                "0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512",
+                "0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0",
+            ]
+        );
+        assert_eq!(script.finish().len(), 3);
+    }
+}

@@ -1,0 +1,137 @@
+//! Hexadecimal as Ethereum's JSON-RPC writes it. Reading is strict about shape and size: what a node says is untrusted.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use domain::chain::{Address, BlockHash, TxHash, Word};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// `0x` and two digits for each byte.
+pub(super) fn data(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 + 2 * bytes.len());
+    text.push_str("0x");
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// A number as JSON-RPC's QUANTITY: no leading zeros.
+pub(super) fn quantity(number: u128) -> String {
+    format!("{number:#x}")
+}
+
+/// The bytes behind `0x`.
+pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
+    digits(text.strip_prefix("0x")?)
+}
+
+/// The bytes of an even number of digits.
+pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
+    let text = text.as_bytes();
+    if !text.len().is_multiple_of(2) {
+        return None;
+    }
+    text.chunks_exact(2).map(|pair| Some((nibble(pair[0])? << 4) | nibble(pair[1])?)).collect()
+}
+
+const fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// A number behind `0x`. Leading zeros are forgiven: some nodes write them.
+fn number(text: &str) -> Option<u128> {
+    let digits = text.strip_prefix("0x")?;
+    // The standard library would take a sign.
+    let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if plain { u128::from_str_radix(digits, 16).ok() } else { None }
+}
+
+/// What is written in hexadecimal in JSON.
+pub(super) trait FromHex: Sized {
+    /// What a reader is told when the text is another one.
+    const EXPECTED: &'static str;
+    fn from_hex(text: &str) -> Option<Self>;
+}
+
+macro_rules! from_hex {
+    ($($type:ty, $expected:literal, $read:expr;)+) => {$(
+        impl FromHex for $type {
+            const EXPECTED: &'static str = $expected;
+            fn from_hex(text: &str) -> Option<Self> {
+                $read(text)
+            }
+        }
+    )+};
+}
+
+from_hex! {
+    Address, "an address", Address::parse;
+    BlockHash, "the hash of a block", BlockHash::parse;
+    TxHash, "the hash of a transaction", TxHash::parse;
+    Word, "32 bytes", Word::parse;
+    Vec<u8>, "bytes in hexadecimal", bytes;
+    u128, "a number of at most 128 bits in hexadecimal", number;
+    u64, "a number of at most 64 bits in hexadecimal", |text| number(text)?.try_into().ok();
+    u32, "a number of at most 32 bits in hexadecimal", |text| number(text)?.try_into().ok();
+}
+
+/// A member of a JSON answer that is written in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hex<T>(pub(super) T);
+
+impl<'de, T: FromHex> Deserialize<'de> for Hex<T> {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Hex<T>, D::Error> {
+        let text = Cow::<'de, str>::deserialize(input)?;
+        T::from_hex(&text).map(Hex).ok_or_else(|| D::Error::custom(format_args!("expected {}", T::EXPECTED)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_strictly() {
+        for (text, number) in [
+            ("0x0", Some(0)),
+            ("0x00ff", Some(255)),
+            ("0xFFffFFffFFffFFff", Some(u64::MAX)),
+            ("0x10000000000000000", None),
+            ("0x", None),
+            ("0x+1", None),
+            ("0x1g", None),
+            ("1", None),
+            ("", None),
+            ("0x 1", None),
+        ] {
+            assert_eq!(u64::from_hex(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn data_has_two_digits_for_each_byte() {
+        assert_eq!(bytes("0x"), Some(vec![]));
+        assert_eq!(bytes("0x00Af"), Some(vec![0, 0xaf]));
+        assert_eq!(bytes("0x0"), None);
+        assert_eq!(bytes("00"), None);
+        assert_eq!(bytes("0xzz"), None);
+        assert_eq!(data(&[0, 0xaf]), "0x00af");
+        assert_eq!(quantity(255), "0xff");
+    }
+
+    #[test]
+    fn only_text_is_hexadecimal() {
+        assert!(serde_json::from_str::<Hex<u64>>("\"0x1\"").is_ok());
+        for wrong in ["1", "null", "[\"0x1\"]", "\"0x1 \"", "true"] {
+            assert!(serde_json::from_str::<Hex<u64>>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

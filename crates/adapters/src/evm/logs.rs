@@ -1,0 +1,194 @@
+//! Log entries: which concern us, what they say, and where they belong. A log of our coins or controllers that does not
+//! read as its event is a fault of the node; one of anybody else's is nobody's business.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use domain::chain::{Address, ChainLog, LogEvent, Token, TxHash, Word};
+
+use super::abi;
+use super::rpc::RpcFault;
+use super::wire::Log;
+
+/// The events that we read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Transfer,
+    Blacklisted,
+    UnBlacklisted,
+    AddedBlackList,
+    RemovedBlackList,
+    DestroyedBlackFunds,
+    Pause,
+    Unpause,
+    Upgraded,
+    Deprecate,
+    Released,
+    Debited,
+    DebitReturned,
+    Refunded,
+    IntentFailed,
+    FrozenSet,
+}
+
+const SIGNATURES: [(Event, &str); 16] = [
+    (Event::Transfer, "Transfer(address,address,uint256)"),
+    // USDC
+    (Event::Blacklisted, "Blacklisted(address)"),
+    (Event::UnBlacklisted, "UnBlacklisted(address)"),
+    (Event::Upgraded, "Upgraded(address)"),
+    // USDT
+    (Event::AddedBlackList, "AddedBlackList(address)"),
+    (Event::RemovedBlackList, "RemovedBlackList(address)"),
+    (Event::DestroyedBlackFunds, "DestroyedBlackFunds(address,uint256)"),
+    (Event::Deprecate, "Deprecate(address)"),
+    // both
+    (Event::Pause, "Pause()"),
+    (Event::Unpause, "Unpause()"),
+    // our controller
+    (Event::Released, "Released(bytes32,bytes32,address,address,address,uint256)"),
+    (Event::Debited, "Debited(bytes32,bytes32,address,address,address,uint256)"),
+    (Event::DebitReturned, "DebitReturned(bytes32,bytes32,address,address,uint256)"),
+    (Event::Refunded, "Refunded(bytes32,bytes32,address,address,address,uint256)"),
+    (Event::IntentFailed, "IntentFailed(bytes32,bytes)"),
+    (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
+];
+
+static TOPICS: LazyLock<HashMap<Word, Event>> =
+    LazyLock::new(|| SIGNATURES.iter().map(|(event, signature)| (abi::topic(signature), *event)).collect());
+
+/// The first topics of everything that we read. Transfers are asked for of every contract: that counts them within
+/// their transaction, and shows what is paid in tokens that are not supported.
+pub(super) fn topics() -> Vec<String> {
+    SIGNATURES.iter().map(|(_, signature)| abi::topic(signature).to_string()).collect()
+}
+
+/// Whose logs are ours.
+#[derive(Clone, Copy)]
+pub(super) struct Ours<'a> {
+    pub(super) tokens: &'a [Token],
+    pub(super) controllers: &'a [Address],
+}
+
+enum Author {
+    Token,
+    Controller,
+    Stranger,
+}
+
+impl Ours<'_> {
+    fn author(&self, contract: &Address) -> Author {
+        if self.tokens.iter().any(|token| token.address == *contract) {
+            Author::Token
+        } else if self.controllers.contains(contract) {
+            Author::Controller
+        } else {
+            Author::Stranger
+        }
+    }
+
+    /// What concerns us, in the order of the chain. `belongs` says whether a log is of what was asked for.
+    pub(super) fn read(&self, mut logs: Vec<Log>, belongs: impl Fn(&Log) -> bool) -> Result<Vec<ChainLog>, RpcFault> {
+        let malformed = |what: &str| Err(RpcFault::Malformed(what.to_owned()));
+        logs.sort_by_key(|log| (log.block_number.0, log.log_index.0));
+        let mut transfers: HashMap<TxHash, u32> = HashMap::new();
+        let mut found = Vec::new();
+        let mut before: Option<&Log> = None;
+        for log in &logs {
+            if log.removed || !belongs(log) {
+                return malformed("a log of another block than was asked for");
+            }
+            if let Some(before) = before.filter(|before| before.block_number == log.block_number) {
+                if before.block_hash != log.block_hash || before.log_index == log.log_index {
+                    return malformed("logs that contradict each other");
+                }
+            } else {
+                transfers.clear();
+            }
+            before = Some(log);
+            let Some(kind) = log.topics.first().and_then(|topic| TOPICS.get(&topic.0)) else { continue };
+            let count = transfers.entry(log.transaction_hash.0).or_default();
+            let ordinal = *count;
+            *count += u32::from(*kind == Event::Transfer);
+            if let Some(event) = self.event(*kind, log)? {
+                found.push(ChainLog {
+                    block_number: log.block_number.0,
+                    block: log.block_hash.0,
+                    tx: log.transaction_hash.0,
+                    log_index: log.log_index.0,
+                    ordinal,
+                    contract: log.address.0,
+                    event,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn event(&self, kind: Event, log: &Log) -> Result<Option<LogEvent>, RpcFault> {
+        let event = match self.author(&log.address.0) {
+            Author::Stranger if kind == Event::Transfer => {
+                let transfer = transfer(log);
+                return Ok(transfer.map(|(from, to, value)| LogEvent::UnsupportedTransfer { from, to, value }));
+            }
+            Author::Stranger => return Ok(None),
+            Author::Token => token_event(kind, log),
+            Author::Controller => controller_event(kind, log),
+        };
+        event.ok_or_else(|| RpcFault::Malformed(format!("a {kind:?} of {} that is none", log.address.0)))
+    }
+}
+
+/// `None` = it does not read as its event; `Some(None)` = an event of that name is none of a token's.
+fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
+    Some(Some(match kind {
+        Event::Transfer => {
+            let (from, to, value) = transfer(log)?;
+            LogEvent::Transfer { from, to, value }
+        }
+        Event::Blacklisted | Event::AddedBlackList => LogEvent::Blacklisted(account(log)?),
+        Event::UnBlacklisted | Event::RemovedBlackList => LogEvent::UnBlacklisted(account(log)?),
+        Event::DestroyedBlackFunds => {
+            let value = abi::capped(abi::word_at(&log.data.0, 1)?);
+            LogEvent::FundsDestroyed { account: account(log)?, value }
+        }
+        Event::Pause => LogEvent::Paused,
+        Event::Unpause => LogEvent::Unpaused,
+        Event::Upgraded | Event::Deprecate => LogEvent::CodeChanged,
+        _ => return Some(None),
+    }))
+}
+
+/// `None` = it does not read as its event; `Some(None)` = an event of that name is none of a controller's.
+fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
+    Some(Some(match kind {
+        Event::Released | Event::Debited | Event::DebitReturned | Event::Refunded => {
+            LogEvent::IntentDone(log.topics.get(1)?.0)
+        }
+        Event::IntentFailed => LogEvent::IntentFailed(log.topics.get(1)?.0),
+        Event::FrozenSet => {
+            let frozen = abi::flag(abi::word_at(&log.data.0, 0)?)?;
+            LogEvent::FrozenSet { account: abi::address(&log.topics.get(1)?.0.0)?, frozen }
+        }
+        _ => return Some(None),
+    }))
+}
+
+/// Payer, payee and value of an ERC-20 transfer. An ERC-721 one has the same topic and a topic more.
+fn transfer(log: &Log) -> Option<(Address, Address, u64)> {
+    let [_, from, to] = &log.topics[..] else { return None };
+    let value = abi::capped(&abi::one_word(&log.data.0)?);
+    Some((abi::address(&from.0.0)?, abi::address(&to.0.0)?, value))
+}
+
+/// The account of an event that has it as its first parameter: USDC indexes it, USDT does not.
+fn account(log: &Log) -> Option<Address> {
+    match log.topics.get(1) {
+        Some(topic) => abi::address(&topic.0.0),
+        None => abi::address(abi::word_at(&log.data.0, 0)?),
+    }
+}
+
+#[cfg(test)]
+#[path = "logs_tests.rs"]
+mod tests;

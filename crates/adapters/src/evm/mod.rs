@@ -1,0 +1,27 @@
+//! EVM chains: the ports `Chain`, `ChainSigner` and `Contracts` over JSON-RPC.
+//!
+//! The bytes are written and read here, without a client library: every field of a transaction, every nonce and every
+//! retry is the engine's to decide. Nothing in here decides about money, keeps state that another process would need,
+//! or repeats a request.
+
+mod abi;
+mod artifact;
+mod chain;
+mod contracts;
+pub mod deploy;
+mod hex;
+mod logs;
+mod reverts;
+mod rlp;
+mod rpc;
+mod signer;
+pub mod signers;
+mod transaction;
+mod wire;
+
+pub use artifact::ArtifactError;
+pub use chain::EvmChain;
+pub use contracts::{CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners};
+pub use rpc::{HttpSettings, HttpTransport, HttpTransportError, Transport, TransportFault};
+pub use signer::EvmSigner;
+pub use transaction::{Transaction, hash_of};

@@ -1,0 +1,88 @@
+//! Why a call was reverted, in words: texts, panics, and the errors that our contracts name.
+
+use std::collections::HashMap;
+
+use domain::chain::Word;
+
+use super::abi::{self, Selector};
+use super::artifact::{self, Artifact, ArtifactError, Entry};
+use super::rpc::clean;
+
+const ERROR: Selector = [0x08, 0xc3, 0x79, 0xa0];
+const PANIC: Selector = [0x4e, 0x48, 0x7b, 0x71];
+
+/// The errors that are known by name.
+pub(super) struct Reverts(HashMap<Selector, Entry>);
+
+impl Reverts {
+    /// Those of the controller and of its vaults.
+    pub(super) fn new() -> Result<Reverts, ArtifactError> {
+        let mut known = Artifact::parse(artifact::VAULT)?.errors();
+        known.extend(Artifact::parse(artifact::CONTROLLER)?.errors());
+        Ok(Reverts(known))
+    }
+
+    /// What `data` says.
+    pub(super) fn describe(&self, data: &[u8]) -> String {
+        let Some((selector, arguments)) = data.split_first_chunk::<4>() else {
+            return "reverted without a reason".to_owned();
+        };
+        let text = match *selector {
+            ERROR => abi::only_bytes(arguments).map(|text| clean(&String::from_utf8_lossy(text))),
+            PANIC => abi::word_at(arguments, 0).map(|code| format!("panic {:#04x}", abi::capped(code))),
+            _ => self.0.get(selector).map(|entry| named(entry, arguments)),
+        };
+        text.unwrap_or_else(|| format!("unknown error {}", super::hex::data(selector)))
+    }
+}
+
+fn named(entry: &Entry, arguments: &[u8]) -> String {
+    let values = entry.inputs.iter().enumerate().map(|(at, input)| {
+        let word = abi::word_at(arguments, at)?;
+        Some(match input.kind.as_str() {
+            "address" => abi::address(word)?.to_string(),
+            kind if kind.starts_with("uint") => abi::capped(word).to_string(),
+            _ => Word(*word).to_string(),
+        })
+    });
+    let values: Option<Vec<String>> = values.collect();
+    format!("{}({})", entry.name, values.unwrap_or_default().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chain::Address;
+
+    use super::super::abi::Input;
+    use super::*;
+
+    #[test]
+    fn reasons_are_told_in_words() {
+        let reverts = Reverts::new().expect("artifacts");
+        let account = Address([0x11; 20]);
+        let mut text = Input::call("Error(string)").number(32).number(16).finish();
+        text.extend(b"Pausable: paused");
+        text.extend([0; 16]);
+        for (data, expected) in [
+            (vec![], "reverted without a reason"),
+            (vec![1, 2, 3], "reverted without a reason"),
+            (text, "Pausable: paused"),
+            (Input::call("Error(string)").number(7).finish(), "unknown error 0x08c379a0"),
+            (Input::call("Panic(uint256)").number(0x11).finish(), "panic 0x11"),
+            (
+                Input::call("AccountFrozen(address)").address(&account).finish(),
+                "AccountFrozen(0x1111111111111111111111111111111111111111)",
+            ),
+            (
+                Input::call("HoldsLess(address,uint256,uint256)").address(&account).number(1).number(2).finish(),
+                "HoldsLess(0x1111111111111111111111111111111111111111, 1, 2)",
+            ),
+            (Input::call("EnforcedPause()").finish(), "EnforcedPause()"),
+            (Input::call("NotController()").finish(), "NotController()"),
+            (Input::call("AccountFrozen(address)").finish(), "AccountFrozen()"),
+            (vec![0xde, 0xad, 0xbe, 0xef], "unknown error 0xdeadbeef"),
+        ] {
+            assert_eq!(reverts.describe(&data), expected);
+        }
+    }
+}

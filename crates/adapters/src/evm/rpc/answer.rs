@@ -1,0 +1,141 @@
+//! Reading JSON-RPC answers: every request has exactly one, and it is either a result or an error.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::faults::{NodeError, RpcFault, clean};
+use crate::evm::hex;
+
+type Outcome = Result<Box<RawValue>, NodeError>;
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    id: Option<u64>,
+    /// `null` is a result; a missing one is none.
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Box<RawValue>>,
+    #[serde(default)]
+    error: Option<ErrorObject>,
+}
+
+#[derive(Deserialize)]
+struct ErrorObject {
+    code: i64,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    data: Option<Box<RawValue>>,
+}
+
+fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(input).map(Some)
+}
+
+impl Response {
+    fn outcome(self) -> Result<Outcome, RpcFault> {
+        match (self.result, self.error) {
+            (_, Some(error)) => Ok(Err(NodeError {
+                code: error.code,
+                message: clean(&error.message),
+                data: error.data.as_deref().and_then(revert_data),
+            })),
+            (Some(result), None) => Ok(Ok(result)),
+            (None, None) => Err(RpcFault::Malformed("an answer with neither result nor error".to_owned())),
+        }
+    }
+}
+
+/// The bytes that a call was reverted with: text in hexadecimal, which some nodes put a word before.
+fn revert_data(data: &RawValue) -> Option<Vec<u8>> {
+    let text: String = serde_json::from_str(data.get()).ok()?;
+    hex::bytes(text.strip_prefix("Reverted ").unwrap_or(&text))
+}
+
+/// The answer to a single request.
+pub(super) fn single(body: &[u8]) -> Result<Outcome, RpcFault> {
+    parse::<Response>(body)?.outcome()
+}
+
+/// The answers to requests numbered from 0, in that order, whatever order they came in.
+pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault> {
+    if body.trim_ascii_start().starts_with(b"{") {
+        // A node that takes no arrays says so once for all of them.
+        return match single(body)? {
+            Err(error) => Err(RpcFault::Node(error)),
+            Ok(_) => Err(RpcFault::Malformed("one answer to several requests".to_owned())),
+        };
+    }
+    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    outcomes.resize_with(count, || None);
+    for response in parse::<Vec<Response>>(body)? {
+        let place = response.id.and_then(|id| usize::try_from(id).ok()).and_then(|id| outcomes.get_mut(id));
+        match place {
+            Some(place @ None) => *place = Some(response.outcome()?),
+            Some(Some(_)) => return Err(RpcFault::Malformed("two answers to one request".to_owned())),
+            None => return Err(RpcFault::Malformed("an answer to what was not asked".to_owned())),
+        }
+    }
+    let complete: Option<Vec<Outcome>> = outcomes.into_iter().collect();
+    complete.ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
+}
+
+/// Reads the result of `method`.
+pub(super) fn read<T: DeserializeOwned>(method: &str, result: &RawValue) -> Result<T, RpcFault> {
+    serde_json::from_str(result.get()).map_err(|error| RpcFault::Malformed(clean(&format!("{method}: {error}"))))
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, RpcFault> {
+    serde_json::from_slice(body).map_err(|error| RpcFault::Malformed(clean(&format!("no JSON-RPC answer: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_put_in_order_and_has_to_be_complete() {
+        let body = br#"[{"id":1,"result":"b"},{"id":0,"result":null}]"#;
+        let answers = batch(body, 2).expect("complete");
+        let texts: Vec<_> = answers.iter().map(|answer| answer.as_ref().map(|raw| raw.get())).collect();
+        assert_eq!(texts, [Ok("null"), Ok("\"b\"")]);
+        for wrong in [
+            r#"[{"id":0,"result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":0,"result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":2,"result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":"1","result":1}]"#,
+            r#"[{"id":0,"result":1},{"result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":1}]"#,
+            r#"[{"id":0,"result":1},{"id":1,"result":1,"result":2}]"#,
+            r#"{"id":0,"result":1}"#,
+            r#"[{"id":0,"result":1},{"id":1,"result":1}"#,
+            "",
+            "null",
+            "<html>",
+        ] {
+            assert!(matches!(batch(wrong.as_bytes(), 2), Err(RpcFault::Malformed(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_node_that_takes_no_batches_is_quoted() {
+        let body = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch not supported"}}"#;
+        assert!(matches!(batch(body, 2), Err(RpcFault::Node(error)) if error.message == "batch not supported"));
+    }
+
+    #[test]
+    fn revert_data_is_found_where_nodes_put_it() {
+        for (data, expected) in [
+            (r#""0x08c379a0""#, Some(vec![0x08, 0xc3, 0x79, 0xa0])),
+            (r#""Reverted 0x01""#, Some(vec![1])),
+            (r#""0xzz""#, None),
+            (r#"{"txHash":"0x00"}"#, None),
+            ("null", None),
+        ] {
+            let body = format!(r#"{{"id":0,"error":{{"code":3,"message":"execution reverted","data":{data}}}}}"#);
+            let error = single(body.as_bytes()).expect("an answer").expect_err("an error");
+            assert_eq!(error.data, expected, "{data}");
+        }
+    }
+}

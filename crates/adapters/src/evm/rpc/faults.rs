@@ -1,0 +1,249 @@
+//! What nodes say when they refuse: classified by their own words, since no two agree on codes.
+//!
+//! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text stays a text.
+
+use domain::chain::{Broadcast, ChainFault};
+
+use super::TransportFault;
+
+/// Longest text of a node that is passed on.
+const MAX_TEXT_CHARS: usize = 300;
+
+/// An error that a node answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
+pub(crate) struct NodeError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    /// What a call was reverted with.
+    pub(crate) data: Option<Vec<u8>>,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RpcFault {
+    #[error(transparent)]
+    Transport(TransportFault),
+    /// It answered, but what cannot be.
+    #[error("{0}")]
+    Malformed(String),
+    #[error(transparent)]
+    Node(NodeError),
+}
+
+impl RpcFault {
+    /// As the port says it, with the name of the node.
+    pub(crate) fn at(&self, node: &str) -> ChainFault {
+        ChainFault::Unreachable(format!("{node}: {self}"))
+    }
+
+    /// Whether less should be asked for at once.
+    pub(crate) fn is_too_much(&self) -> bool {
+        match self {
+            RpcFault::Transport(TransportFault::TooLarge { .. }) => true,
+            RpcFault::Node(error) => error.is_too_much(),
+            _ => false,
+        }
+    }
+
+    /// What it means for a transaction that was to be broadcast.
+    pub(crate) fn broadcast(self) -> Broadcast {
+        match self {
+            RpcFault::Node(error) => error.broadcast(),
+            other => Broadcast::Indeterminate(other.to_string()),
+        }
+    }
+}
+
+const ALREADY_KNOWN: [&str; 6] = [
+    "already known",
+    "known transaction",
+    "alreadyknown",
+    "already imported",
+    "already in mempool",
+    "existing tx with same hash",
+];
+const NONCE_TOO_LOW: [&str; 4] = ["nonce too low", "nonce is too low", "oldnonce", "invalid nonce; got"];
+const UNDERPRICED: [&str; 10] = [
+    "underpriced",
+    "feetoolow",
+    "replacementnotallowed",
+    "could not replace existing tx",
+    "gas price too low",
+    "gas price is too low",
+    "gas price below configured minimum",
+    "max fee per gas less than block base fee",
+    "fee cap less than block base fee",
+    "max priority fee per gas below minimum",
+];
+const INSUFFICIENT_FUNDS: [&str; 4] =
+    ["insufficient funds", "insufficientfunds", "insufficient balance", "upfront cost exceeds account balance"];
+/// What an answer about logs can have too much of, and the words for too much.
+const AMOUNTS: [&str; 5] = ["range", "results", "logs", "response size", "response is too big"];
+const EXCESS: [&str; 12] = [
+    "limit",
+    "exceed",
+    "more than",
+    "too large",
+    "too wide",
+    "too many",
+    "too big",
+    "bigger",
+    "larger",
+    "greater than",
+    "maximum",
+    "max ",
+];
+const TIMED_OUT: [&str; 3] = ["timed out", "timeout", "duration exceeded"];
+const EXECUTION_FAILED: [&str; 7] = [
+    "revert",
+    "out of gas",
+    "invalid opcode",
+    "vm execution error",
+    "gas required exceeds allowance",
+    "stack underflow",
+    "invalid jump",
+];
+/// geth's code of a revert, which others copied.
+const REVERTED: i64 = 3;
+
+impl NodeError {
+    fn says(&self, any: &[&str]) -> bool {
+        let said = self.message.to_ascii_lowercase();
+        any.iter().any(|text| said.contains(text))
+    }
+
+    /// Whether the call itself went wrong, not the asking.
+    pub(crate) fn is_execution(&self) -> bool {
+        self.code == REVERTED || self.data.is_some() || self.says(&EXECUTION_FAILED)
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.says(&AMOUNTS) && self.says(&EXCESS) || self.says(&TIMED_OUT)
+    }
+
+    fn broadcast(self) -> Broadcast {
+        // "replacement transaction underpriced" names a transaction, too: what is known comes first all the same,
+        // since no node says both.
+        if self.says(&ALREADY_KNOWN) {
+            Broadcast::AlreadyKnown
+        } else if self.says(&NONCE_TOO_LOW) {
+            Broadcast::NonceTooLow
+        } else if self.says(&UNDERPRICED) {
+            Broadcast::Underpriced
+        } else if self.says(&INSUFFICIENT_FUNDS) {
+            Broadcast::InsufficientFunds
+        } else if self.says(&TIMED_OUT) {
+            Broadcast::Indeterminate(self.to_string())
+        } else {
+            Broadcast::Refused(self.to_string())
+        }
+    }
+}
+
+/// A node's text as it may stand in a log: one line, bounded.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_TEXT_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(message: &str) -> NodeError {
+        NodeError { code: -32000, message: message.to_owned(), data: None }
+    }
+
+    #[test]
+    fn refusals_of_a_broadcast_are_told_apart() {
+        use Broadcast::{AlreadyKnown, InsufficientFunds, NonceTooLow, Underpriced};
+        for (message, expected) in [
+            // geth
+            ("already known", AlreadyKnown),
+            ("nonce too low: next nonce 5, tx nonce 4", NonceTooLow),
+            ("nonce too low: address 0x…, tx: 0 state: 3", NonceTooLow),
+            ("replacement transaction underpriced", Underpriced),
+            ("transaction underpriced: gas tip cap 0, minimum needed 1", Underpriced),
+            ("insufficient funds for gas * price + value: balance 0, tx cost 21, overshot 21", InsufficientFunds),
+            // anvil
+            ("transaction already imported", AlreadyKnown),
+            ("nonce too low", NonceTooLow),
+            ("Insufficient funds for gas * price + value", InsufficientFunds),
+            ("max fee per gas less than block base fee", Underpriced),
+            // erigon
+            ("INTERNAL_ERROR: existing tx with same hash", AlreadyKnown),
+            ("could not replace existing tx", Underpriced),
+            ("fee cap less than block base fee: address 0x…, gasFeeCap: 1 baseFee: 2", Underpriced),
+            // nethermind
+            ("AlreadyKnown", AlreadyKnown),
+            ("OldNonce, Current nonce: 7, nonce of rejected tx: 6", NonceTooLow),
+            ("FeeTooLow, MaxFeePerGas too low", Underpriced),
+            ("ReplacementNotAllowed", Underpriced),
+            ("InsufficientFunds, Account balance: 0, cumulative cost: 1", InsufficientFunds),
+            // besu
+            ("Known transaction", AlreadyKnown),
+            ("Nonce too low", NonceTooLow),
+            ("Replacement transaction underpriced", Underpriced),
+            ("Gas price below configured minimum gas price", Underpriced),
+            ("Upfront cost exceeds account balance", InsufficientFunds),
+        ] {
+            assert_eq!(error(message).broadcast(), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn other_refusals_keep_their_words_and_an_unclear_outcome_stays_one() {
+        for message in ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""] {
+            assert!(matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message)));
+        }
+        assert!(matches!(error("request timed out").broadcast(), Broadcast::Indeterminate(_)));
+        let lost = RpcFault::Transport(TransportFault::Failed("connection reset".to_owned()));
+        assert!(matches!(lost.broadcast(), Broadcast::Indeterminate(_)));
+        let garbled = RpcFault::Malformed("no JSON".to_owned());
+        assert!(matches!(garbled.broadcast(), Broadcast::Indeterminate(_)));
+    }
+
+    #[test]
+    fn too_many_logs_is_no_fault_of_the_node() {
+        for (message, expected) in [
+            ("query returned more than 10000 results", true),
+            ("range 1000000 exceeds limit of 10000", true),
+            ("eth_getLogs is limited to a 10,000 range", true),
+            ("block range is larger than max block range, block range = 5120, max block range = 5000", true),
+            ("query exceeds max results 20000, retry with the range 1-2", true),
+            ("exceed maximum block range: 5000", true),
+            ("block range is too wide", true),
+            ("Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range", true),
+            ("query timeout exceeded", true),
+            ("response is too big", true),
+            ("too many requests", false),
+            ("rate limit exceeded", false),
+            ("unknown block", false),
+            ("header not found", false),
+        ] {
+            assert_eq!(RpcFault::Node(error(message)).is_too_much(), expected, "{message}");
+        }
+        assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());
+        assert!(!RpcFault::Transport(TransportFault::Failed("timed out".to_owned())).is_too_much());
+    }
+
+    #[test]
+    fn a_failed_call_is_told_from_a_failed_question() {
+        for (message, expected) in [
+            ("execution reverted: Pausable: paused", true),
+            ("VM execution error.", true),
+            ("out of gas", true),
+            ("gas required exceeds allowance (50000000)", true),
+            ("header not found", false),
+            ("rate limit exceeded", false),
+        ] {
+            assert_eq!(error(message).is_execution(), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn texts_of_nodes_are_one_bounded_line() {
+        assert_eq!(clean("a\nb\u{1b}[31m"), "a b [31m");
+        assert_eq!(clean(&"x".repeat(9_999)).len(), MAX_TEXT_CHARS);
+    }
+}

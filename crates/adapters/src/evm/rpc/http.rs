@@ -1,0 +1,126 @@
+//! JSON-RPC over HTTP. It never follows a redirect, never repeats a request, never reads more than a bounded answer, and
+//! never names the node's URL: it often contains a key.
+
+use std::error::Error as _;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use domain::ports::Answer;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, Url, redirect, retry};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{Transport, TransportFault};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// How long an unused connection is kept: shorter than what servers usually keep.
+const IDLE_CONNECTION: Duration = Duration::from_secs(20);
+
+/// How a node is reached.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// Its URL, with the key in it, if it has one.
+    pub url: SecretString,
+    /// Longest wait for a connection.
+    pub connect_timeout: Duration,
+    /// Longest wait for a whole answer.
+    pub request_timeout: Duration,
+    /// Longest answer.
+    pub max_answer_bytes: usize,
+    /// Whether a node beyond this machine may be asked without TLS: one in the same private network.
+    pub allow_plain_http: bool,
+}
+
+/// Why a node cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpTransportError {
+    /// Not a URL with a host.
+    #[error("not the URL of a node")]
+    Url,
+    /// Without TLS, beyond this machine.
+    #[error("only https is allowed (plain http to this machine itself excepted)")]
+    NotHttps,
+    /// The HTTP client cannot be built.
+    #[error("HTTP client: {0}")]
+    Client(String),
+}
+
+/// A node over HTTP.
+pub struct HttpTransport {
+    client: Client,
+    url: Url,
+    max_answer_bytes: usize,
+}
+
+impl HttpTransport {
+    /// Connects to nothing yet.
+    ///
+    /// # Errors
+    /// [`HttpTransportError`]: the URL is none or is not allowed.
+    pub fn new(settings: &HttpSettings) -> Result<HttpTransport, HttpTransportError> {
+        let url = Url::parse(settings.url.expose_secret()).map_err(|_| HttpTransportError::Url)?;
+        let here = matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
+        match url.scheme() {
+            "https" => {}
+            "http" if here || settings.allow_plain_http => {}
+            "http" => return Err(HttpTransportError::NotHttps),
+            _ => return Err(HttpTransportError::Url),
+        }
+        let builder = Client::builder();
+        // Without TLS nobody is trusted: the system's certificates need no reading.
+        let builder = if url.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
+        let client = builder
+            .connect_timeout(settings.connect_timeout)
+            .timeout(settings.request_timeout)
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .build()
+            .map_err(|error| HttpTransportError::Client(describe(error)))?;
+        Ok(HttpTransport { client, url, max_answer_bytes: settings.max_answer_bytes })
+    }
+
+    async fn post(&self, body: Vec<u8>) -> Result<Vec<u8>, TransportFault> {
+        let failed = |error| TransportFault::Failed(describe(error));
+        let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, JSON).body(body);
+        let mut response = request.send().await.map_err(failed)?;
+        let status = response.status();
+        if status == reqwest::StatusCode::PAYLOAD_TOO_LARGE {
+            return Err(TransportFault::TooLarge { max_bytes: self.max_answer_bytes });
+        }
+        let mut answer = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if answer.len() + chunk.len() > self.max_answer_bytes {
+                return Err(TransportFault::TooLarge { max_bytes: self.max_answer_bytes });
+            }
+            answer.extend_from_slice(&chunk);
+        }
+        // Some nodes say their JSON-RPC errors with a status of their own.
+        let is_json = matches!(answer.trim_ascii_start().first(), Some(b'{' | b'['));
+        if status.is_success() || is_json { Ok(answer) } else { Err(TransportFault::Failed(format!("HTTP {status}"))) }
+    }
+}
+
+impl Transport for HttpTransport {
+    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        Box::pin(self.post(body))
+    }
+}
+
+/// The whole chain of causes, without the URL.
+pub(crate) fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        // Writing to a String cannot fail.
+        let _ = write!(text, ": {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "http_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! Tests of the HTTP transport against a socket that answers what it is told.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::*;
+
+fn settings(url: &str) -> HttpSettings {
+    HttpSettings {
+        url: url.into(),
+        connect_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(5),
+        max_answer_bytes: 100,
+        allow_plain_http: false,
+    }
+}
+
+fn transport(url: &str) -> HttpTransport {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    HttpTransport::new(&settings(url)).expect("transport")
+}
+
+/// Serves one answer and gives the URL, whose path looks like a key.
+async fn serve_once(head: &'static str, body: String) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+    let url = format!("http://{}/v3/secret-key", listener.local_addr().expect("address"));
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.expect("accept");
+        let mut request = [0; 4096];
+        let _ = socket.read(&mut request).await.expect("request");
+        let head = format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        socket.write_all(head.as_bytes()).await.expect("head");
+        // A client that has read enough hangs up; that is its right.
+        let _ = socket.write_all(body.as_bytes()).await;
+    });
+    url
+}
+
+#[tokio::test]
+async fn errors_with_a_status_of_their_own_are_read() {
+    for (head, body, expected) in [
+        ("200 OK", "[1]", Ok("[1]")),
+        ("400 Bad Request", " {\"error\":1}", Ok(" {\"error\":1}")),
+        ("502 Bad Gateway", "<html>", Err("HTTP 502 Bad Gateway")),
+        ("302 Found\r\nlocation: http://127.0.0.1:1/", "", Err("HTTP 302 Found")),
+    ] {
+        let url = serve_once(head, body.to_owned()).await;
+        let answer = transport(&url).send(b"{}".to_vec()).await;
+        let expected = match expected {
+            Ok(text) => Ok(text.as_bytes().to_vec()),
+            Err(text) => Err(TransportFault::Failed(text.to_owned())),
+        };
+        assert_eq!(answer, expected, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_beyond_the_bound_is_not_read() {
+    let url = serve_once("200 OK", "x".repeat(101)).await;
+    assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
+    let url = serve_once("413 Payload Too Large", String::new()).await;
+    assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
+}
+
+#[tokio::test]
+async fn a_fault_never_names_the_url() {
+    let url = serve_once("200 OK", String::new()).await;
+    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("nobody is there");
+    assert!(!refused.to_string().contains("secret-key"), "{refused}");
+    drop(url);
+}
+
+#[test]
+fn only_tls_leaves_the_machine_unless_it_is_allowed() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    for (url, allowed) in [
+        ("https://node.example/v3/key", true),
+        ("http://localhost:8545", true),
+        ("http://[::1]:8545", true),
+        ("http://node.example", false),
+        ("ws://localhost:8545", false),
+        ("node", false),
+    ] {
+        assert_eq!(HttpTransport::new(&settings(url)).is_ok(), allowed, "{url}");
+    }
+    let plain = HttpSettings { allow_plain_http: true, ..settings("http://geth:8545") };
+    assert!(HttpTransport::new(&plain).is_ok());
+}

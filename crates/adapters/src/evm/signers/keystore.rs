@@ -1,0 +1,139 @@
+//! Encrypted key files: Web3 Secret Storage, version 3, as geth, Foundry and others write them.
+//!
+//! Reads only; makes no key. Costs are bounded, so that a file cannot occupy the machine.
+
+use aes::Aes128;
+use ctr::Ctr128BE;
+use ctr::cipher::{KeyIvInit as _, StreamCipher as _};
+use domain::chain::vault;
+use hmac::Hmac;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use super::{KeyError, LocalKey};
+use crate::evm::hex;
+
+/// Larger than any key file.
+const MAX_FILE_BYTES: usize = 64 * 1024;
+/// Most memory that scrypt may take (128 × n × r bytes); geth's standard takes 256 MiB.
+const MAX_SCRYPT_BYTES: u64 = 512 * 1024 * 1024;
+/// Most work that scrypt may make beyond its memory.
+const MAX_SCRYPT_P: u32 = 16;
+/// Most rounds of PBKDF2; others' standard is 262,144.
+const MAX_PBKDF2_ROUNDS: u32 = 10_000_000;
+const DERIVED_BYTES: usize = 32;
+
+#[derive(Deserialize)]
+struct File {
+    version: u8,
+    /// Not secret, and not always there.
+    #[serde(default)]
+    address: Option<String>,
+    #[serde(alias = "Crypto")]
+    crypto: Crypto,
+}
+
+#[derive(Deserialize)]
+struct Crypto {
+    cipher: String,
+    cipherparams: CipherParams,
+    ciphertext: String,
+    #[serde(flatten)]
+    kdf: Kdf,
+    mac: String,
+}
+
+#[derive(Deserialize)]
+struct CipherParams {
+    iv: String,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kdf", content = "kdfparams", rename_all = "lowercase")]
+enum Kdf {
+    Scrypt { n: u64, r: u32, p: u32, dklen: usize, salt: String },
+    Pbkdf2 { c: u32, prf: String, dklen: usize, salt: String },
+}
+
+impl LocalKey {
+    /// From the text of a keystore file and its password. Takes about a second: not for the threads of a runtime.
+    ///
+    /// # Errors
+    /// [`KeyError::Password`], [`KeyError::Keystore`], [`KeyError::NotAKey`]
+    pub fn from_keystore(json: &[u8], password: &SecretString) -> Result<LocalKey, KeyError> {
+        if json.len() > MAX_FILE_BYTES {
+            return Err(unsupported("too large"));
+        }
+        let file: File = serde_json::from_slice(json).map_err(|error| KeyError::Keystore(error.to_string()))?;
+        if file.version != 3 {
+            return Err(unsupported("only version 3 is supported"));
+        }
+        let crypto = file.crypto;
+        if crypto.cipher != "aes-128-ctr" {
+            return Err(unsupported("only aes-128-ctr is supported"));
+        }
+        let mut text = Zeroizing::new(digits(&crypto.ciphertext)?);
+        let derived = crypto.kdf.derive(password)?;
+        let (cipher_key, mac_key) = derived.split_at(16);
+        let mac = vault::hash(&[mac_key, &text]);
+        if !bool::from(mac.0.ct_eq(&digits(&crypto.mac)?[..])) {
+            return Err(KeyError::Password);
+        }
+        let mut cipher = Ctr128BE::<Aes128>::new_from_slices(cipher_key, &digits(&crypto.cipherparams.iv)?)
+            .map_err(|_| unsupported("an iv has 16 bytes"))?;
+        cipher.apply_keystream(&mut text);
+        let key = LocalKey::from_bytes(&text)?;
+        let named = file.address.as_deref().map(digits).transpose()?;
+        match named {
+            Some(named) if named != key.address().0 => Err(unsupported("its address is that of another key")),
+            _ => Ok(key),
+        }
+    }
+}
+
+impl Kdf {
+    fn derive(&self, password: &SecretString) -> Result<Zeroizing<[u8; DERIVED_BYTES]>, KeyError> {
+        let password = password.expose_secret().as_bytes();
+        let mut derived = Zeroizing::new([0; DERIVED_BYTES]);
+        let (Kdf::Scrypt { dklen, .. } | Kdf::Pbkdf2 { dklen, .. }) = self;
+        if *dklen != DERIVED_BYTES {
+            return Err(unsupported("dklen has to be 32"));
+        }
+        match self {
+            Kdf::Scrypt { n, r, p, salt, .. } => {
+                let memory = n.saturating_mul(u64::from(*r)).saturating_mul(128);
+                if !n.is_power_of_two() || memory > MAX_SCRYPT_BYTES || *p > MAX_SCRYPT_P {
+                    return Err(unsupported("scrypt with such costs"));
+                }
+                let log_n = u8::try_from(n.ilog2()).map_err(|_| unsupported("scrypt with such costs"))?;
+                let params =
+                    scrypt::Params::new(log_n, *r, *p).map_err(|error| KeyError::Keystore(error.to_string()))?;
+                scrypt::scrypt(password, &digits(salt)?, &params, derived.as_mut())
+                    .map_err(|error| KeyError::Keystore(error.to_string()))?;
+            }
+            Kdf::Pbkdf2 { c, prf, salt, .. } => {
+                if prf != "hmac-sha256" || *c == 0 || *c > MAX_PBKDF2_ROUNDS {
+                    return Err(unsupported("pbkdf2 with such a function or cost"));
+                }
+                pbkdf2::pbkdf2::<Hmac<Sha256>>(password, &digits(salt)?, *c, derived.as_mut())
+                    .map_err(|error| KeyError::Keystore(error.to_string()))?;
+            }
+        }
+        Ok(derived)
+    }
+}
+
+fn digits(text: &str) -> Result<Vec<u8>, KeyError> {
+    hex::digits(text.strip_prefix("0x").unwrap_or(text)).ok_or_else(|| unsupported("not hexadecimal"))
+}
+
+fn unsupported(what: &str) -> KeyError {
+    KeyError::Keystore(what.to_owned())
+}
+
+#[cfg(test)]
+#[path = "keystore_tests.rs"]
+mod tests;

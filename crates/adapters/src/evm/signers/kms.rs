@@ -1,0 +1,219 @@
+//! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`). The private keys never leave it. Never repeats a request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::chain::{Address, SignFault};
+use domain::ports::Answer;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Client, Url, redirect, retry};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::sigv4::{self, Request, Scope};
+use super::{DigestSigner, KeyError, Signature, address_of, check_address, der, public_key, recoverable};
+use crate::evm::rpc::{clean, describe};
+
+const SERVICE: &str = "kms";
+const JSON: &str = "application/x-amz-json-1.1";
+const KEY_SPEC: &str = "ECC_SECG_P256K1";
+/// Longer than any answer of the two operations.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub struct AwsCredentials {
+    /// Not secret.
+    pub access_key_id: String,
+    /// Secret.
+    pub secret_access_key: SecretString,
+    /// For credentials that were lent for a while.
+    pub session_token: Option<SecretString>,
+}
+
+/// Where keys are.
+#[derive(Clone, Debug)]
+pub struct KmsSettings {
+    /// `eu-central-1`
+    pub region: String,
+    /// Another endpoint than the region's own: a VPC endpoint.
+    pub endpoint: Option<String>,
+    /// Who asks.
+    pub credentials: AwsCredentials,
+    /// Longest wait for a connection.
+    pub connect_timeout: Duration,
+    /// Longest wait for a whole answer.
+    pub request_timeout: Duration,
+}
+
+/// KMS of one region.
+pub struct Kms {
+    client: Client,
+    url: Url,
+    /// As the header says it.
+    host: String,
+    region: String,
+    credentials: AwsCredentials,
+}
+
+impl Kms {
+    /// Connects to nothing yet.
+    ///
+    /// # Errors
+    /// [`KeyError::Kms`]: no URL comes of the region or endpoint.
+    pub fn new(settings: &KmsSettings) -> Result<Arc<Kms>, KeyError> {
+        let own = format!("https://kms.{}.amazonaws.com/", settings.region);
+        let url = settings.endpoint.as_deref().unwrap_or(&own);
+        let url = Url::parse(url).map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
+        let here = matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
+        let name = url.host_str().ok_or_else(|| KeyError::Kms("an endpoint without a host".to_owned()))?;
+        if url.scheme() != "https" && !(url.scheme() == "http" && here) {
+            return Err(KeyError::Kms("only https is allowed (plain http to this machine itself excepted)".to_owned()));
+        }
+        let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+        let builder = Client::builder();
+        // Without TLS nobody is trusted: the system's certificates need no reading.
+        let builder = if url.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
+        let client = builder
+            .connect_timeout(settings.connect_timeout)
+            .timeout(settings.request_timeout)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .build()
+            .map_err(|error| KeyError::Kms(describe(error)))?;
+        let (region, credentials) = (settings.region.clone(), settings.credentials.clone());
+        Ok(Arc::new(Kms { client, url, host, region, credentials }))
+    }
+
+    /// The key of this id, ARN or alias; asks for its public half.
+    ///
+    /// # Errors
+    /// [`KeyError::Kms`], [`KeyError::NotAKey`], [`KeyError::Address`]
+    pub async fn key(self: &Arc<Self>, id: &str, expected: Option<Address>) -> Result<KmsSigner, KeyError> {
+        let public: PublicKey = self.call("TrentService.GetPublicKey", &KeyOnly { key_id: id }).await?;
+        if public.key_spec != KEY_SPEC {
+            return Err(KeyError::NotAKey(format!("{} instead of {KEY_SPEC}", clean(&public.key_spec))));
+        }
+        let spki = STANDARD.decode(&public.public_key).map_err(|_| unreadable("public key"))?;
+        let point = der::secp256k1_public_key(&spki).ok_or_else(|| unreadable("public key"))?;
+        let address = check_address(address_of(&public_key(point)?), expected)?;
+        Ok(KmsSigner { kms: Arc::clone(self), id: id.to_owned(), address })
+    }
+
+    async fn call<T: DeserializeOwned>(&self, target: &str, body: &impl Serialize) -> Result<T, KeyError> {
+        let body = serde_json::to_vec(body).map_err(|error| KeyError::Kms(error.to_string()))?;
+        let at = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let token = self.credentials.session_token.as_ref().map(ExposeSecret::expose_secret);
+        let mut headers = vec![("content-type", JSON), ("host", self.host.as_str()), ("x-amz-date", at.as_str())];
+        headers.extend(token.map(|token| ("x-amz-security-token", token)));
+        headers.push(("x-amz-target", target));
+        let request = Request { method: "POST", path: "/", query: "", headers: &headers, body: &body };
+        let scope = Scope { at: &at, region: &self.region, service: SERVICE };
+        let (access_key, secret) =
+            (&self.credentials.access_key_id, self.credentials.secret_access_key.expose_secret());
+        let authorization = sigv4::authorization(&request, &scope, access_key, secret);
+
+        let mut post =
+            self.client.post(self.url.clone()).header(CONTENT_TYPE, JSON).header(AUTHORIZATION, authorization);
+        for (name, value) in headers.iter().filter(|(name, _)| name.starts_with("x-amz-")) {
+            post = post.header(*name, *value);
+        }
+        let failed = |error| KeyError::Kms(describe(error));
+        let mut response = post.body(body).send().await.map_err(failed)?;
+        let status = response.status();
+        let mut answer = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(KeyError::Kms(format!("an answer of more than {MAX_ANSWER_BYTES} bytes")));
+            }
+            answer.extend_from_slice(&chunk);
+        }
+        if !status.is_success() {
+            let refusal: Refusal = serde_json::from_slice(&answer).unwrap_or_default();
+            return Err(KeyError::Kms(clean(&format!("HTTP {status}: {} {}", refusal.kind, refusal.message))));
+        }
+        serde_json::from_slice(&answer).map_err(|error| KeyError::Kms(error.to_string()))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct KeyOnly<'a> {
+    key_id: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct ToSign<'a> {
+    key_id: &'a str,
+    /// The digest, in base64.
+    message: String,
+    message_type: &'static str,
+    signing_algorithm: &'static str,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct PublicKey {
+    public_key: String,
+    key_spec: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct SignedDigest {
+    signature: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Refusal {
+    #[serde(default, rename = "__type")]
+    kind: String,
+    #[serde(default, alias = "Message")]
+    message: String,
+}
+
+/// One key in KMS.
+pub struct KmsSigner {
+    kms: Arc<Kms>,
+    id: String,
+    address: Address,
+}
+
+impl KmsSigner {
+    async fn sign_digest(&self, digest: &[u8; 32]) -> Result<Signature, SignFault> {
+        let body = ToSign {
+            key_id: &self.id,
+            message: STANDARD.encode(digest),
+            message_type: "DIGEST",
+            signing_algorithm: "ECDSA_SHA_256",
+        };
+        let failed = |error: KeyError| SignFault::Failed(error.to_string());
+        let signed: SignedDigest = self.kms.call("TrentService.Sign", &body).await.map_err(failed)?;
+        let signature = STANDARD.decode(&signed.signature).map_err(|_| failed(unreadable("signature")))?;
+        let (r, s) = der::ecdsa_signature(&signature).ok_or_else(|| failed(unreadable("signature")))?;
+        recoverable(digest, r, s, &self.address)
+    }
+}
+
+impl DigestSigner for KmsSigner {
+    fn address(&self) -> Address {
+        self.address
+    }
+
+    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>> {
+        Box::pin(self.sign_digest(digest))
+    }
+}
+
+fn unreadable(what: &str) -> KeyError {
+    KeyError::Kms(format!("an unreadable {what}"))
+}
+
+#[cfg(test)]
+#[path = "kms_tests.rs"]
+mod tests;

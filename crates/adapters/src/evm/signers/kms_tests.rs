@@ -1,0 +1,212 @@
+//! Tests of the KMS signer against a double that checks the request's signature by itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use k256::ecdsa::SigningKey;
+use k256::ecdsa::signature::hazmat::PrehashSigner as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::*;
+
+const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+const KEY_ID: &str = "alias/operator";
+
+/// What the double does wrong.
+#[derive(Clone, Copy, PartialEq)]
+enum Mischief {
+    None,
+    OtherKey,
+    OtherCurve,
+    NotDer,
+    Garbage,
+}
+
+struct Double {
+    key: SigningKey,
+    mischief: Mischief,
+    refused: AtomicUsize,
+}
+
+impl Double {
+    fn serve(mischief: Mischief) -> (Arc<Double>, String) {
+        let key = SigningKey::from_slice(&[42; 32]).expect("key");
+        let double = Arc::new(Double { key, mischief, refused: AtomicUsize::new(0) });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("port");
+        listener.set_nonblocking(true).expect("listener");
+        let url = format!("http://{}", listener.local_addr().expect("address"));
+        let serving = Arc::clone(&double);
+        tokio::spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("listener");
+            while let Ok((mut socket, _)) = listener.accept().await {
+                let request = read_request(&mut socket).await;
+                let (status, body) = serving.answer(&request);
+                let body = body.to_string();
+                let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+                socket.write_all((head + &body).as_bytes()).await.expect("answer");
+            }
+        });
+        (double, url)
+    }
+
+    /// Checks the signature over what came in, then does what was asked.
+    fn answer(&self, request: &Incoming) -> (&'static str, Value) {
+        if request.headers.get("authorization") != Some(&request.expected_authorization()) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            let text = "The request signature we calculated does not match";
+            return ("400 Bad Request", json!({"__type": "InvalidSignatureException", "message": text}));
+        }
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        assert_eq!(body["KeyId"], KEY_ID);
+        match request.headers["x-amz-target"].as_str() {
+            "TrentService.GetPublicKey" => ("200 OK", self.public_key()),
+            "TrentService.Sign" => {
+                assert_eq!(
+                    (&body["MessageType"], &body["SigningAlgorithm"]),
+                    (&json!("DIGEST"), &json!("ECDSA_SHA_256"))
+                );
+                let digest = STANDARD.decode(body["Message"].as_str().expect("text")).expect("base64");
+                ("200 OK", json!({"KeyId": KEY_ID, "Signature": STANDARD.encode(self.sign(&digest))}))
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    fn public_key(&self) -> Value {
+        let spec = if self.mischief == Mischief::OtherCurve { "ECC_NIST_P256" } else { KEY_SPEC };
+        let head = [0x30, 0x56, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4, 0, 0x0a];
+        let point = self.key.verifying_key().to_encoded_point(false);
+        let mut spki = [&head[..], &[3, 0x42, 0], point.as_bytes()].concat();
+        if self.mischief == Mischief::Garbage {
+            spki.truncate(40);
+        }
+        json!({"KeyId": KEY_ID, "KeySpec": spec, "KeyUsage": "SIGN_VERIFY", "PublicKey": STANDARD.encode(spki)})
+    }
+
+    fn sign(&self, digest: &[u8]) -> Vec<u8> {
+        let other = SigningKey::from_slice(&[43; 32]).expect("key");
+        let key = if self.mischief == Mischief::OtherKey { &other } else { &self.key };
+        let signature: k256::ecdsa::Signature = key.sign_prehash(digest).expect("signature");
+        let mut der = signature.to_der().as_bytes().to_vec();
+        if self.mischief == Mischief::NotDer {
+            der.push(0);
+        }
+        der
+    }
+}
+
+struct Incoming {
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+impl Incoming {
+    /// What the header has to be, from the headers that came in rather than from those that were meant to go out.
+    fn expected_authorization(&self) -> String {
+        let header = |name: &str| self.headers.get(name).cloned().unwrap_or_default();
+        let authorization = header("authorization");
+        let signed = authorization.split("SignedHeaders=").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("");
+        for name in ["host", "x-amz-date", "x-amz-target", "content-type"] {
+            assert!(signed.split(';').any(|one| one == name), "{name} is not signed");
+        }
+        let headers: Vec<(String, String)> = signed.split(';').map(|name| (name.to_owned(), header(name))).collect();
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        let request = Request { method: "POST", path: "/", query: "", headers: &headers, body: &self.body };
+        let scope = Scope { at: &header("x-amz-date"), region: "eu-central-1", service: "kms" };
+        sigv4::authorization(&request, &scope, "AKIDEXAMPLE", SECRET)
+    }
+}
+
+async fn read_request(socket: &mut tokio::net::TcpStream) -> Incoming {
+    let mut bytes = Vec::new();
+    loop {
+        let read = socket.read_buf(&mut bytes).await.expect("request");
+        assert!(read > 0, "the request ended early");
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
+        let lines = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        let headers: BTreeMap<_, _> = lines.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+        let length: usize = headers["content-length"].parse().expect("length");
+        if bytes.len() == end + 4 + length {
+            return Incoming { headers, body: bytes[end + 4..].to_vec() };
+        }
+    }
+}
+
+fn kms(endpoint: &str, secret: &str, token: Option<&str>) -> Arc<Kms> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let credentials = AwsCredentials {
+        access_key_id: "AKIDEXAMPLE".to_owned(),
+        secret_access_key: secret.into(),
+        session_token: token.map(Into::into),
+    };
+    let settings = KmsSettings {
+        region: "eu-central-1".to_owned(),
+        endpoint: Some(endpoint.to_owned()),
+        credentials,
+        connect_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(5),
+    };
+    Kms::new(&settings).expect("KMS")
+}
+
+#[tokio::test]
+async fn a_digest_is_signed_by_the_key_of_the_address() {
+    let (double, url) = Double::serve(Mischief::None);
+    for token in [None, Some("lent")] {
+        let signer = kms(&url, SECRET, token).key(KEY_ID, None).await.expect("key");
+        assert_eq!(signer.address(), address_of(double.key.verifying_key()));
+        for number in 0..4 {
+            let signature = signer.sign(&[number; 32]).await.expect("signature");
+            assert!(signature.s[0] < 0x80);
+        }
+    }
+    assert_eq!(double.refused.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_request_with_another_secret_is_refused_by_the_double() {
+    let (double, url) = Double::serve(Mischief::None);
+    let refused = kms(&url, "another secret", None).key(KEY_ID, None).await.map(|key| key.address());
+    let refused = refused.expect_err("refused").to_string();
+    assert!(refused.contains("InvalidSignatureException"), "{refused}");
+    assert_eq!(double.refused.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_belong_to_the_key_is_not_let_out() {
+    for mischief in [Mischief::OtherKey, Mischief::NotDer] {
+        let (_double, url) = Double::serve(mischief);
+        let signer = kms(&url, SECRET, None).key(KEY_ID, None).await.expect("key");
+        assert!(matches!(signer.sign(&[1; 32]).await, Err(SignFault::Failed(_))));
+    }
+    for mischief in [Mischief::OtherCurve, Mischief::Garbage] {
+        let (_double, url) = Double::serve(mischief);
+        assert!(kms(&url, SECRET, None).key(KEY_ID, None).await.is_err());
+    }
+    let (_double, url) = Double::serve(Mischief::None);
+    let other = kms(&url, SECRET, None).key(KEY_ID, Some(Address([1; 20]))).await;
+    assert!(matches!(other, Err(KeyError::Address { .. })));
+}
+
+#[test]
+fn a_key_store_beyond_this_machine_is_asked_over_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    for (endpoint, allowed) in
+        [(None, true), (Some("https://vpce.example"), true), (Some("http://vpce.example"), false)]
+    {
+        let settings = KmsSettings {
+            region: "eu-central-1".to_owned(),
+            endpoint: endpoint.map(str::to_owned),
+            credentials: AwsCredentials {
+                access_key_id: String::new(),
+                secret_access_key: "".into(),
+                session_token: None,
+            },
+            connect_timeout: Duration::from_secs(1),
+            request_timeout: Duration::from_secs(1),
+        };
+        assert_eq!(Kms::new(&settings).is_ok(), allowed, "{endpoint:?}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Keys that sign 32-byte digests, wherever they live. Whatever a key store answers is checked here, for all of them
+//! alike: a signature that does not belong to the expected address is never let out.
+
+mod der;
+mod keystore;
+mod kms;
+mod local;
+mod pkcs11;
+mod sigv4;
+mod tenant_keys;
+
+use domain::chain::{Address, SignFault, vault};
+use domain::ports::Answer;
+use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
+
+pub use kms::{AwsCredentials, Kms, KmsSettings, KmsSigner};
+pub use local::{LocalKey, derive};
+pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};
+pub use tenant_keys::TenantKeys;
+
+/// A secp256k1 signature with the parity that tells whose it is. `s` is in the lower half of the order (EIP-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Big-endian.
+    pub r: [u8; 32],
+    /// Big-endian.
+    pub s: [u8; 32],
+    /// Whether the y of the point r is odd (`yParity`).
+    pub odd_y: bool,
+}
+
+/// One key.
+pub trait DigestSigner: Send + Sync {
+    /// Whose signature it is.
+    fn address(&self) -> Address;
+    /// Signs a digest.
+    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>>;
+}
+
+/// Why a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Plain hexadecimal where that is not allowed.
+    #[error("a key in plain text is refused here: use an encrypted keystore, PKCS#11 or KMS")]
+    PlainText,
+    /// Not a secp256k1 key.
+    #[error("not a secp256k1 key: {0}")]
+    NotAKey(String),
+    /// The keystore file cannot be read or has what is not supported.
+    #[error("keystore: {0}")]
+    Keystore(String),
+    /// The password of a keystore is another one.
+    #[error("keystore: wrong password")]
+    Password,
+    /// PKCS#11 does not answer as expected.
+    #[error("PKCS#11: {0}")]
+    Pkcs11(String),
+    /// KMS does not answer as expected.
+    #[error("AWS KMS: {0}")]
+    Kms(String),
+    /// The key's address is another one than configured.
+    #[error("the key belongs to {found}, not to {expected}")]
+    Address {
+        /// The key's.
+        found: Address,
+        /// The configured one.
+        expected: Address,
+    },
+    /// One key for two tenants or two roles: neither nonces nor the four eyes would be theirs.
+    #[error("{0} would sign for two: every tenant's every role needs a key of its own")]
+    Shared(Address),
+}
+
+/// Makes a key store's `r` and `s` an Ethereum signature of `expected`.
+///
+/// HSMs answer either of the two valid `s`, and no parity: `s` is brought to the lower half, both parities are tried,
+/// and the one that gives the expected address is taken.
+///
+/// # Errors
+/// [`SignFault::Failed`]: it is not that address's signature.
+fn recoverable(digest: &[u8; 32], r: &[u8], s: &[u8], expected: &Address) -> Result<Signature, SignFault> {
+    let failed = |what: &str| SignFault::Failed(format!("{what} (expected of {expected})"));
+    let (Some(r), Some(s)) = (scalar(r), scalar(s)) else { return Err(failed("not a signature")) };
+    let signature = Ecdsa::from_scalars(r, s).map_err(|_| failed("not a signature"))?;
+    let signature = signature.normalize_s().unwrap_or(signature);
+    for odd_y in [false, true] {
+        let key = VerifyingKey::recover_from_prehash(digest, &signature, RecoveryId::new(odd_y, false));
+        if key.is_ok_and(|key| address_of(&key) == *expected) {
+            let (r, s) = signature.split_bytes();
+            return Ok(Signature { r: r.into(), s: s.into(), odd_y });
+        }
+    }
+    Err(failed("a signature of another key"))
+}
+
+/// A big-endian integer of at most 32 bytes, with or without leading zeros.
+fn scalar(bytes: &[u8]) -> Option<[u8; 32]> {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let digits = &bytes[zeros..];
+    let mut word = [0; 32];
+    word.get_mut(32_usize.checked_sub(digits.len())?..)?.copy_from_slice(digits);
+    Some(word)
+}
+
+/// The address of a public key: the last 20 bytes of the hash of its two coordinates.
+fn address_of(key: &VerifyingKey) -> Address {
+    let point = key.to_encoded_point(false);
+    let hash = vault::hash(&[&point.as_bytes()[1..]]);
+    let mut address = [0; 20];
+    address.copy_from_slice(&hash.0[12..]);
+    Address(address)
+}
+
+/// Reads a public key in SEC1 form (`04`, x, y).
+fn public_key(sec1: &[u8]) -> Result<VerifyingKey, KeyError> {
+    VerifyingKey::from_sec1_bytes(sec1).map_err(|error| KeyError::NotAKey(error.to_string()))
+}
+
+/// Refuses a key whose address is another one than the configured.
+fn check_address(found: Address, expected: Option<Address>) -> Result<Address, KeyError> {
+    match expected {
+        Some(expected) if expected != found => Err(KeyError::Address { found, expected }),
+        _ => Ok(found),
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

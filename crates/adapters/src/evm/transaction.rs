@@ -1,0 +1,66 @@
+//! EIP-1559 transactions as bytes (EIP-2718 type 2). The same input is always the same digest; nothing is filled in.
+
+use domain::chain::{Address, Fees, Signed, TxHash, vault};
+
+use super::rlp::List;
+use super::signers::Signature;
+
+/// The type byte of EIP-1559.
+const TYPE: u8 = 2;
+
+/// A transaction before it is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// EIP-155 chain id.
+    pub chain_id: u64,
+    /// Its place among the signer's transactions.
+    pub nonce: u64,
+    /// What it pays for gas.
+    pub fees: Fees,
+    /// Most gas that it may use.
+    pub gas_limit: u64,
+    /// Whom it calls or pays; `None` = it creates a contract.
+    pub to: Option<Address>,
+    /// Wei that goes along.
+    pub value: u128,
+    /// Call data, or creation code.
+    pub data: Vec<u8>,
+}
+
+impl Transaction {
+    fn fields(&self) -> List {
+        List::default()
+            .number(u128::from(self.chain_id))
+            .number(u128::from(self.nonce))
+            .number(self.fees.max_priority_fee)
+            .number(self.fees.max_fee)
+            .number(u128::from(self.gas_limit))
+            .bytes(self.to.as_ref().map_or(&[], |to| &to.0))
+            .number(self.value)
+            .bytes(&self.data)
+            // The access list.
+            .list(List::default())
+    }
+
+    /// What is signed.
+    pub fn digest(&self) -> [u8; 32] {
+        vault::hash(&[&[TYPE], &self.fields().finish()]).0
+    }
+
+    /// The bytes to broadcast.
+    pub fn signed(&self, signature: &Signature) -> Signed {
+        let fields = self.fields().number(u128::from(signature.odd_y)).word(&signature.r).word(&signature.s);
+        let mut raw = vec![TYPE];
+        raw.extend(fields.finish());
+        Signed { hash: hash_of(&raw), raw }
+    }
+}
+
+/// The hash that a signed transaction is known by.
+pub fn hash_of(raw: &[u8]) -> TxHash {
+    TxHash(vault::hash(&[raw]).0)
+}
+
+#[cfg(test)]
+#[path = "transaction_tests.rs"]
+mod tests;
