@@ -12,6 +12,7 @@ pub mod json;
 pub mod key_ring;
 pub mod limits;
 pub mod openapi;
+pub mod pay_page;
 pub mod payments_v2;
 pub mod problem;
 pub mod request_id;

@@ -3,3 +3,6 @@
 pub mod decode;
 pub mod limits;
 pub mod operations;
+pub mod render;
+#[cfg(test)]
+pub(crate) mod samples;

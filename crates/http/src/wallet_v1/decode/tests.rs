@@ -12,6 +12,7 @@ use crate::decode::Rejection;
 
 /// Field and rule of every fault.
 type Told = Vec<(&'static str, &'static str)>;
+type Reader = fn(Option<&str>) -> Told;
 
 fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     match result {
@@ -285,7 +286,7 @@ fn lists_are_paged_from_0_by_20_and_at_most_100() {
     for (entries, pages) in [(0, 0), (1, 1), (20, 1), (21, 2)] {
         assert_eq!((Page { page: 0, limit: 20 }).pages_of(entries), pages);
     }
-    let readers: [(&str, fn(Option<&str>) -> Told); 5] = [
+    let readers: [(&str, Reader); 5] = [
         ("requests", |query| faults(requests(query))),
         ("transactions", |query| faults(transactions(query))),
         ("orders", |query| faults(orders(query))),

@@ -1,0 +1,169 @@
+//! The sender's details as the form sends them (`experience.md`, "Pay page"): every fault at once, each beside its field.
+
+use domain::e164::is_e164;
+use domain::email::{EMAIL_MAX_BYTES, is_email};
+use domain::payment_request::SenderDetails;
+
+use crate::decode::query::Query;
+
+const NAME_MAX_CHARS: usize = 70;
+const PHONE_MAX_CHARS: usize = 32;
+const PROVIDER_MAX_CHARS: usize = 100;
+
+/// One field of the form with what was typed into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    /// What was typed.
+    pub value: String,
+    /// What is wrong with it, for the sender.
+    pub fault: Option<&'static str>,
+}
+
+impl Field {
+    /// Whether something is wrong with it.
+    pub const fn is_wrong(&self) -> bool {
+        self.fault.is_some()
+    }
+}
+
+/// The form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// `first_name`
+    pub first_name: Field,
+    /// `last_name`
+    pub last_name: Field,
+    /// `email`; may be left empty.
+    pub email: Field,
+    /// `phone_number`
+    pub phone_number: Field,
+    /// `custodial_provider`
+    pub custodial_provider: Field,
+}
+
+impl Form {
+    /// What the body of a POST says.
+    ///
+    /// # Errors
+    /// The form with what is wrong with it.
+    pub fn read(body: &[u8]) -> Result<SenderDetails, Box<Form>> {
+        let text = std::str::from_utf8(body).unwrap_or_default();
+        let mut query = Query::of(Some(text));
+        let mut field = |name, max, check: fn(&str) -> Option<&'static str>| {
+            let value = query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
+            let fault = if value.chars().any(char::is_control) {
+                Some("Please use letters and numbers only.")
+            } else if value.chars().count() > max {
+                Some("This is too long.")
+            } else {
+                check(&value)
+            };
+            Field { value, fault }
+        };
+        let form = Form {
+            first_name: field("first_name", NAME_MAX_CHARS, |text| missing(text, "Please enter your first name.")),
+            last_name: field("last_name", NAME_MAX_CHARS, |text| missing(text, "Please enter your last name.")),
+            email: field("email", EMAIL_MAX_BYTES, email_fault),
+            phone_number: field("phone_number", PHONE_MAX_CHARS, phone_fault),
+            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| {
+                missing(text, "Please enter the app or exchange you are paying from.")
+            }),
+        };
+        if form.has_faults() { Err(Box::new(form)) } else { Ok(form.details()) }
+    }
+
+    /// Whether anything is wrong.
+    pub fn has_faults(&self) -> bool {
+        [&self.first_name, &self.last_name, &self.email, &self.phone_number, &self.custodial_provider]
+            .into_iter()
+            .any(Field::is_wrong)
+    }
+
+    fn details(self) -> SenderDetails {
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        SenderDetails {
+            first_name: some(self.first_name.value),
+            last_name: some(self.last_name.value),
+            email: some(self.email.value),
+            phone_number: some(compact(&self.phone_number.value)),
+            custodial_provider: some(self.custodial_provider.value),
+        }
+    }
+}
+
+fn missing(text: &str, fault: &'static str) -> Option<&'static str> {
+    text.is_empty().then_some(fault)
+}
+
+fn email_fault(text: &str) -> Option<&'static str> {
+    let right = text.is_empty() || is_email(text);
+    (!right).then_some("Please check the e-mail address.")
+}
+
+fn phone_fault(text: &str) -> Option<&'static str> {
+    let fault = "Please enter your phone number with its country code, for example +971 50 123 4567.";
+    (!is_e164(&compact(text))).then_some(fault)
+}
+
+/// A telephone number as people write it, in its international form: without spaces and the like, 00 as +.
+fn compact(text: &str) -> String {
+    let kept: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
+    match kept.strip_prefix("00") {
+        Some(rest) => format!("+{rest}"),
+        None => kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = "first_name=+Asha+&last_name=Khan&email=asha%40example.com&phone_number=0092+300-1234567&custodial_provider=Binance";
+
+    #[test]
+    fn a_form_is_read_as_people_fill_it_in() {
+        let details = Form::read(FULL.as_bytes()).expect("valid");
+        assert_eq!(
+            details,
+            SenderDetails {
+                first_name: Some("Asha".to_owned()),
+                last_name: Some("Khan".to_owned()),
+                email: Some("asha@example.com".to_owned()),
+                phone_number: Some("+923001234567".to_owned()),
+                custodial_provider: Some("Binance".to_owned()),
+            }
+        );
+        let without = FULL.replace("asha%40example.com", "");
+        assert_eq!(Form::read(without.as_bytes()).expect("valid").email, None);
+    }
+
+    #[test]
+    fn every_fault_is_told_beside_its_field_and_what_was_typed_stays() {
+        let form = Form::read(b"").expect_err("everything is missing");
+        let wrong = |form: &Form| {
+            [&form.first_name, &form.last_name, &form.email, &form.phone_number, &form.custodial_provider]
+                .map(Field::is_wrong)
+        };
+        assert_eq!(wrong(&form), [true, true, false, true, true]);
+        for (from, to, at) in [
+            ("first_name=+Asha+", "first_name=%20", 0),
+            ("last_name=Khan", "last_name=a%0Ab", 1),
+            ("asha%40example.com", "asha", 2),
+            ("0092+300-1234567", "0300+1234567", 3),
+            ("Binance", &"x".repeat(101), 4),
+        ] {
+            let form = Form::read(FULL.replace(from, to).as_bytes()).expect_err("wrong");
+            assert_eq!(wrong(&form).iter().position(|wrong| *wrong), Some(at));
+            assert_eq!(wrong(&form).iter().filter(|wrong| **wrong).count(), 1);
+        }
+        let form = Form::read(FULL.replace("asha%40example.com", "asha").as_bytes()).expect_err("wrong");
+        assert_eq!((form.email.value.as_str(), form.first_name.value.as_str()), ("asha", "Asha"));
+    }
+
+    #[test]
+    fn a_body_that_is_no_form_is_an_empty_one() {
+        for body in [&b"\xff\xfe"[..], b"{}", b"first_name=%FF", b"first_name=a&first_name=b"] {
+            assert!(Form::read(body).expect_err("wrong").first_name.is_wrong());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Which view a link has, for every state of its request and of what has come.
+
+use domain::payment_request::Received;
+
+use super::*;
+use crate::wallet_v1::samples::{T0, deposit, request};
+
+fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View {
+    let arrived = arrived.iter().filter_map(|state| Incoming::of(&deposit(*state), Some((1, 12)))).collect();
+    View::of(request, arrived, true, known, T0)
+}
+
+#[test]
+fn the_address_comes_after_the_details() {
+    let asked = request();
+    assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![] });
+    let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
+    assert_eq!(view(&asked, &[], true), View::Send { offers, arrived: vec![] });
+}
+
+#[test]
+fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
+    let flexible = PaymentRequest { asked: Asked::Flexible, ..request() };
+    let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
+    assert_eq!(view(&flexible, &[], true), View::Send { offers: any.to_vec(), arrived: vec![] });
+    let asked = Asked::Fiat {
+        currency: domain::currency::Currency::Pkr,
+        micros: 2_800_000_000,
+        usdc: 10_000_000,
+        usdt: 10_050_000,
+    };
+    let View::Send { offers, .. } = view(&PaymentRequest { asked, ..request() }, &[], true) else {
+        panic!("the address is shown");
+    };
+    assert_eq!(offers.iter().map(|offer| offer.minor).collect::<Vec<_>>(), [Some(10_000_000), Some(10_050_000)]);
+    assert_eq!(amount_asked(&asked).as_deref(), Some("2800.00 PKR"));
+    assert_eq!(amount_asked(&Asked::Flexible), None);
+}
+
+#[test]
+fn nobody_is_asked_to_pay_what_is_on_its_way() {
+    for known in [false, true] {
+        let seen = view(&request(), &[DepositState::Seen], known);
+        assert!(matches!(&seen, View::Status { arrived, .. } if arrived.len() == 1), "{seen:?}");
+        assert_eq!((seen.step(), seen.is_waiting()), (3, true));
+    }
+}
+
+#[test]
+fn what_is_left_of_a_partial_payment_can_be_sent() {
+    let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
+    let View::Send { offers, arrived } = view(&partial, &[DepositState::Completed], true) else {
+        panic!("the address is shown");
+    };
+    assert_eq!((offers, arrived.len()), (vec![Offer { coin: StableCoin::Usdc, minor: Some(12_750_000) }], 1));
+    assert!(
+        matches!(view(&partial, &[DepositState::Completed], false), View::Details { arrived } if arrived.len() == 1)
+    );
+}
+
+#[test]
+fn a_link_that_takes_nothing_looks_the_same_whatever_the_reason() {
+    let expired = PaymentRequest { state: RequestState::Expired, ..request() };
+    let cancelled = PaymentRequest { state: RequestState::Cancelled, ..request() };
+    let overdue = PaymentRequest { expires_at: T0, ..request() };
+    for link in [&expired, &cancelled, &overdue] {
+        for known in [false, true] {
+            assert_eq!(view(link, &[], known), View::Closed);
+            assert_eq!(view(link, &[DepositState::Orphaned], known), View::Closed);
+        }
+    }
+    assert_eq!(View::of(&request(), vec![], false, true, T0), View::Closed);
+}
+
+#[test]
+fn what_has_come_is_followed_after_the_link_has_ended() {
+    let paid =
+        PaymentRequest { state: RequestState::Paid, received: Received { usdc: 25_500_000, usdt: 0 }, ..request() };
+    let expired = PaymentRequest { state: RequestState::Expired, ..request() };
+    for link in [&paid, &expired] {
+        for (state, step, waiting) in [
+            (DepositState::Seen, 3, true),
+            (DepositState::Held, 4, true),
+            (DepositState::Screening, 4, true),
+            (DepositState::InReview, 4, true),
+            (DepositState::Approved, 4, true),
+            (DepositState::Suspended, 4, true),
+            (DepositState::Completed, 5, false),
+            (DepositState::Rejected, 5, false),
+            (DepositState::LegalHold, 5, false),
+            (DepositState::Refunding, 5, false),
+            (DepositState::Refunded, 5, false),
+            (DepositState::Failed, 5, false),
+        ] {
+            let shown = view(link, &[state], false);
+            assert!(matches!(shown, View::Status { .. }), "{state:?}");
+            assert_eq!((shown.step(), shown.is_waiting()), (step, waiting), "{state:?}");
+        }
+    }
+    let late = PaymentRequest { late: true, received: Received { usdc: 25_500_000, usdt: 0 }, ..expired };
+    assert!(matches!(
+        view(&late, &[DepositState::Screening], false),
+        View::Status { notice: RequestException::Late, .. }
+    ));
+}

@@ -1,0 +1,31 @@
+//! The specification's resources as JSON, written straight from domain values: snake_case names, every amount a string
+//! (specification: "Resources and their fields", "Events").
+
+mod amounts;
+mod control;
+mod events;
+mod order;
+mod request;
+mod transaction;
+mod wallet;
+
+pub use amounts::{coin, money};
+pub use control::{blacklisted, blocked, delivery, review, reviewed, unblocked};
+pub use events::{event, event_body};
+pub use order::{Quoted, listed_order, order, quoted};
+pub use request::{Links, created_request, listed_request};
+pub use transaction::{exchanged, received};
+pub use wallet::{AssetLine, Holdings, found_wallet, provisioned};
+
+use super::decode::Page;
+use crate::write::ObjectWriter;
+
+/// `pagination` of a list with so many entries in all.
+pub fn pagination(out: &mut ObjectWriter<'_>, page: Page, total_count: i64) {
+    out.object("pagination", |out| {
+        out.integer("page", page.page);
+        out.integer("limit", page.limit);
+        out.integer("total_count", total_count);
+        out.integer("total_pages", page.pages_of(total_count));
+    });
+}

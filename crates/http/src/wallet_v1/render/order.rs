@@ -1,0 +1,103 @@
+//! Exchange rates and orders.
+
+use domain::currency::StableCoin;
+use domain::decimal::Decimal;
+use domain::exchange::{BankAccount, ExchangeOrder};
+use domain::money::Money;
+use domain::time::Timestamp;
+
+use super::amounts::{coin, money};
+use crate::write::ObjectWriter;
+
+/// `order_type`: there is one.
+const EXCHANGE: &str = "EXCHANGE";
+/// Characters of an account that a mask leaves at its end.
+const MASK_LEAVES: usize = 4;
+/// Characters of an IBAN that a mask leaves at its beginning: country and check digits.
+const IBAN_HEAD: usize = 4;
+
+/// A rate as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quoted {
+    /// The coin.
+    pub from: StableCoin,
+    /// Units of the destination for one coin, before the spread.
+    pub rate: Decimal,
+    /// Our fee as a fraction.
+    pub spread: Decimal,
+    /// What the recipient gets.
+    pub estimated: Money,
+    /// Until when it is valid.
+    pub valid_until: Timestamp,
+}
+
+/// The answer to a question for the rate.
+pub fn quoted(out: &mut ObjectWriter<'_>, quote: &Quoted) {
+    out.text("from_currency", quote.from.currency().code());
+    out.text("to_currency", quote.estimated.currency.code());
+    out.plain("rate", quote.rate);
+    out.plain("spread", quote.spread);
+    out.text("estimated_amount", &money(quote.estimated));
+    out.time("valid_until", quote.valid_until);
+    // A question locks nothing: an order does.
+    out.flag("rate_locked", false);
+}
+
+/// An order.
+pub fn order(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
+    out.plain("order_id", order.id);
+    out.text("order_type", EXCHANGE);
+    out.text("from_amount", &coin(order.minor));
+    out.text("from_currency", order.coin.currency().code());
+    out.text("to_amount", &money(order.payout));
+    out.text("to_currency", order.payout.currency.code());
+    out.plain("exchange_rate", order.rate);
+    out.plain("spread", order.spread);
+    out.text("status", order.state.status().name());
+    out.flag("rate_locked", order.locked_until.is_some());
+    out.time("created_at", order.created_at);
+    out.time("estimated_settlement", order.estimated_settlement);
+    // What goes wrong inside is told once the coins are back.
+    if let Some(failure) = order.failure.filter(|_| order.state.is_terminal()) {
+        out.text("failure_reason", failure.name());
+        out.text("error_message", failure.message());
+    }
+}
+
+/// An order in a list: with what became of it, and its account masked.
+pub fn listed_order(out: &mut ObjectWriter<'_>, listed: &ExchangeOrder) {
+    order(out, listed);
+    out.object("bank_account", |out| masked(out, &listed.bank));
+    out.text_or_null("settlement_reference", listed.settlement_reference.as_deref());
+    out.time_or_null("settled_at", listed.settled_at);
+}
+
+fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
+    out.text_or_null("iban", account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD)).as_deref());
+    out.text_or_null("account_number", account.account_number.as_deref().map(|number| mask(number, 0)).as_deref());
+    out.text_or_null("bank_code", account.bank_code.as_deref());
+    out.text("account_holder_name", &account.holder);
+}
+
+/// The text with stars in place of all but its first `head` and its last four characters; a short one is all stars.
+fn mask(text: &str, head: usize) -> String {
+    let chars = text.chars().count();
+    if chars <= head + 2 * MASK_LEAVES {
+        return "*".repeat(chars);
+    }
+    let shown = |at: usize| at < head || at >= chars - MASK_LEAVES;
+    text.chars().enumerate().map(|(at, c)| if shown(at) { c } else { '*' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_leaves_the_ends_of_long_numbers_only() {
+        assert_eq!(mask("PK36SCBL0000001123456702", 4), "PK36****************6702");
+        assert_eq!(mask("001123456702", 0), "********6702");
+        assert_eq!(mask("12345678", 0), "********");
+        assert_eq!(mask("7", 0), "*");
+    }
+}

@@ -1,0 +1,126 @@
+//! Payment requests.
+
+use domain::currency::StableCoin;
+use domain::payment_request::{Asked, PaymentRequest, Received};
+
+use super::amounts::coin;
+use crate::write::ObjectWriter;
+
+/// Where payment pages are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// Address of the service, without a slash at its end.
+    pub base_url: String,
+}
+
+impl Links {
+    /// `payment_link`: names neither wallet nor request.
+    pub fn payment_link(&self, token: &str) -> String {
+        format!("{}/pay/{token}", self.base_url)
+    }
+
+    /// `qr_code_url`: an image of the link.
+    pub fn qr_code_url(&self, token: &str) -> String {
+        format!("{}/pay/{token}/qr.svg", self.base_url)
+    }
+}
+
+/// The answer to the creation of a request.
+pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, links: &Links) {
+    out.plain("payment_request_id", request.id);
+    out.text("payment_link", &links.payment_link(&request.token));
+    out.text("qr_code_url", &links.qr_code_url(&request.token));
+    out.plain("escrow_address", request.escrow);
+    amount(out, &request.asked);
+    out.text("status", request.state.name());
+    out.time("created_at", request.created_at);
+    out.time("expires_at", request.expires_at);
+}
+
+/// A request in a list: neither escrow nor code, but how far it is paid.
+pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, links: &Links) {
+    out.plain("payment_request_id", request.id);
+    out.text("payment_link", &links.payment_link(&request.token));
+    amount(out, &request.asked);
+    out.text("status", request.state.name());
+    out.time("created_at", request.created_at);
+    out.time("expires_at", request.expires_at);
+    let (received, due) = paid(&request.asked, &request.received);
+    out.text("amount_received", &coin(received));
+    out.text_or_null("amount_due", due.map(coin).as_deref());
+    out.array("received", |coins| {
+        for each in StableCoin::ALL {
+            coins.object(|out| {
+                out.text("currency", each.currency().code());
+                out.text("amount", &coin(request.received.of(each)));
+            });
+        }
+    });
+    out.time_or_null("paid_at", request.paid_at);
+    out.text("exception", request.exception().name());
+}
+
+fn amount(out: &mut ObjectWriter<'_>, asked: &Asked) {
+    let (value, currency) = match asked {
+        Asked::Crypto { coin, minor } => (Some(*minor), Some(coin.currency().code())),
+        Asked::Fiat { currency, micros, .. } => (Some(*micros), Some(currency.code())),
+        Asked::Flexible => (None, None),
+    };
+    out.object("amount", |out| {
+        out.text("type", asked.kind());
+        out.text_or_null("value", value.map(coin).as_deref());
+        out.text_or_null("currency", currency);
+    });
+}
+
+/// What has come and what is still to come, in millionths of the currency that was asked in; of a flexible request the
+/// coins together, and nothing is due.
+fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
+    let both = received.usdc.saturating_add(received.usdt);
+    match asked {
+        Asked::Flexible => (both, None),
+        Asked::Crypto { coin, minor } => {
+            let received = received.of(*coin);
+            (received, Some((minor - received).max(0)))
+        }
+        Asked::Fiat { micros, usdc, usdt, .. } => {
+            // Each coin counts by the share of what is due that it is; rounded down to the currency's cents.
+            let share = |minor: i64, due: i64| i128::from(*micros) * i128::from(minor) / i128::from(due.max(1));
+            let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
+            let value = i64::try_from(value - value % MICROS_PER_CENT).unwrap_or(i64::MAX);
+            let due =
+                asked.outstanding(received, StableCoin::Usdc).map(|left| if left == 0 { 0 } else { micros - value });
+            (value, due)
+        }
+    }
+}
+
+const MICROS_PER_CENT: i128 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use domain::currency::Currency;
+
+    use super::*;
+
+    const PKR_2800: Asked =
+        Asked::Fiat { currency: Currency::Pkr, micros: 2_800_000_000, usdc: 10_000_000, usdt: 10_050_000 };
+
+    #[test]
+    fn what_has_come_is_told_in_the_currency_that_was_asked_in() {
+        let crypto = Asked::Crypto { coin: StableCoin::Usdc, minor: 10_050_000 };
+        for (asked, usdc, usdt, received, due) in [
+            (crypto, 0, 0, 0, Some(10_050_000)),
+            (crypto, 5_025_000, 0, 5_025_000, Some(5_025_000)),
+            (crypto, 0, 7_000_000, 0, Some(10_050_000)),
+            (crypto, 20_100_000, 0, 20_100_000, Some(0)),
+            (PKR_2800, 5_000_000, 0, 1_400_000_000, Some(1_400_000_000)),
+            (PKR_2800, 0, 10_050_000, 2_800_000_000, Some(0)),
+            (PKR_2800, 5_000_000, 5_025_000, 2_800_000_000, Some(0)),
+            (PKR_2800, 1, 0, 0, Some(2_800_000_000)),
+            (Asked::Flexible, 1_000_000, 2_000_000, 3_000_000, None),
+        ] {
+            assert_eq!(paid(&asked, &Received { usdc, usdt }), (received, due), "{asked:?} {usdc} {usdt}");
+        }
+    }
+}

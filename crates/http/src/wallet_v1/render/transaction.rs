@@ -1,0 +1,57 @@
+//! Entries of the transaction history.
+
+use domain::deposit::Deposit;
+use domain::exchange::{ExchangeOrder, OrderStatus};
+use domain::payment_request::SenderDetails;
+
+use super::amounts::{coin, money};
+use crate::wallet_v1::decode::TransactionType;
+use crate::write::ObjectWriter;
+
+/// What a sender said about himself.
+pub(super) fn sender(out: &mut ObjectWriter<'_>, name: &str, details: &SenderDetails) {
+    out.object(name, |out| {
+        out.text_or_null("first_name", details.first_name.as_deref());
+        out.text_or_null("last_name", details.last_name.as_deref());
+        out.text_or_null("email", details.email.as_deref());
+        out.text_or_null("phone_number", details.phone_number.as_deref());
+        out.text_or_null("custodial_provider", details.custodial_provider.as_deref());
+    });
+}
+
+/// An incoming transaction; nothing is written of one that is shown to nobody. `explorer` is the prefix of links to
+/// transactions.
+pub fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
+    out.plain("transaction_id", deposit.id);
+    out.text("type", deposit.kind().name());
+    out.text("amount", &coin(deposit.minor));
+    out.text("currency", deposit.coin.currency().code());
+    out.text_or_null("status", deposit.status().map(|status| status.name()));
+    out.time("timestamp", deposit.seen_at);
+    sender(out, "sender", &deposit.sender);
+    out.plain("tx_hash", deposit.tx);
+    out.text("blockchain_explorer_url", &format!("{explorer}{}", deposit.tx));
+}
+
+/// An exchange in the history of its wallet.
+pub fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
+    out.plain("transaction_id", order.id);
+    out.text("type", TransactionType::Exchanged.name());
+    out.text("amount", &coin(order.minor));
+    out.text("currency", order.coin.currency().code());
+    out.text("status", history_status(order.state.status()));
+    out.time("timestamp", order.created_at);
+    out.plain("exchange_rate", order.rate);
+    out.text("received_amount", &money(order.payout));
+    out.text("received_currency", order.payout.currency.code());
+    out.text_or_null("settlement_reference", order.settlement_reference.as_deref());
+}
+
+/// An order's status in the words of the history, which has fewer.
+const fn history_status(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Pending | OrderStatus::Processing => "PENDING",
+        OrderStatus::Settled => "SETTLED",
+        OrderStatus::Failed | OrderStatus::Cancelled => "FAILED",
+    }
+}
