@@ -1,4 +1,6 @@
-//! `corridor events tail`: the event log as JSON lines, resumed wherever the stream breaks.
+//! `corridor events …`. Here: `tail`, the event log as JSON lines, resumed wherever the stream breaks.
+
+mod sign;
 
 use std::time::Duration;
 
@@ -19,6 +21,10 @@ const MAX_FAILURES: u32 = 30;
 pub enum EventsCommand {
     /// Print events as they happen, one JSON object a line
     Tail(TailArgs),
+    /// Sign a webhook's body
+    Sign(sign::SignArgs),
+    /// Say whether a webhook is genuine
+    Verify(sign::VerifyArgs),
 }
 
 /// Options of `events tail`.
@@ -39,9 +45,11 @@ pub struct TailArgs {
 
 /// Runs `events …`.
 pub fn run(command: &EventsCommand, context: &Context) -> Result<(), Failure> {
-    let EventsCommand::Tail(args) = command;
-    let client = args.api.client(&context.data_dir()?)?;
-    api::wait_for(tail(&client, args))
+    match command {
+        EventsCommand::Tail(args) => api::wait_for(tail(&args.api.client(&context.data_dir()?)?, args)),
+        EventsCommand::Sign(args) => sign::sign(args, context),
+        EventsCommand::Verify(args) => sign::verify(args, context),
+    }
 }
 
 async fn tail(client: &Client, args: &TailArgs) -> Result<(), Failure> {

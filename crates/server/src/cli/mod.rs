@@ -4,6 +4,7 @@
 
 mod api;
 mod bench;
+mod certify;
 mod config;
 mod doctor;
 mod document;
@@ -26,6 +27,7 @@ mod store_commands;
 mod tenants;
 mod token;
 mod watch;
+mod webhook_secret;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,9 +80,11 @@ enum Command {
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
     // ---- events
-    /// Read the event log
+    /// Read the event log, sign and examine webhooks
     #[command(subcommand)]
     Events(events::EventsCommand),
+    /// Test a bank's receiver of webhooks
+    Certify(certify::CertifyArgs),
     // ---- access
     /// Make and examine tokens
     #[command(subcommand)]
@@ -159,6 +163,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Pay(args) => pay::run(&args, &context),
         Command::Payments(command) => payments::run(&command, &context),
         Command::Events(command) => events::run(&command, &context),
+        Command::Certify(args) => certify::run(&args, &context),
         Command::Token(command) => token::run(&command, &context),
         Command::Healthcheck(args) => health::run(&args, &context),
         Command::Config(command) => config::run(&command, &context),
@@ -217,6 +222,9 @@ mod tests {
             "corridor payments export --country PAK --format csv --file out.csv",
             "corridor payments watch 6f0c --country VNM",
             "corridor events tail --after 0 --count 3",
+            "corridor events sign event.json --id evt_1 --timestamp 1 --secret whsec_a --secret whsec_b",
+            "corridor events verify - --id a --timestamp 1 --signature v1,a --at 2 --secret-file f --output json",
+            "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --wallet-id w --customer-id c",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
@@ -239,6 +247,8 @@ mod tests {
             "corridor pay --field x",
             "corridor payments list",
             "corridor payments list --country PAK --search x",
+            "corridor events sign",
+            "corridor certify",
             "corridor token mint --ttl 0",
             "corridor token mint --secret-key a --secret-key-file b",
         ] {

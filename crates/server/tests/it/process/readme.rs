@@ -10,10 +10,10 @@ use super::sandbox::Sandbox;
 const README: &str = include_str!("../../../../../README.md");
 
 /// The fenced blocks of one language, in order.
-fn blocks(language: &str) -> Vec<String> {
+fn blocks(document: &str, language: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Option<(bool, String)> = None;
-    for line in README.lines() {
+    for line in document.lines() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(fence)) => open = Some((fence.trim() == language, String::new())),
             (Some(_), Some(_)) => found.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, text)| text)),
@@ -27,12 +27,16 @@ fn blocks(language: &str) -> Vec<String> {
     found
 }
 
-/// The one block that contains `words`.
-fn block(language: &str, words: &str) -> String {
-    let mut matching = blocks(language).into_iter().filter(|block| block.contains(words));
-    let found = matching.next().unwrap_or_else(|| panic!("README.md has no {language} block with {words:?}"));
-    assert_eq!(matching.next(), None, "README.md has two {language} blocks with {words:?}");
+/// The one block of a document that contains `words`.
+pub(super) fn block_of(document: &str, language: &str, words: &str) -> String {
+    let mut matching = blocks(document, language).into_iter().filter(|block| block.contains(words));
+    let found = matching.next().unwrap_or_else(|| panic!("there is no {language} block with {words:?}"));
+    assert_eq!(matching.next(), None, "there are two {language} blocks with {words:?}");
     found
+}
+
+fn block(language: &str, words: &str) -> String {
+    block_of(README, language, words)
 }
 
 /// A checkout in which the program was built with `--release`, as the README's reader has one.
@@ -44,7 +48,7 @@ fn checkout(installation: &Installation) -> PathBuf {
     root
 }
 
-fn bash(installation: &Installation, directory: &Path, script: &str) -> Finished {
+pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) -> Finished {
     let path = directory.join("script.sh");
     std::fs::write(&path, script).expect("written");
     // Aliases are what a person's own shell has; a script must be told to have them.
@@ -55,7 +59,7 @@ fn bash(installation: &Installation, directory: &Path, script: &str) -> Finished
 }
 
 /// Whether the programs are there; says what is left out otherwise (python3 and curl are no part of the project).
-fn present(part: &str, programs: &[&str]) -> bool {
+pub(super) fn present(part: &str, programs: &[&str]) -> bool {
     let there = |program: &&str| {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         found.is_ok_and(|status| status.success())

@@ -1,0 +1,106 @@
+//! What `certify` found: a table for people, one JSON object for programs, JUnit's XML for test servers.
+
+use domain::time::Span;
+use quick_xml::escape::escape;
+use serde_json::{Value, json};
+
+use super::checks::{Check, Outcome};
+
+/// A check that was made.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which.
+    pub check: Check,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub took: Span,
+}
+
+impl Found {
+    /// `ok`, `warning`, `FAILED`, and why.
+    fn told(&self) -> (&'static str, &str) {
+        match &self.outcome {
+            Outcome::Passed => ("ok", ""),
+            Outcome::Warned(why) => ("warning", why),
+            Outcome::Failed(why) => ("FAILED", why),
+        }
+    }
+
+    /// A row of the table.
+    pub fn row(&self) -> Vec<String> {
+        let (result, why) = self.told();
+        let told = if why.is_empty() { self.check.rule().to_owned() } else { format!("{}: {why}", self.check.rule()) };
+        vec![self.check.name().to_owned(), result.to_owned(), told]
+    }
+}
+
+/// How many checks ended like this.
+pub fn count(found: &[Found], like: impl Fn(&Outcome) -> bool) -> usize {
+    found.iter().filter(|found| like(&found.outcome)).count()
+}
+
+/// Whether it failed.
+pub fn failed(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(_))
+}
+
+fn warned(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Warned(_))
+}
+
+/// All of it as one JSON object.
+pub fn json(receiver: &str, found: &[Found]) -> Value {
+    let check = |found: &Found| {
+        let (result, why) = found.told();
+        json!({
+            "name": found.check.name(),
+            "rule": found.check.rule(),
+            "result": result.to_ascii_lowercase(),
+            "detail": (!why.is_empty()).then_some(why),
+            "took_ms": found.took.0 / 1_000,
+        })
+    };
+    json!({
+        "receiver": receiver,
+        "certified": count(found, failed) == 0,
+        "passed": count(found, |outcome| *outcome == Outcome::Passed),
+        "warnings": count(found, warned),
+        "failed": count(found, failed),
+        "checks": found.iter().map(check).collect::<Vec<_>>(),
+    })
+}
+
+/// All of it as JUnit's XML.
+pub fn junit(receiver: &str, found: &[Found]) -> String {
+    let seconds = |span: Span| format!("{}.{:06}", span.0 / 1_000_000, span.0 % 1_000_000);
+    let total = Span(found.iter().map(|found| found.took.0).sum());
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"corridor certify {}\" \
+         tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" time=\"{}\">\n",
+        clean(receiver),
+        found.len(),
+        count(found, failed),
+        seconds(total),
+    );
+    for found in found {
+        let (name, rule) = (found.check.name(), found.check.rule());
+        let head = format!("    <testcase classname=\"{name}\" name=\"{rule}\" time=\"{}\"", seconds(found.took));
+        match &found.outcome {
+            Outcome::Passed => xml.push_str(&format!("{head}/>\n")),
+            Outcome::Warned(why) => {
+                xml.push_str(&format!("{head}><system-out>warning: {}</system-out></testcase>\n", clean(why)));
+            }
+            Outcome::Failed(why) => {
+                xml.push_str(&format!("{head}><failure message=\"{}\"/></testcase>\n", clean(why)));
+            }
+        }
+    }
+    xml.push_str("  </testsuite>\n</testsuites>\n");
+    xml
+}
+
+/// Escaped, and without what XML cannot carry: receivers say what they like.
+fn clean(text: &str) -> String {
+    escape(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>()).into_owned()
+}
