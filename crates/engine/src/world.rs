@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
+use domain::chain::ChainConfig;
 use domain::policy::Corridors;
-use domain::ports::{Clock, NameScreen, Rail, RateBook};
+use domain::ports::{AddressScreen, Chain, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver};
 use domain::rail::RailId;
 use domain::time::Span;
 
@@ -21,12 +22,33 @@ pub struct World {
     pub screen: Arc<dyn NameScreen>,
     /// The connected rails by name.
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
+    /// What the wallet service needs; `None` = it is not offered.
+    pub wallet: Option<WalletWorld>,
     /// What time it is for the business: a sandbox may move it.
     pub clock: Arc<dyn Clock>,
     /// What time it is on the wall: tokens are judged by it.
     pub wall_clock: Arc<dyn Clock>,
     /// Bounds of the engine's own work.
     pub tuning: Tuning,
+}
+
+/// What the wallet service needs beside what payments need.
+#[derive(Clone)]
+pub struct WalletWorld {
+    /// What is configured about the chain.
+    pub config: Arc<ChainConfig>,
+    /// The chain.
+    pub chain: Arc<dyn Chain>,
+    /// The tenants' keys.
+    pub signer: Arc<dyn ChainSigner>,
+    /// The tenants' contracts.
+    pub contracts: Arc<dyn Contracts>,
+    /// Addresses that nobody may be paid from or to.
+    pub addresses: Arc<dyn AddressScreen>,
+    /// The banks' receivers of webhooks.
+    pub receiver: Arc<dyn Receiver>,
+    /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
+    pub sandbox: bool,
 }
 
 /// Bounds of the engine's own work.

@@ -9,7 +9,8 @@ use crate::chain_tx::{IntentState, Place};
 use crate::currency::StableCoin;
 use crate::money::Money;
 use crate::payment::Cx;
-use crate::payment_request::{Asked, SenderDetails};
+use crate::payment_request::SenderDetails;
+use crate::risk::sandbox;
 use crate::time::Timestamp;
 use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
@@ -175,7 +176,8 @@ impl Case {
         self.wallet.touch(cx.now);
         self.enter(state, effects, cx);
         if let Some(request) = &mut self.request {
-            self.deposit.spoiled = terms.sandbox && fails_on_chain(&request.asked, self.deposit.minor);
+            self.deposit.spoiled =
+                terms.sandbox && sandbox::fails_on_chain(sandbox::cents(Some(&request.asked), self.deposit.minor));
             let deposit = &self.deposit;
             let paid = (deposit.coin, deposit.minor);
             let (concern, more) = request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
@@ -248,18 +250,4 @@ impl Case {
         }
         effects
     }
-}
-
-/// The cents that decide in a sandbox: of the requested crypto amount; flexible: of the received one; fiat: none.
-pub const fn sandbox_cents(asked: &Asked, received: i64) -> Option<u8> {
-    let minor = match asked {
-        Asked::Crypto { minor, .. } => *minor,
-        Asked::Flexible => received,
-        Asked::Fiat { .. } => return None,
-    };
-    if minor % 10_000 == 0 { Some(((minor / 10_000) % 100) as u8) } else { None }
-}
-
-fn fails_on_chain(asked: &Asked, received: i64) -> bool {
-    sandbox_cents(asked, received) == Some(4)
 }

@@ -35,8 +35,8 @@ pub enum DepositRefusal {
     /// The wallet is frozen.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),
-    /// Nothing of it is left to be given back.
-    #[error("nothing of the deposit is held")]
+    /// Nothing of it is held in an escrow.
+    #[error("nothing of the deposit is held in an escrow")]
     NothingHeld,
     /// The address that it is to be given back to is, or may be, on a list, or the lists are too old.
     #[error("the address cannot be paid")]

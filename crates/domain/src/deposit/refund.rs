@@ -28,7 +28,9 @@ impl Case {
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
         let state = self.allowed(Trigger::RefundAsked)?;
-        if !matches!(self.deposit.pot, Pot::Escrow | Pot::Suspense) || self.deposit.place.is_none() {
+        // The controller gives nothing back out of a wallet: there is no telling its owner's money apart there.
+        let held = matches!(self.deposit.pot, Pot::Escrow | Pot::Suspense) && self.deposit.place.is_some();
+        if !held || self.deposit.request.is_none() {
             return Err(DepositRefusal::NothingHeld);
         }
         let watched = to == self.deposit.to || to == self.wallet.address || to == self.wallet.controller;

@@ -6,6 +6,7 @@ use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{ChainConfig, Movement, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::coin_amount;
 use crate::currency::StableCoin;
 use crate::ids::{ExchangeId, IntentId, TransferId};
 use crate::job::JobKind;
@@ -148,9 +149,9 @@ pub fn create(
 
 /// What a sandbox makes of an order of this many minor units (`decisions.md`, "Sandbox values").
 pub const fn sandbox_fate(minor: i64) -> Fate {
-    match minor % 1_000_000 {
-        10_000 => Fate::Fails,
-        20_000 => Fate::TimesOut,
+    match coin_amount::cents(minor) {
+        1 => Fate::Fails,
+        2 => Fate::TimesOut,
         _ => Fate::Open,
     }
 }

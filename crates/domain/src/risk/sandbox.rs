@@ -25,6 +25,11 @@ pub const fn result(cents: Option<i64>) -> Option<RiskResult> {
     }
 }
 
+/// Whether cents say that the release fails on the chain.
+pub const fn fails_on_chain(cents: Option<i64>) -> bool {
+    matches!(cents, Some(4))
+}
+
 /// The score and the hold of such a result.
 pub(super) const fn score(result: RiskResult) -> (u8, Option<Hold>) {
     match result {

@@ -129,6 +129,7 @@ impl Past {
             rates: rates.clone(),
             screen: Arc::new(adapters::screening::ListBook::sample()?),
             rails: rails(config, data_dir, &clock)?,
+            wallet: None,
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
             tuning: Tuning::default(),

@@ -152,6 +152,7 @@ impl Cluster {
             rates: Arc::new(FixedRates(clock.clone())),
             screen: Arc::new(ScreenByName),
             rails: rails.collect::<BTreeMap<_, _>>(),
+            wallet: None,
             clock: clock.clone(),
             wall_clock: clock,
             tuning: self.tuning.clone(),
