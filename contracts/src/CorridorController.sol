@@ -6,6 +6,7 @@ import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Address} from "@openzeppelin/contracts/utils/Address.sol";
+import {Errors} from "@openzeppelin/contracts/utils/Errors.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
@@ -25,9 +26,9 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     bytes32 public constant COMPLIANCE = keccak256("COMPLIANCE");
     bytes32 public constant APPROVER = keccak256("APPROVER");
     uint256 public constant TREASURY_DELAY = 48 hours;
-    /// An item that fails with this much gas does not fail for want of gas. Four times what one needs in 2026, and
-    /// still enough where creating state becomes dearer (EIP-8037).
-    uint256 public constant ITEM_GAS_AMPLE = 750_000;
+    /// An item that fails with this much gas does not fail for want of gas. Four times what one needs now, and still
+    /// enough where creating state becomes dearer (EIP-8037).
+    uint256 public constant ITEM_GAS_AMPLE = 800_000;
 
     /// Kept back from the items of a batch, to write down the failure of the last one.
     uint256 private constant BATCH_GAS_RESERVE = 30_000;
@@ -284,8 +285,8 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
                 done[i] = true;
             } catch (bytes memory reason) {
                 // Want of gas must not look like a refusal, least of all to `eth_estimateGas`, which looks for the least
-                // gas with which this call does not revert. Each call in between keeps 1/64 of what it was given.
-                if (share < ITEM_GAS_AMPLE && left - gasleft() > share - share / 8) revert NotEnoughGas();
+                // gas with which this call does not revert.
+                if (share < ITEM_GAS_AMPLE && _maybeWantOfGas(reason)) revert NotEnoughGas();
                 emit IntentFailed(items[i].intent, _cut(reason));
             }
         }
@@ -300,6 +301,12 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
 
     function _args(address recipient) private pure returns (bytes memory) {
         return abi.encodePacked(recipient);
+    }
+
+    /// Who runs out of gas says nothing; that a vault could not be created is said by the library. What was used up is no
+    /// sign: where state has a price of its own, a failure gives that back.
+    function _maybeWantOfGas(bytes memory reason) private pure returns (bool) {
+        return reason.length == 0 || bytes4(reason) == Errors.FailedDeployment.selector;
     }
 
     function _cut(bytes memory reason) private pure returns (bytes memory) {

@@ -76,7 +76,7 @@ interface ICorridorController {
     error AccountFrozen(address account);
     error OnLegalHold(address account);
     error HoldsLess(address account, uint256 held, uint256 asked);
-    /// An item of the batch used up its share of the gas: with more it may be carried out.
+    /// An item of the batch failed without a word and with little gas: with more it may be carried out.
     error NotEnoughGas();
     error NotDebited(bytes32 intent);
     error NotProposed(bytes32 intent);

@@ -9,7 +9,7 @@ use crate::tenant::{ADMIN, COMPLIANCE, Item, OPERATOR, Tenant, failures, intent,
 /// Where strange tokens are put.
 const STRANGE: Address = Address::new([0x99; 20]);
 /// An item that fails with less may have wanted gas.
-const AMPLE: u64 = 750_000;
+const AMPLE: u64 = 800_000;
 /// What a batch and its transaction need beside the items.
 const BESIDE: u64 = 120_000;
 /// Where in [`token`] the code for all other calls begins.
@@ -133,7 +133,7 @@ fn want_of_gas_never_looks_like_a_failure_of_items() {
     let (mut tenant, items) = funded(3);
     tenant.blacklist(tenant.usdc, items[1].recipient);
     let data = batch_call(&items);
-    for gas in (60_000..800_000).step_by(1_777) {
+    for gas in (60_000..3_000_000).step_by(2_777) {
         let outcome = tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), gas);
         if outcome.ok {
             assert_eq!(abi::bools(&outcome.output), [true, false, true], "with {gas} gas");
@@ -142,6 +142,23 @@ fn want_of_gas_never_looks_like_a_failure_of_items() {
             assert!(["NotEnoughGas", ""].contains(&outcome.refusal().as_str()), "with {gas} gas");
         }
     }
+}
+
+/// The dearest case: USDT refuses without a word, which is what running out of gas looks like.
+#[test]
+fn a_silent_refusal_is_believed_of_ample_gas_and_twenty_of_them_fit_into_a_transaction() {
+    let (mut tenant, mut items) = funded(20);
+    for item in &mut items {
+        item.token = tenant.usdt;
+    }
+    let escrow = tenant.vault(items[0].reference, items[0].recipient);
+    tenant.fund(tenant.usdt, escrow, 100);
+    tenant.blacklist(tenant.usdt, escrow);
+    let data = batch_call(&items);
+    let gas = estimate(&tenant, &data);
+    assert!((20 * AMPLE..20 * AMPLE + BESIDE).contains(&gas), "{gas}");
+    let outcome = tenant.evm.send_with_gas(OPERATOR, tenant.controller, data, gas).must();
+    assert_eq!(failures(&outcome)[0], (items[0].intent, String::new()));
 }
 
 #[test]
