@@ -6,15 +6,17 @@
 use jiff::civil::Date;
 
 use crate::chain::Address;
-use crate::ids::{TenantId, WalletId};
+use crate::ids::{IntentId, TenantId, WalletId};
 use crate::time::Timestamp;
 
 mod change;
+mod on_chain;
 pub mod states;
 
 pub use change::{
     AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, CHAIN_POLL, ORDER_DETAILS, Provision, WalletRefusal, provision,
 };
+pub use on_chain::{BlacklistTokens, case_of};
 pub use states::{WalletStep, WalletTrigger};
 
 /// `status` of the specification's wallet.
@@ -226,6 +228,10 @@ pub struct Wallet {
     pub blacklisting: Option<Blacklisting>,
     /// Whether USDC's contract has its address on the blacklist, as last seen on the chain.
     pub chain_blacklisted: bool,
+    /// Whether the controller has it frozen, as the newest intent that is over left it.
+    pub frozen_on_chain: bool,
+    /// The intent under way that freezes or unfreezes it.
+    pub freeze: Option<IntentId>,
     /// Whether its orders, requests and held deposits have yet to be brought in line with its newest state.
     pub follow_up: bool,
     /// How many events it has written: the version of its newest one.

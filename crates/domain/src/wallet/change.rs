@@ -16,7 +16,7 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 
 /// The most hours after which a block may end by itself, and the fewest (`decisions.md`, "Bounds").
 pub const AUTO_UNBLOCK_HOURS: std::ops::RangeInclusive<i64> = 1..=8_760;
-/// How often it is looked whether a tenant's controller is on the chain.
+/// How often it is looked whether the chain has done what a wallet waits for.
 pub const CHAIN_POLL: Span = Span::secs(2);
 /// What the bank is told of a block that an order with a later date brings with it.
 pub const ORDER_DETAILS: &str = "Blocked until a regulatory order takes effect";
@@ -100,6 +100,8 @@ pub fn provision(
         block: None,
         blacklisting: None,
         chain_blacklisted: false,
+        frozen_on_chain: false,
+        freeze: None,
         follow_up: false,
         events: 0,
         version: 1,
@@ -337,7 +339,7 @@ impl Wallet {
     fn next_job(&self, now: Timestamp) -> JobChange {
         let at = if self.follow_up {
             Some(now)
-        } else if self.state == WalletState::Pending {
+        } else if self.state == WalletState::Pending || self.freeze.is_some() {
             Some(now + CHAIN_POLL)
         } else {
             self.ordered_for().or_else(|| self.block_ends())

@@ -7,13 +7,15 @@ use uuid::Uuid;
 use super::WalletState::{Active, Blacklisted, Blocked, Pending};
 use super::*;
 use crate::chain::vault::{self, VaultKind};
+use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::currency::StableCoin;
 use crate::ids::WalletId;
 use crate::job::JobKind;
-use crate::payment::JobChange;
+use crate::payment::{Cx, JobChange};
 use crate::ports::Controller;
 use crate::test_values::{TENANT, monday};
 use crate::time::Span;
-use crate::wallet_effects::WalletEffects;
+use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, WalletEvent};
 
 const WALLET: WalletId = WalletId(Uuid::from_u128(0xb1));
@@ -351,10 +353,79 @@ proptest! {
             prop_assert!(before.state != Blacklisted || wallet.state == Blacklisted);
             prop_assert!(before.state == Pending || wallet.state != Pending);
             prop_assert!(wallet.version > before.version || wallet == before, "a change without a new version");
-            let waits = wallet.follow_up || wallet.state == Pending || wallet.ordered_for().is_some()
+            let waits = wallet.follow_up || wallet.freeze.is_some() || wallet.state == Pending || wallet.ordered_for().is_some()
                 || (wallet.state == Blocked && wallet.block.as_ref().is_some_and(|b| b.auto_unblock_at.is_some()));
             prop_assert_eq!(waits, job_at.is_some(), "{:?}", wallet);
             prop_assert!(wallet.state != Blocked || wallet.block.is_some());
         }
     }
+}
+
+fn freeze_of(wallet: &mut Wallet, under_way: Option<Intent>) -> Vec<(bool, IntentState)> {
+    let mut ids = crate::test_values::Ids::new();
+    let (intents, effects) = wallet.align_freeze(under_way, &mut Cx { now: monday(), ids: &mut ids });
+    let sends = intents.iter().filter(|intent| intent.state == IntentState::Waiting);
+    let jobs: Vec<_> = effects.jobs.iter().filter(|(_, change)| *change != JobChange::Done).collect();
+    assert_eq!(jobs.len(), sends.count(), "what waits is sent");
+    let frozen = |intent: &Intent| matches!(intent.plan, Plan::SetFrozen { frozen: true, .. });
+    intents.iter().map(|intent| (frozen(intent), intent.state)).collect()
+}
+
+fn intent_of(wallet: &Wallet, frozen: bool, state: IntentState) -> Intent {
+    let plan = Plan::SetFrozen { account: wallet.address, frozen, case: case_of(wallet.id) };
+    let id = wallet.freeze.expect("one is under way");
+    Intent { state, ..Intent::new(id, TENANT, IntentKind::SetFrozen, id.0, plan, monday()) }
+}
+
+#[test]
+fn a_block_also_freezes_on_the_chain_and_its_end_unfreezes() {
+    let mut wallet = wallet_in(Blocked);
+    assert_eq!(freeze_of(&mut wallet, None), [(true, IntentState::Waiting)]);
+    let under_way = intent_of(&wallet, true, IntentState::Assigned);
+    assert_eq!(freeze_of(&mut wallet, Some(under_way)), [], "one at a time");
+    let done = intent_of(&wallet, true, IntentState::Done);
+    assert_eq!(freeze_of(&mut wallet, Some(done)), []);
+    assert_eq!((wallet.frozen_on_chain, wallet.freeze), (true, None));
+    wallet.unblock(monday()).expect("blocked");
+    assert_eq!(freeze_of(&mut wallet, None), [(false, IntentState::Waiting)]);
+    let done = intent_of(&wallet, false, IntentState::Done);
+    assert_eq!(freeze_of(&mut wallet, Some(done)), []);
+    assert!(!wallet.frozen_on_chain);
+}
+
+#[test]
+fn a_freeze_that_is_overtaken_is_withdrawn_or_undone_and_a_failed_one_is_made_again() {
+    let mut wallet = wallet_in(Blocked);
+    freeze_of(&mut wallet, None);
+    wallet.unblock(monday()).expect("blocked");
+    let mut signed = wallet.clone();
+    let waiting = intent_of(&wallet, true, IntentState::Waiting);
+    assert_eq!(freeze_of(&mut wallet, Some(waiting)), [(true, IntentState::Cancelled)]);
+    assert_eq!(wallet.freeze, None);
+    // One that a transaction has may take effect: it is undone after that.
+    let assigned = intent_of(&signed, true, IntentState::Assigned);
+    assert_eq!(freeze_of(&mut signed, Some(assigned)), []);
+    let done = intent_of(&signed, true, IntentState::Done);
+    assert_eq!(freeze_of(&mut signed, Some(done)), [(false, IntentState::Waiting)]);
+
+    let mut blocked = wallet_in(Blocked);
+    freeze_of(&mut blocked, None);
+    let failed = intent_of(&blocked, true, IntentState::Failed);
+    assert_eq!(freeze_of(&mut blocked, Some(failed)), [(true, IntentState::Waiting)]);
+}
+
+#[test]
+fn a_blacklisted_wallet_goes_on_the_blacklists_that_our_keys_can_write_else_a_person_asks_the_issuer() {
+    let wallet = wallet_in(Blacklisted);
+    let mut ids = crate::test_values::Ids::new();
+    let mut cx = Cx { now: monday(), ids: &mut ids };
+    let tokens = [(StableCoin::Usdc, Address([8; 20])), (StableCoin::Usdt, Address([9; 20]))];
+    let (intents, effects) = wallet.blacklist_on_chain(&tokens, &mut cx);
+    let kinds: Vec<_> = intents.iter().map(|intent| (intent.kind, intent.subject)).collect();
+    let expected = StableCoin::ALL.map(|coin| (IntentKind::Blacklist(coin), WALLET.0));
+    assert_eq!((kinds, effects.jobs.len(), effects.alerts.len()), (expected.to_vec(), 2, 0));
+    let (intents, effects) = wallet.blacklist_on_chain(&[], &mut cx);
+    assert_eq!((intents, effects.alerts.first().map(|alert| alert.kind)), (vec![], Some(AlertKind::BlacklistByIssuer)));
+    let (intents, effects) = wallet_in(Blocked).blacklist_on_chain(&tokens, &mut cx);
+    assert_eq!((intents, effects), (vec![], WalletEffects::default()));
 }

@@ -1,7 +1,7 @@
 //! Wallets as rows. Where the customer is reached, and what was ordered about the wallet, is sealed.
 
 use domain::chain::Address;
-use domain::ids::{TenantId, WalletId};
+use domain::ids::{IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
 use domain::wallet::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
 use jiff::civil::Date;
@@ -31,6 +31,8 @@ document! {
         block: Option<Block>,
         blacklisting: Option<Blacklisting>,
         chain_blacklisted: bool,
+        frozen_on_chain: bool,
+        freeze: Option<IntentId>,
         follow_up: bool,
         events: i64,
     }
@@ -93,6 +95,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Wallet, Store
         block: rest.block,
         blacklisting: rest.blacklisting,
         chain_blacklisted: rest.chain_blacklisted,
+        frozen_on_chain: rest.frozen_on_chain,
+        freeze: rest.freeze,
         follow_up: rest.follow_up,
         events: rest.events,
         version,

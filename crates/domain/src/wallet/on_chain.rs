@@ -1,0 +1,81 @@
+//! What a wallet's state asks of the chain: that the controller freezes or unfreezes its vault, and that the coins'
+//! contracts have its address on their blacklists.
+
+use super::{Wallet, WalletState};
+use crate::chain::vault;
+use crate::chain::{Address, Word};
+use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::currency::StableCoin;
+use crate::ids::{IntentId, WalletId};
+use crate::job::JobKind;
+use crate::payment::{Cx, JobChange};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
+
+/// The coins whose blacklists the tenant's keys can write, with their contracts.
+pub type BlacklistTokens = [(StableCoin, Address)];
+
+/// The word under which the controller records what was done about a wallet.
+pub fn case_of(wallet: WalletId) -> Word {
+    vault::hash(&[b"corridor.case", wallet.0.as_bytes()])
+}
+
+impl Wallet {
+    /// Brings the vault's flag on the chain in line with the state, one intent at a time. `under_way` is the intent
+    /// that [`Wallet::freeze`] names. The intents that are to be kept come back, new and withdrawn.
+    pub fn align_freeze(&mut self, under_way: Option<Intent>, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
+        let (mut intents, mut effects) = (Vec::new(), WalletEffects::default());
+        let wanted = self.state.is_frozen();
+        if let Some(mut intent) = under_way.filter(|intent| self.freeze == Some(intent.id)) {
+            let frozen = matches!(intent.plan, Plan::SetFrozen { frozen: true, .. });
+            match intent.state {
+                IntentState::Waiting if frozen != wanted => {
+                    effects.merge(intent.withdraw(cx.now).1);
+                    intents.push(intent);
+                    self.freeze = None;
+                }
+                IntentState::Waiting | IntentState::Assigned => return (intents, effects),
+                IntentState::Done => {
+                    self.frozen_on_chain = frozen;
+                    self.freeze = None;
+                }
+                IntentState::Failed | IntentState::Cancelled => self.freeze = None,
+            }
+            self.version += 1;
+        }
+        if self.freeze.is_none() && self.frozen_on_chain != wanted {
+            let plan = Plan::SetFrozen { account: self.address, frozen: wanted, case: case_of(self.id) };
+            let intent = self.intent(IntentKind::SetFrozen, plan, &mut effects, cx);
+            self.freeze = Some(intent.id);
+            self.version += 1;
+            intents.push(intent);
+        }
+        (intents, effects)
+    }
+
+    /// It is BLACKLISTED now: its address is to go on the coins' blacklists. Where none of the tenant's keys may write
+    /// them, that is the issuer's to do and a person's to ask for.
+    pub fn blacklist_on_chain(&self, tokens: &BlacklistTokens, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
+        let mut effects = WalletEffects::default();
+        if self.state != WalletState::Blacklisted {
+            return (Vec::new(), effects);
+        }
+        if tokens.is_empty() {
+            let what = "a blacklisted wallet: the token's issuer has to be asked to freeze its address".to_owned();
+            effects.alerts.push(Alert { kind: AlertKind::BlacklistByIssuer, subject: self.id.0, what });
+        }
+        let mut intents = Vec::with_capacity(tokens.len());
+        for (coin, token) in tokens {
+            let plan = Plan::Blacklist { token: *token, account: self.address };
+            intents.push(self.intent(IntentKind::Blacklist(*coin), plan, &mut effects, cx));
+        }
+        (intents, effects)
+    }
+
+    fn intent(&self, kind: IntentKind, plan: Plan, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Intent {
+        let id = IntentId(cx.ids.next());
+        effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
+        // A freeze stands for itself: one may follow another.
+        let subject = if kind == IntentKind::SetFrozen { id.0 } else { self.id.0 };
+        Intent { wallet: Some(self.id), ..Intent::new(id, self.tenant, kind, subject, plan, cx.now) }
+    }
+}
