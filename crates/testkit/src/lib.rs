@@ -2,6 +2,7 @@
 //!
 //! Used by tests, the simulator and the sandbox; never by a path that handles a client's money.
 
+pub mod anvil;
 pub mod bank;
 pub mod circle;
 pub mod postgres;
