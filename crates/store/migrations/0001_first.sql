@@ -139,13 +139,22 @@ CREATE TABLE attempt (
     info TEXT,
     bank_reference TEXT,
     source TEXT,
-    PRIMARY KEY (tenant, payment, number)
-) {{clustered 80}};
+    -- Paid out at most once: only a refused attempt makes room for another. A column of its own, because a state in an
+    -- index would make each change of it an insertion into every index.
+    slot {{int}} NOT NULL,
+    PRIMARY KEY (tenant, payment, slot),
+    CHECK (slot = CASE WHEN state = 'refused' THEN number ELSE 0 END)
+) {{clustered 70}};
 -- A rail's report names the attempt only.
 CREATE UNIQUE INDEX attempt_id ON attempt (id);
--- Paid out at most once: only a refused attempt makes room for another.
-CREATE UNIQUE INDEX attempt_active ON attempt (tenant, payment) WHERE state <> 'refused';
-CREATE INDEX attempt_reference ON attempt (bank_reference, tenant) WHERE bank_reference IS NOT NULL;
+
+-- The bank's references by which payments are searched for.
+CREATE TABLE linked_reference (
+    tenant {{uuid}} NOT NULL,
+    reference {{key}} NOT NULL,
+    payment {{uuid}} NOT NULL,
+    PRIMARY KEY (tenant, reference, payment)
+) {{clustered 90}};
 
 CREATE TABLE account (
     tenant {{uuid}} NOT NULL,

@@ -277,6 +277,7 @@ CREATE TABLE webhook_endpoint (
     created_at {{int}} NOT NULL,
     disabled_at {{int}},
     disabled_why TEXT,
+    version {{int}} NOT NULL CHECK (version >= 1),
     CHECK ((disabled_at IS NULL) = (disabled_why IS NULL))
 ) {{clustered 90}};
 

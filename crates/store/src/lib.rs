@@ -5,6 +5,7 @@
 //! constraints that hold even if a decision was wrong.
 
 mod admin;
+mod chain_view;
 mod driver;
 mod error;
 mod keyed_id;
@@ -23,18 +24,26 @@ mod sql;
 mod store;
 pub mod working_set;
 
-pub use admin::access_keys::{KeyRow, KeySecret, SECRETS_MAX};
+pub use admin::access_keys::KeyRow;
 pub use admin::log::AdminEntry;
 pub use admin::meta::CLOCK_OFFSET;
+pub use admin::permits::Permits;
+pub use admin::secrets::{KeySecret, SECRETS_MAX};
 pub use admin::tenants::Tenant;
+pub use admin::webhooks::Webhook;
+pub use chain_view::{HEADERS_KEPT, HeldRole};
 pub use error::{ExecuteError, StoreError};
 pub use migrate::MigrationReport;
 pub use options::Options;
+pub use reads::deliveries::{DeliveryFilter, DeliveryRecord};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;
 pub use reads::ledger::BookFault;
 pub use reads::list::{ListFilter, Search};
+pub use reads::page::{Listed, Page};
 pub use reads::payments::Record;
+pub use reads::reconcile::{ReasonSum, VaultBooks};
 pub use reads::upkeep::Pruned;
+pub use reads::wallets::{Transaction, TransactionKind};
 pub use rows::ledger::StoredTransfer;
 pub use store::{Committed, Store, TRIES_MAX};

@@ -92,6 +92,8 @@ need! {
     streams: Uuid,
     /// Deliveries, by their events, each with its job.
     deliveries: EventId,
+    /// Whether the tenant's webhooks go anywhere.
+    receivers: (),
     /// Jobs of other things.
     jobs: Uuid,
 }

@@ -4,7 +4,7 @@ use crate::driver::postgres;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Stmt};
 use crate::store::Store;
-use crate::{admin, load, migrate, reads, save, store};
+use crate::{admin, chain_view, load, migrate, reads, save, store};
 
 /// Every statement that both engines run.
 fn shared() -> Vec<&'static Stmt> {
@@ -14,18 +14,30 @@ fn shared() -> Vec<&'static Stmt> {
         save::ALL,
         save::OF_WALLETS,
         store::STATEMENTS,
+        chain_view::STATEMENTS,
         admin::access_keys::STATEMENTS,
+        admin::alerts::STATEMENTS,
         admin::keys::STATEMENTS,
         admin::log::STATEMENTS,
         admin::meta::STATEMENTS,
+        admin::permits::STATEMENTS,
         admin::roles::STATEMENTS,
         admin::tenants::STATEMENTS,
+        admin::webhooks::STATEMENTS,
+        reads::chain::STATEMENTS,
+        reads::deliveries::STATEMENTS,
+        reads::deposits::STATEMENTS,
         reads::events::STATEMENTS,
+        reads::exchanges::STATEMENTS,
         reads::jobs::STATEMENTS,
         reads::ledger::STATEMENTS,
         reads::list::STATEMENTS,
         reads::payments::STATEMENTS,
+        reads::reconcile::STATEMENTS,
+        reads::requests::STATEMENTS,
         reads::upkeep::STATEMENTS,
+        reads::wallet_events::STATEMENTS,
+        reads::wallets::STATEMENTS,
     ] {
         all.extend_from_slice(group);
     }

@@ -1,23 +1,18 @@
 //! Access keys and their secrets. Secrets are sealed, shown to nobody but the room that checks signatures, and two of
 //! them may be valid while a client changes over.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
+use secrecy::SecretString;
 
+use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sealed::{Place, Vault};
 use crate::sql::{Fields, Stmt};
 use crate::store::Store;
-
-/// Secrets of a key that may be valid at the same time.
-pub const SECRETS_MAX: usize = 2;
 
 static INSERT: Stmt = Stmt::written(
     "access_key.insert",
@@ -43,17 +38,6 @@ static ALLOW: Stmt = Stmt::written("access_key.allow", "UPDATE access_key SET al
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &OF_TENANT, &SET_SECRETS, &REVOKE, &SUSPEND, &ALLOW];
 
-/// A secret of an access key.
-#[derive(Clone)]
-pub struct KeySecret {
-    /// The secret as issued: the HS256 key is this text's own bytes.
-    pub secret: SecretString,
-    /// From when.
-    pub created_at: Timestamp,
-    /// Until when; `None` = until it is replaced.
-    pub valid_until: Option<Timestamp>,
-}
-
 /// An access key.
 #[derive(Clone)]
 pub struct KeyRow {
@@ -78,8 +62,7 @@ pub struct KeyRow {
 impl KeyRow {
     /// The secrets that are valid at `now`, the newest first.
     pub fn valid_secrets(&self, now: Timestamp) -> impl Iterator<Item = &SecretString> {
-        let valid = self.secrets.iter().filter(move |secret| secret.valid_until.is_none_or(|until| now < until));
-        valid.map(|secret| &secret.secret)
+        secrets::valid(&self.secrets, now)
     }
 }
 
@@ -95,47 +78,12 @@ impl fmt::Debug for KeyRow {
     }
 }
 
-/// A secret as it is stored, inside the seal.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SecretRow<'a> {
-    #[serde(borrow)]
-    secret: Cow<'a, str>,
-    created_at: i64,
-    valid_until: Option<i64>,
-}
-
 fn place(tenant: TenantId, access_key: &str) -> Place<'_> {
     Place { tenant, column: "access_key.secrets", row: access_key.as_bytes() }
 }
 
 fn seal(vault: &Vault, key: &KeyRow) -> Result<Vec<u8>, StoreError> {
-    let rows: Vec<SecretRow<'_>> = key
-        .secrets
-        .iter()
-        .map(|secret| SecretRow {
-            secret: secret.secret.expose_secret().into(),
-            created_at: secret.created_at.0,
-            valid_until: secret.valid_until.map(|until| until.0),
-        })
-        .collect();
-    let plain = serde_json::to_vec(&rows)
-        .map(Zeroizing::new)
-        .map_err(|error| StoreError::Corrupt(format!("access_key.secrets: {error}")))?;
-    Ok(vault.seal(place(key.tenant, &key.access_key), &plain))
-}
-
-fn open(vault: &Vault, tenant: TenantId, access_key: &str, sealed: &[u8]) -> Result<Vec<KeySecret>, StoreError> {
-    let plain = vault.open(place(tenant, access_key), sealed)?;
-    // Only the kind of error is told: its text could quote the secret.
-    let rows: Vec<SecretRow<'_>> = serde_json::from_slice(&plain)
-        .map_err(|error| StoreError::Corrupt(format!("access_key.secrets: {:?} error", error.classify())))?;
-    let secret = |row: SecretRow<'_>| KeySecret {
-        secret: SecretString::from(&*row.secret),
-        created_at: Timestamp(row.created_at),
-        valid_until: row.valid_until.map(Timestamp),
-    };
-    Ok(rows.into_iter().map(secret).collect())
+    secrets::seal(vault, place(key.tenant, &key.access_key), &key.secrets)
 }
 
 /// The key and its secrets as they are sealed.
@@ -145,7 +93,7 @@ fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), Sto
     let use_name = fields.text()?.to_owned();
     let sealed = fields.bytes()?.to_vec();
     let key = KeyRow {
-        secrets: open(vault, tenant, &access_key, &sealed)?,
+        secrets: secrets::open(vault, place(tenant, &access_key), &sealed)?,
         access_key,
         tenant,
         use_name,
@@ -217,13 +165,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let found = self.sealed_key(access_key).await?;
         let (mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
-        let now = self.options().clock.now();
-        key.secrets.truncate(SECRETS_MAX - 1);
-        for old in &mut key.secrets {
-            let end = now + overlap;
-            old.valid_until = Some(old.valid_until.map_or(end, |until| until.min(end)));
-        }
-        key.secrets.insert(0, KeySecret { secret, created_at: now, valid_until: None });
+        secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now());
         let note = self.note(who, "key.rotate", access_key, &format!("overlap {} s", overlap.0 / 1_000_000)).await?;
         let params = vec![access_key.into(), sealed.into(), seal(self.vault(), &key)?.into()];
         self.write(vec![Step::one(&SET_SECRETS, params), note]).await.map(drop)

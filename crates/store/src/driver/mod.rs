@@ -18,20 +18,32 @@ use crate::working_set::WorkingSet;
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) stmt: &'static Stmt,
-    pub(crate) params: Vec<Value>,
+    pub(crate) params: StepParams,
     /// Rolls everything back unless so many rows were affected.
     pub(crate) rows: Option<u64>,
+}
+
+/// The parameters of a statement, or many rows of them.
+#[derive(Debug)]
+pub(crate) enum StepParams {
+    Values(Vec<Value>),
+    Rows(Columns<'static>),
 }
 
 impl Step {
     /// A statement whose row count says nothing.
     pub(crate) fn any(stmt: &'static Stmt, params: Vec<Value>) -> Step {
-        Step { stmt, params, rows: None }
+        Step { stmt, params: StepParams::Values(params), rows: None }
     }
 
     /// A statement that must affect one row.
     pub(crate) fn one(stmt: &'static Stmt, params: Vec<Value>) -> Step {
-        Step { stmt, params, rows: Some(1) }
+        Step { stmt, params: StepParams::Values(params), rows: Some(1) }
+    }
+
+    /// A statement that inserts these rows, or finds that they are there.
+    pub(crate) fn rows(stmt: &'static Stmt, rows: Columns<'static>) -> Step {
+        Step { stmt, params: StepParams::Rows(rows), rows: None }
     }
 }
 

@@ -81,6 +81,11 @@ static DELIVERIES: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{delivery d}} FROM {{keys}} JOIN delivery d ON d.tenant = k.tenant AND d.event = k.id",
 );
+static RECEIVERS: Stmt = Stmt::by_keys(
+    "load.receivers",
+    &[("tenant", Uuid)],
+    "SELECT {{webhook_endpoint e}} FROM {{keys}} JOIN webhook_endpoint e ON e.tenant = k.tenant",
+);
 
 pub(super) static ALL: &[&Stmt] = &[
     &WALLETS,
@@ -96,6 +101,7 @@ pub(super) static ALL: &[&Stmt] = &[
     &ACCOUNTS,
     &STREAMS,
     &DELIVERIES,
+    &RECEIVERS,
 ];
 
 /// Which table of the working set a load's rows go to.
@@ -114,6 +120,7 @@ pub(super) enum Into {
     Accounts,
     Streams,
     Deliveries,
+    Receivers,
 }
 
 /// The ids of a need's things whose jobs are loaded with them.
@@ -158,6 +165,9 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.accounts.len());
     need.accounts.iter().for_each(|(tenant, code)| _ = columns.uuid(tenant.0).text(code.to_string()));
     loader.add(&ACCOUNTS, columns, super::Into::Wallet(Into::Accounts));
+    let mut columns = Columns::new([Uuid].into_iter(), need.receivers.len());
+    need.receivers.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
+    loader.add(&RECEIVERS, columns, super::Into::Wallet(Into::Receivers));
 }
 
 pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
@@ -190,6 +200,10 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
         Into::Signers => {
             let (key, row) = rows::chain::read_signer(fields)?;
             ws.signers.load(key, row);
+        }
+        Into::Receivers => {
+            let (tenant, row) = rows::delivery::read_receiver(fields)?;
+            ws.receivers.load(tenant, row);
         }
         Into::Accounts => {
             put!(rows::ledger::read_account(fields)?, accounts, it => (it.tenant, it.code.clone()));

@@ -36,8 +36,10 @@ static OLDEST_IN_STATES: Stmt = Stmt::written(
     "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      AND $7 LIKE '%,' || p.state || ',%' ORDER BY p.accepted_at, p.id LIMIT $5 OFFSET $6",
 );
-static BY_REFERENCE: Stmt =
-    Stmt::written("list.by_reference", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.bank_reference = $2");
+static BY_REFERENCE: Stmt = Stmt::written(
+    "list.by_reference",
+    "SELECT r.payment FROM linked_reference r WHERE r.tenant = $1 AND r.reference = $2",
+);
 static BY_ATTEMPT: Stmt =
     Stmt::written("list.by_attempt", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2");
 

@@ -1,5 +1,7 @@
 //! Quotes, payments and attempts, one by one.
 
+use std::collections::{BTreeSet, HashMap};
+
 use domain::attempt::Attempt;
 use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
 use domain::order::Order;
@@ -9,7 +11,7 @@ use domain::rail::RailId;
 
 use crate::error::StoreError;
 use crate::rows::{self, Keys};
-use crate::sql::Kind::Uuid;
+use crate::sql::Kind::{Text, Uuid};
 use crate::sql::{Columns, Fields, Stmt};
 use crate::store::Store;
 
@@ -30,10 +32,13 @@ static ATTEMPTS: Stmt = Stmt::written(
     "read.attempts",
     "SELECT {{attempt a}} FROM attempt a WHERE a.tenant = $1 AND a.payment = $2 ORDER BY a.number",
 );
-static ATTEMPT_OWNER: Stmt =
-    Stmt::written("read.attempt_owner", "SELECT a.tenant, a.payment FROM attempt a WHERE a.id = $1 AND a.rail = $2");
+static ATTEMPT_OWNERS: Stmt = Stmt::by_keys(
+    "read.attempt_owners",
+    &[("id", Uuid), ("rail", Text)],
+    "SELECT a.id, a.tenant, a.payment FROM {{keys}} JOIN attempt a ON a.id = k.id AND a.rail = k.rail",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &ATTEMPTS, &ATTEMPT_OWNER];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &ATTEMPTS, &ATTEMPT_OWNERS];
 
 /// A payment with its order and the quote that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +96,7 @@ impl Store {
         for row in &rows {
             found.push(read_record(&mut row.fields(), &keys)?);
         }
-        let place: std::collections::HashMap<PaymentId, usize> =
+        let place: HashMap<PaymentId, usize> =
             ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         found.sort_by_key(|record| place.get(&record.payment.id).copied());
         Ok(found)
@@ -121,19 +126,28 @@ impl Store {
         rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// Whose attempt it is that a report of `rail` names; an attempt over another rail is not found.
+    /// Whose attempts they are that a page of `rail`'s reports names; an attempt over another rail is not found.
     ///
     /// # Errors
     /// As [`Store::quote`].
-    pub async fn attempt_owner(
+    pub async fn attempt_owners(
         &self,
         rail: &RailId,
-        id: AttemptId,
-    ) -> Result<Option<(TenantId, PaymentId)>, StoreError> {
+        ids: impl IntoIterator<Item = AttemptId>,
+    ) -> Result<HashMap<AttemptId, (TenantId, PaymentId)>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&ATTEMPT_OWNER, vec![keys.stored(id.0).into(), (&*rail.0).into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        Ok(Some((TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?)))))
+        let ids: BTreeSet<AttemptId> = ids.into_iter().collect();
+        let mut columns = Columns::new([Uuid, Text].into_iter(), ids.len());
+        for id in ids {
+            columns.uuid(keys.stored(id.0)).text(rail.0.to_string());
+        }
+        let rows = self.query_keys(&ATTEMPT_OWNERS, columns).await?;
+        let mut owners = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let mut fields = row.fields();
+            let id = AttemptId(keys.public(fields.uuid()?));
+            owners.insert(id, (TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?))));
+        }
+        Ok(owners)
     }
 }

@@ -17,6 +17,10 @@ pub const EVENTS_KEPT: Span = Span::days(30);
 pub const BATCHES_KEPT: Span = Span::hours(24);
 /// Rows of a table that one run removes, so that it never holds up the others for long.
 pub const PRUNE_ROWS_MAX: i64 = 5_000;
+/// Wallet events of a tenant that one run removes, while the tenant's batches wait.
+const PRUNE_WALLET_EVENTS_MAX: i64 = 1_000;
+/// How long a window of drawn permits is kept: longer than any window.
+const WINDOWS_KEPT: Span = Span::hours(1);
 
 static EXPIRED: Stmt = Stmt::written(
     "upkeep.expired_quotes",
@@ -37,10 +41,59 @@ static PRUNE_EVENTS: Stmt = Stmt::written(
     "DELETE FROM event WHERE tenant = $3 AND at < $1 \
      AND seq < (SELECT MIN(e.seq) + $2 FROM event e WHERE e.tenant = $3)",
 );
+// Whoever replays one of these at the same moment waits, and then finds nothing.
+static LOCK_HEAD: Stmt =
+    Stmt::written("upkeep.lock_head", "SELECT wallet_seq FROM tenant_head WHERE tenant = $1 {{for_update}}");
+// The same for wallet events, up to the first that is still to be delivered, and with them how they were delivered.
+static OLD_WALLET_EVENTS: Stmt = Stmt::written(
+    "upkeep.old_wallet_events",
+    "SELECT MAX(e.seq) FROM wallet_event e WHERE e.tenant = $1 AND e.at < $2 \
+     AND e.seq < (SELECT MIN(f.seq) + $3 FROM wallet_event f WHERE f.tenant = $1) \
+     AND e.seq < COALESCE((SELECT MIN(p.seq) FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant \
+     AND d.event = p.id WHERE p.tenant = $1 AND p.at < $2 AND d.state = 'pending'), e.seq + 1)",
+);
+static PRUNE_DELIVERY_ATTEMPTS: Stmt = Stmt::written(
+    "upkeep.prune_delivery_attempts",
+    "DELETE FROM delivery_attempt WHERE tenant = $1 \
+     AND event IN (SELECT e.id FROM wallet_event e WHERE e.tenant = $1 AND e.seq <= $2) \
+     AND NOT EXISTS (SELECT 1 FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant AND d.event = p.id \
+     WHERE p.tenant = $1 AND p.seq <= $2 AND d.state = 'pending')",
+);
+static PRUNE_DELIVERIES: Stmt = Stmt::written(
+    "upkeep.prune_deliveries",
+    "DELETE FROM delivery WHERE tenant = $1 \
+     AND event IN (SELECT e.id FROM wallet_event e WHERE e.tenant = $1 AND e.seq <= $2) \
+     AND NOT EXISTS (SELECT 1 FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant AND d.event = p.id \
+     WHERE p.tenant = $1 AND p.seq <= $2 AND d.state = 'pending')",
+);
+static PRUNE_WALLET_EVENTS: Stmt = Stmt::written(
+    "upkeep.prune_wallet_events",
+    "DELETE FROM wallet_event WHERE tenant = $1 AND seq <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant AND d.event = p.id \
+     WHERE p.tenant = $1 AND p.seq <= $2 AND d.state = 'pending')",
+);
+static PRUNE_WINDOWS: Stmt =
+    Stmt::written("upkeep.prune_windows", "DELETE FROM rate_window WHERE tenant = $2 AND began_at < $1");
 static WITHOUT_JOB: Stmt = Stmt::written(
     "upkeep.without_job",
     "SELECT p.tenant, p.id FROM payment p LEFT JOIN job j ON j.tenant = p.tenant AND j.subject = p.id \
      WHERE p.state IN ('queued', 'processing', 'pending', 'unknown') AND j.subject IS NULL ORDER BY p.id LIMIT $1",
+);
+// While coins are on their way on the chain their order has no job: the intent has.
+static WALLET_THINGS_WITHOUT_JOB: Stmt = Stmt::written(
+    "upkeep.wallet_things_without_job",
+    "SELECT x.what, x.tenant, x.id FROM (\
+     SELECT 'payment_request' AS what, r.tenant AS tenant, r.id AS id FROM payment_request r WHERE r.state = 'ACTIVE' \
+     UNION ALL SELECT 'deposit', d.tenant, d.id FROM deposit d WHERE d.state IN ('screening', 'in_review') \
+     UNION ALL SELECT 'exchange_order', e.tenant, e.id FROM exchange_order e \
+     WHERE e.state IN ('pending', 'debited', 'paying') \
+     UNION ALL SELECT 'chain_intent', i.tenant, i.id FROM chain_intent i WHERE i.state = 'waiting' \
+     UNION ALL SELECT 'chain_tx', t.tenant, t.id FROM chain_tx t WHERE t.state IN ('taken', 'broadcast', 'mined') \
+     UNION ALL SELECT 'delivery', v.tenant, v.event FROM delivery v \
+     JOIN delivery_stream s ON s.tenant = v.tenant AND s.aggregate = v.aggregate AND s.open_version = v.version \
+     WHERE v.state = 'pending') x \
+     LEFT JOIN job j ON j.tenant = x.tenant AND j.subject = x.id WHERE j.subject IS NULL \
+     ORDER BY x.what, x.id LIMIT $1",
 );
 static DISCREPANCIES: Stmt = Stmt::written(
     "upkeep.discrepancies",
@@ -48,8 +101,21 @@ static DISCREPANCIES: Stmt = Stmt::written(
      ORDER BY d.at DESC, d.attempt, d.digest LIMIT $2",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&EXPIRED, &PRUNE_IDEMPOTENCY, &PRUNE_BATCHES, &PRUNE_EVENTS, &WITHOUT_JOB, &DISCREPANCIES];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &EXPIRED,
+    &PRUNE_IDEMPOTENCY,
+    &PRUNE_BATCHES,
+    &PRUNE_EVENTS,
+    &LOCK_HEAD,
+    &OLD_WALLET_EVENTS,
+    &PRUNE_DELIVERY_ATTEMPTS,
+    &PRUNE_DELIVERIES,
+    &PRUNE_WALLET_EVENTS,
+    &PRUNE_WINDOWS,
+    &WITHOUT_JOB,
+    &WALLET_THINGS_WITHOUT_JOB,
+    &DISCREPANCIES,
+];
 
 /// What one run of [`Store::prune`] removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +126,10 @@ pub struct Pruned {
     pub batches: u64,
     /// Events.
     pub events: u64,
+    /// Wallet events, each with its delivery.
+    pub wallet_events: u64,
+    /// Windows of drawn permits.
+    pub windows: u64,
 }
 
 fn number(limit: usize) -> Value {
@@ -82,8 +152,8 @@ impl Store {
             .collect()
     }
 
-    /// Removes idempotency records, batch ids and events that are old enough, some thousands of each; call it again
-    /// until nothing is left to do.
+    /// Removes idempotency records, batch ids, windows and events of both services that are old enough, some thousands
+    /// of each; call it again until nothing is left to do.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -92,11 +162,27 @@ impl Store {
         let most = Value::Int(PRUNE_ROWS_MAX);
         let idempotency = self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
-        let mut events = 0;
+        let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
             events += self.remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), most.clone(), tenant.id.0.into()]).await?;
+            wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
+            windows += self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
         }
-        Ok(Pruned { idempotency, batches, events })
+        Ok(Pruned { idempotency, batches, events, wallet_events, windows })
+    }
+
+    async fn prune_wallet_events(&self, tenant: TenantId, before: Timestamp) -> Result<u64, StoreError> {
+        let params = vec![tenant.0.into(), before.0.into(), PRUNE_WALLET_EVENTS_MAX.into()];
+        let rows = self.query(&OLD_WALLET_EVENTS, params).await?;
+        let Some(last) = rows.first().map(|row| row.fields().opt_int()).transpose()?.flatten() else { return Ok(0) };
+        let upto = || vec![tenant.0.into(), last.into()];
+        let steps = vec![
+            Step::one(&LOCK_HEAD, vec![tenant.0.into()]),
+            Step::any(&PRUNE_DELIVERY_ATTEMPTS, upto()),
+            Step::any(&PRUNE_DELIVERIES, upto()),
+            Step::any(&PRUNE_WALLET_EVENTS, upto()),
+        ];
+        Ok(self.write_counts(steps).await?.last().copied().unwrap_or(0))
     }
 
     async fn remove(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<u64, StoreError> {
@@ -118,6 +204,25 @@ impl Store {
                 Ok((TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?))))
             })
             .collect()
+    }
+
+    /// Things of the wallet service that are not at their end and yet have no job, with their tables' names: always none
+    /// (`doctor`).
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn wallet_things_without_job(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<(String, TenantId, uuid::Uuid)>, StoreError> {
+        let keys = self.id_keys().await?;
+        let answers = self.driver().snapshot(vec![(&WALLET_THINGS_WITHOUT_JOB, vec![number(limit)])]).await?;
+        let thing = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            let what = fields.text()?.to_owned();
+            Ok((what, TenantId(fields.uuid()?), keys.public(fields.uuid()?)))
+        };
+        answers.iter().flatten().map(thing).collect()
     }
 
     /// A tenant's discrepancies, the newest first, each with the time of its first report.

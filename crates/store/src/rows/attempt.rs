@@ -10,6 +10,9 @@ use super::{Keys, currency};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
+/// The slot of a payment's one attempt that is not refused; a refused one has its number.
+const LIVE: i64 = 0;
+
 pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
     out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
     out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
@@ -22,6 +25,15 @@ pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>
 fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
     out.opt_text(attempt.reason.as_deref()).opt_text(attempt.info.as_deref());
     out.opt_text(attempt.bank_reference.as_deref()).opt_text(attempt.source.as_deref());
+    out.int(if attempt.state.is_refused() { attempt.number.into() } else { LIVE });
+}
+
+/// The reference that `new` has and `old` had not.
+pub(crate) fn write_reference<'a>(old: Option<&Attempt>, new: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+    let known = old.and_then(|old| old.bank_reference.as_deref());
+    if let Some(reference) = new.bank_reference.as_deref().filter(|reference| known != Some(reference)) {
+        out.uuid(new.tenant.0).text(reference).uuid(keys.stored(new.payment.0));
+    }
 }
 
 /// Key, new values, guards.

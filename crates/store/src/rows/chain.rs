@@ -63,10 +63,10 @@ pub(crate) fn read_signer(fields: &mut Fields<'_>) -> Result<((TenantId, Address
     Ok((key, SignerRow { role, next_nonce: narrow(fields.int()?, "nonce")? }))
 }
 
-pub(crate) fn write_log<'a>(log: &'a VaultLog, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write_log(log: &VaultLog, out: &mut Columns<'static>) -> Result<(), StoreError> {
     let number = wide(log.place.number, "block height")?;
-    out.bytes(&log.place.block.0[..]).int(log.log_index.into()).bytes(&log.vault.0[..]).int(number);
-    out.bytes(&log.tx.0[..]).int(log.ordinal.into()).text(log.coin.currency().code()).int(log.minor);
+    out.bytes(log.place.block.0.to_vec()).int(log.log_index.into()).bytes(log.vault.0.to_vec()).int(number);
+    out.bytes(log.tx.0.to_vec()).int(log.ordinal.into()).text(log.coin.currency().code()).int(log.minor);
     Ok(())
 }
 

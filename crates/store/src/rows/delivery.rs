@@ -10,6 +10,7 @@ use super::{Keys, narrow};
 use crate::error::StoreError;
 use crate::sealed::Place;
 use crate::sql::{Columns, Fields};
+use crate::working_set::ReceiverRow;
 
 /// Reads what an event belongs to: `aggregate_kind, aggregate`.
 pub(super) fn aggregate(fields: &mut Fields<'_>, keys: &Keys) -> Result<Aggregate, StoreError> {
@@ -136,4 +137,23 @@ pub(crate) fn read_stream(fields: &mut Fields<'_>, keys: &Keys) -> Result<Delive
         open: fields.int()?,
         newest: fields.int()?,
     })
+}
+
+/// Key, new values, guards.
+pub(crate) fn write_receiver_change<'a>(
+    tenant: TenantId,
+    old: &ReceiverRow,
+    new: &'a ReceiverRow,
+    out: &mut Columns<'a>,
+) {
+    let disabled = new.disabled.as_ref();
+    out.uuid(tenant.0).int(new.version);
+    out.opt_int(disabled.map(|(at, _)| at.0)).opt_text(disabled.map(|(_, why)| why.as_str()));
+    out.int(old.version);
+}
+
+pub(crate) fn read_receiver(fields: &mut Fields<'_>) -> Result<(TenantId, ReceiverRow), StoreError> {
+    let (tenant, version) = (TenantId(fields.uuid()?), fields.int()?);
+    let disabled = fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned));
+    Ok((tenant, ReceiverRow { disabled, version }))
 }

@@ -31,6 +31,7 @@ statements! {
     EXTERNAL_ID_INSERT = insert("save.external_id_insert", tables::EXTERNAL_ID);
     ATTEMPT_UPDATE = update("save.attempt_update", tables::ATTEMPT);
     ATTEMPT_INSERT = insert("save.attempt_insert", tables::ATTEMPT);
+    REFERENCE_INSERT = insert_if_absent("save.reference_insert", tables::LINKED_REFERENCE);
     ACCOUNT_UPDATE = update("save.account_update", tables::ACCOUNT);
     ACCOUNT_INSERT = insert("save.account_insert", tables::ACCOUNT);
     TRANSFER_INSERT = insert("save.transfer_insert", tables::TRANSFER);
@@ -163,7 +164,13 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         &tables::ATTEMPT,
         |_, old, new, out| rows::attempt::write_change(old, new, keys, out),
         |_, new, out| rows::attempt::write(new, keys, out),
-    )
+    )?;
+    let mut references = Columns::new(tables::LINKED_REFERENCE.row_columns(), 0);
+    for (_, old, new) in sorted(&ws.attempts) {
+        rows::attempt::write_reference(old, new, keys, &mut references);
+    }
+    saver.add(&REFERENCE_INSERT, references, false);
+    Ok(())
 }
 
 /// Accounts and transfers.

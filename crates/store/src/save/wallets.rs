@@ -29,6 +29,7 @@ statements! {
     DELIVERY_UPDATE = update("save.delivery_update", tables::DELIVERY);
     DELIVERY_INSERT = insert("save.delivery_insert", tables::DELIVERY);
     DELIVERY_ATTEMPT_INSERT = insert("save.delivery_attempt_insert", tables::DELIVERY_ATTEMPT);
+    RECEIVER_UPDATE = update("save.receiver_update", tables::WEBHOOK_ENDPOINT);
     UNSUPPORTED_INSERT = insert_if_absent("save.unsupported_insert", tables::UNSUPPORTED_ASSET);
     ALERT_INSERT = insert_if_absent("save.alert_insert", tables::ALERT);
     WALLET_EVENT_INSERT = insert("save.wallet_event_insert", tables::WALLET_EVENT);
@@ -141,9 +142,23 @@ fn save_deliveries<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
         |_, old, new, out| rows::delivery::write_change(old, new, keys, out),
         |_, new, out| rows::delivery::write(new, keys, out),
     )?;
+    save_receivers(ws, saver)?;
     saver.added(&ws.delivery_attempts, &DELIVERY_ATTEMPT_INSERT, &tables::DELIVERY_ATTEMPT, |attempt, out| {
         rows::delivery::write_attempt(attempt, keys, out)
     })
+}
+
+/// A receiver is added by an administrator, never by a batch.
+fn save_receivers<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let mut columns = Columns::new(tables::WEBHOOK_ENDPOINT.update_columns(), 0);
+    for (tenant, old, new) in sorted(&ws.receivers) {
+        let old = old.ok_or_else(|| StoreError::Corrupt("a batch would add a receiver of webhooks".to_owned()))?;
+        if old != new {
+            rows::delivery::write_receiver_change(*tenant, old, new, &mut columns);
+        }
+    }
+    saver.add(&RECEIVER_UPDATE, columns, true);
+    Ok(())
 }
 
 /// What was found, what a person has to look at, and the tenant's log.

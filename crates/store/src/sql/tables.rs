@@ -10,7 +10,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Table> {
 }
 
 /// Every table of the payment service that has rows of a fixed shape here.
-static ALL: [&Table; 16] = [
+static ALL: [&Table; 17] = [
     &TENANT,
     &ACCESS_KEY,
     &BATCH,
@@ -20,6 +20,7 @@ static ALL: [&Table; 16] = [
     &PAYMENT_ORDER,
     &EXTERNAL_ID,
     &ATTEMPT,
+    &LINKED_REFERENCE,
     &ACCOUNT,
     &TRANSFER,
     &EVENT,
@@ -174,10 +175,19 @@ pub(crate) static ATTEMPT: Table = Table {
         ("info", Text),
         ("bank_reference", Text),
         ("source", Text),
+        ("slot", Int),
     ],
     keys: 2,
-    changes: &["state", "state_at", "reason", "info", "bank_reference", "source"],
+    changes: &["state", "state_at", "reason", "info", "bank_reference", "source", "slot"],
     guards: &["state", "state_at"],
+};
+
+pub(crate) static LINKED_REFERENCE: Table = Table {
+    name: "linked_reference",
+    columns: &[("tenant", Uuid), ("reference", Text), ("payment", Uuid)],
+    keys: 3,
+    changes: &[],
+    guards: &[],
 };
 
 pub(crate) static ACCOUNT: Table = Table {

@@ -4,7 +4,7 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-pub(crate) static ALL: [&Table; 17] = [
+pub(crate) static ALL: [&Table; 18] = [
     &WALLET,
     &WATCHED_ADDRESS,
     &PAYMENT_REQUEST,
@@ -21,6 +21,7 @@ pub(crate) static ALL: [&Table; 17] = [
     &DELIVERY,
     &DELIVERY_ATTEMPT,
     &DELIVERY_STREAM,
+    &WEBHOOK_ENDPOINT,
     &ALERT,
 ];
 
@@ -298,6 +299,15 @@ pub(crate) static DELIVERY_STREAM: Table = Table {
     keys: 2,
     changes: &["open_version", "newest_version"],
     guards: &["open_version", "newest_version"],
+};
+
+/// Batches see and change only whether it is disabled.
+pub(crate) static WEBHOOK_ENDPOINT: Table = Table {
+    name: "webhook_endpoint",
+    columns: &[("tenant", Uuid), ("version", Int), ("disabled_at", Int), ("disabled_why", Text)],
+    keys: 1,
+    changes: &["version", "disabled_at", "disabled_why"],
+    guards: &["version"],
 };
 
 pub(crate) static ALERT: Table = Table {

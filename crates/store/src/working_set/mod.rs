@@ -33,7 +33,7 @@ use uuid::Uuid;
 use crate::need::{Customer, IdempotencyKey};
 
 pub use table::{Log, Table};
-pub use wallets::SignerRow;
+pub use wallets::{ReceiverRow, SignerRow};
 
 /// The row that serialises a tenant's writes and numbers its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,6 +160,8 @@ working_set! {
     streams: Table<(TenantId, Uuid), DeliveryStream>,
     /// Deliveries, by their events.
     deliveries: Table<(TenantId, EventId), Delivery>,
+    /// Whether tenants' webhooks go anywhere; a tenant without a receiver is not there.
+    receivers: Table<TenantId, ReceiverRow>,
     /// New sender details.
     sender_infos: Log<SenderInfo>,
     /// New events of the wallet service.

@@ -5,6 +5,7 @@ use domain::delivery::DeliveryAttempt;
 use domain::deposit::UnsupportedAsset;
 use domain::ids::TenantId;
 use domain::payment_request::SenderInfo;
+use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
 use domain::wallet_event::{NewWalletEvent, WalletEventEntry};
 
@@ -17,6 +18,15 @@ pub struct SignerRow {
     pub role: KeyRole,
     /// The lowest nonce that no transaction of ours has.
     pub next_nonce: u64,
+}
+
+/// Where a tenant's webhooks go, as far as batches are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiverRow {
+    /// Since when it gets nothing, and why; `None` = it gets everything.
+    pub disabled: Option<(Timestamp, String)>,
+    /// Rises by one with every change of the row.
+    pub version: i64,
 }
 
 impl WorkingSet {
@@ -45,6 +55,13 @@ impl WorkingSet {
     pub fn add_sender(&mut self, info: SenderInfo) {
         self.last_senders.put((info.tenant, info.request), info.clone());
         self.sender_infos.add(info);
+    }
+
+    /// Sends a tenant's receiver nothing more; where there is none, there is nothing to do.
+    pub fn disable_receiver(&mut self, tenant: TenantId, why: &str) {
+        let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else { return };
+        let disabled = Some((self.now, why.to_owned()));
+        self.receivers.put(tenant, ReceiverRow { disabled, version: row.version + 1 });
     }
 
     /// Adds a try to deliver.

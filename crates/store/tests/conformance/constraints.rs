@@ -54,14 +54,15 @@ pub async fn only_a_refused_attempt_makes_room(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;
-    let columns = "tenant, id, payment, number, rail, state, amount, currency, created_at, state_at";
+    let columns = "tenant, id, payment, number, rail, state, amount, currency, created_at, state_at, slot";
     let second = columns.replacen("id,", &format!("{},", other(&world)), 1).replace("number", "2");
     refused(&world, &copy("attempt", columns, &second), UNIQUE).await;
-    let Some(done) = world.sql("UPDATE attempt SET state = 'refused'").await else { return };
+    let Some(done) = world.sql("UPDATE attempt SET state = 'refused', slot = number").await else { return };
     assert_eq!(done, Ok(1));
-    let again = second.replace("state, amount", "'sending', amount");
+    let again = second.replace("state, amount", "'sending', amount").replace("slot", "0");
     assert_eq!(world.sql(&copy("attempt", columns, &again)).await, Some(Ok(1)), "after a refusal there is room");
-    refused(&world, "UPDATE attempt SET state = 'accepted' WHERE number = 1", UNIQUE).await;
+    refused(&world, "UPDATE attempt SET state = 'accepted', slot = 0 WHERE number = 1", UNIQUE).await;
+    refused(&world, "UPDATE attempt SET slot = 5 WHERE number = 2", CHECK).await;
 }
 
 pub async fn a_reservation_ends_once(world: World) {

@@ -2,7 +2,7 @@
 
 use domain::attempt::AttemptState;
 use domain::event::EventKind;
-use domain::ids::{PaymentId, QuoteId, TenantId};
+use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
 use domain::payment::report::{apply, begin_attempt};
 use domain::payment::{Cx, PaymentState};
 use domain::quote::QuoteState;
@@ -40,13 +40,11 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
     world.execute(&payment_need(&payment), begin).await.expect("saved");
     let attempt = begun.expect("begun");
     assert_eq!(world.store.attempts(tenant, payment.id).await, Ok(vec![attempt.clone()]));
-    assert_eq!(world.store.attempt_owner(&rail, attempt.id).await, Ok(Some((tenant, payment.id))));
+    let owners = world.store.attempt_owners(&rail, [attempt.id, AttemptId(uuid::Uuid::nil())]).await;
+    assert_eq!(owners, Ok([(attempt.id, (tenant, payment.id))].into()));
     let other = RailId::new("pak-ibft");
-    assert_eq!(
-        world.store.attempt_owner(&other, attempt.id).await,
-        Ok(None),
-        "another rail's reports are not about it"
-    );
+    let owners = world.store.attempt_owners(&other, [attempt.id]).await;
+    assert_eq!(owners, Ok([].into()), "another rail's reports are not about it");
 
     settle(&world, &payment, &attempt, "REF-77").await;
     let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");

@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::failure;
-use crate::driver::Answer;
+use crate::driver::{Answer, StepParams};
 use crate::error::DbError;
 use crate::sql::{Columns, Row, Value};
 
@@ -22,6 +22,13 @@ pub(crate) enum Params<'a> {
 }
 
 impl<'a> Params<'a> {
+    pub(super) fn of(step: &'a StepParams) -> Params<'a> {
+        match step {
+            StepParams::Values(values) => Params::Values(values),
+            StepParams::Rows(rows) => Params::Columns(rows),
+        }
+    }
+
     fn refs(self) -> Vec<&'a (dyn ToSql + Sync)> {
         match self {
             Params::None => Vec::new(),

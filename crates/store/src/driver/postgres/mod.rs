@@ -127,7 +127,7 @@ impl Postgres {
         let work = async move {
             match steps.as_slice() {
                 [Step { stmt, params, rows: None }] => {
-                    lease.one(stmt, Params::Values(params)).await.map(|answer| vec![answer])
+                    lease.one(stmt, Params::of(params)).await.map(|answer| vec![answer])
                 }
                 steps => transact(&mut lease, steps).await,
             }
@@ -231,7 +231,7 @@ async fn save(lease: &mut Lease, ws: &WorkingSet, batch: BatchId, keys: &Keys) -
 
 async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbError> {
     let mut statements = vec![(&BEGIN, Params::None)];
-    statements.extend(steps.iter().map(|step| (step.stmt, Params::Values(&step.params))));
+    statements.extend(steps.iter().map(|step| (step.stmt, Params::of(&step.params))));
     let mut answers = flight::all(lease.flight(&statements).await?)?;
     answers.remove(0);
     let mut pairs = steps.iter().zip(&answers);

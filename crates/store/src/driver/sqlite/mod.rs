@@ -18,7 +18,7 @@ use domain::time::Timestamp;
 use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
-use super::{Answer, Attempted, Decide, FaultHooks, Step, batch_failed};
+use super::{Answer, Attempted, Decide, FaultHooks, Step, StepParams, batch_failed};
 use crate::error::{DbError, ExecuteError, StoreError};
 use crate::load::{self, Load};
 use crate::options::Options;
@@ -229,7 +229,13 @@ fn run_steps(connection: &mut Connection, steps: &[Step]) -> Result<Vec<Answer>,
     let transaction = connection::begin(connection)?;
     let mut answers = Vec::with_capacity(steps.len());
     for step in steps {
-        let answer = connection::run(&transaction, step.stmt, &step.params)?;
+        let answer = match &step.params {
+            StepParams::Values(params) => connection::run(&transaction, step.stmt, params)?,
+            StepParams::Rows(rows) => {
+                let affected = connection::execute_each(&transaction, step.stmt, rows)?;
+                Answer { rows: Vec::new(), affected: affected as u64 }
+            }
+        };
         if step.rows.is_some_and(|rows| rows != answer.affected) {
             return Err(DbError::Conflict(format!("{} affected {} rows", step.stmt.name, answer.affected)));
         }

@@ -1,0 +1,72 @@
+//! Alerts: what a person has to look at. Raised in batches or beside them, closed by a person.
+
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use domain::wallet_effects::Alert;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+static RAISE: Stmt = Stmt::written(
+    "alert.raise",
+    "INSERT INTO alert (tenant, subject, kind, digest, what, at) VALUES ($2, $3, $4, $5, $6, {{now}}) \
+     ON CONFLICT DO NOTHING",
+);
+static OPEN: Stmt = Stmt::written(
+    "alert.open",
+    "SELECT {{alert a}} FROM alert a WHERE a.tenant = $1 ORDER BY a.at DESC, a.subject, a.digest LIMIT $2",
+);
+static CLOSE: Stmt =
+    Stmt::written("alert.close", "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = $3 AND digest = $4");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &CLOSE];
+
+impl Store {
+    /// Raises an alert outside a batch; one that lies open already stays as it is.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn raise_alert(&self, tenant: TenantId, alert: &Alert) -> Result<(), StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![
+            self.now_param(),
+            tenant.0.into(),
+            keys.stored(alert.subject).into(),
+            alert.kind.name().into(),
+            rows::chain::alert_digest(&alert.what).into(),
+            alert.what.as_str().into(),
+        ];
+        self.write(vec![Step::any(&RAISE, params)]).await.map(drop)
+    }
+
+    /// A tenant's open alerts, the newest first, each with the time at which it was first raised.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn alerts(&self, tenant: TenantId, limit: usize) -> Result<Vec<(Timestamp, Alert)>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&OPEN, vec![tenant.0.into(), most(limit)]).await?;
+        rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
+    }
+
+    /// A person has looked: the alert is gone, and raised anew if it is found again.
+    ///
+    /// # Errors
+    /// `Conflict` where it is not open.
+    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, who: &str) -> Result<(), StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![
+            tenant.0.into(),
+            keys.stored(alert.subject).into(),
+            alert.kind.name().into(),
+            rows::chain::alert_digest(&alert.what).into(),
+        ];
+        let what = format!("{}: {}", alert.kind.name(), alert.what);
+        let note = self.note(who, "alert.close", &alert.subject.to_string(), &what).await?;
+        self.write(vec![Step::one(&CLOSE, params), note]).await.map(drop)
+    }
+}

@@ -1,0 +1,57 @@
+//! Permits that all nodes draw from one counter per window, so that their total never exceeds the limit.
+
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::rows::narrow;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+// One statement: the row is locked while it is changed, and what stands right of the equals signs is the old row.
+static DRAW: Stmt = Stmt::written(
+    "permits.draw",
+    "INSERT INTO rate_window (tenant, call_group, began_at, drawn, granted) VALUES ($1, $2, $3, \
+     CASE WHEN CAST($4 AS BIGINT) < CAST($5 AS BIGINT) THEN $4 ELSE $5 END, \
+     CASE WHEN CAST($4 AS BIGINT) < CAST($5 AS BIGINT) THEN $4 ELSE $5 END) \
+     ON CONFLICT (tenant, call_group, began_at) DO UPDATE SET \
+     granted = CASE WHEN rate_window.drawn >= $5 THEN 0 \
+     WHEN $5 - rate_window.drawn < $4 THEN $5 - rate_window.drawn ELSE $4 END, \
+     drawn = rate_window.drawn + CASE WHEN rate_window.drawn >= $5 THEN 0 \
+     WHEN $5 - rate_window.drawn < $4 THEN $5 - rate_window.drawn ELSE $4 END \
+     RETURNING granted, drawn",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&DRAW];
+
+/// What the counter of a window gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permits {
+    /// Permits that are the caller's now: at most those wanted, 0 once the window is used up.
+    pub granted: u32,
+    /// Permits of the window that all nodes have drawn, these included.
+    pub drawn: u32,
+}
+
+impl Store {
+    /// Draws up to `want` permits of a tenant's window of calls, of which there are `limit`.
+    ///
+    /// # Errors
+    /// The database cannot be reached; whether permits were drawn is then not known, and they are lost.
+    pub async fn draw_permits(
+        &self,
+        tenant: TenantId,
+        group: &str,
+        began_at: Timestamp,
+        want: u32,
+        limit: u32,
+    ) -> Result<Permits, StoreError> {
+        let [want, limit] = [want, limit].map(i64::from);
+        let params = vec![tenant.0.into(), group.into(), began_at.0.into(), want.into(), limit.into()];
+        let answers = self.write(vec![Step::any(&DRAW, params)]).await?;
+        let row = answers.first().and_then(|rows| rows.first());
+        let mut fields = row.ok_or_else(|| StoreError::Corrupt("no permits were counted".to_owned()))?.fields();
+        Ok(Permits { granted: narrow(fields.int()?, "permits")?, drawn: narrow(fields.int()?, "permits")? })
+    }
+}

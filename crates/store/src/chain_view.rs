@@ -1,0 +1,227 @@
+//! How far the chain has been taken in: headers, logs of vaults, states of tokens, watched addresses. Written outside
+//! batches, by whoever holds the watcher's role at that moment: a node that lost it writes nothing any more.
+
+use domain::chain::{Address, Block, BlockHash};
+use domain::currency::StableCoin;
+use domain::deposit::{TokenState, VaultLog, Watched};
+use domain::time::Timestamp;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::{self, coin, fixed, narrow, wide};
+use crate::sql::Kind::Bytes;
+use crate::sql::{Columns, Stmt, wallet_tables};
+use crate::store::Store;
+
+/// How many headers are kept: a reorganisation deeper than that is not followed.
+pub const HEADERS_KEPT: u64 = 128;
+
+static WATCHED: Stmt = Stmt::by_keys(
+    "chain.watched",
+    &[("address", Bytes)],
+    "SELECT {{watched_address w}} FROM {{keys}} JOIN watched_address w ON w.address = k.address",
+);
+static HEADERS: Stmt = Stmt::written(
+    "chain.headers",
+    "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b ORDER BY b.number DESC LIMIT $1",
+);
+// Held for the rest of the transaction, so that nobody takes the role meanwhile.
+static HOLDS_ROLE: Stmt = Stmt::written(
+    "chain.holds_role",
+    "SELECT fence FROM role_lease WHERE name = $1 AND owner = $2 AND fence = $3 {{for_update}}",
+);
+// The same block may come again after a crash; another one of that height must have been rewound first.
+static PUT_HEADER: Stmt = Stmt::written(
+    "chain.put_header",
+    "INSERT INTO chain_block (number, hash, parent, at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (number) DO UPDATE SET at = excluded.at WHERE chain_block.hash = excluded.hash",
+);
+static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &wallet_tables::CHAIN_LOG);
+static FORGET_HEADERS: Stmt = Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
+static REWIND_HEADERS: Stmt = Stmt::written("chain.rewind_headers", "DELETE FROM chain_block WHERE number > $1");
+static REWIND_LOGS: Stmt = Stmt::written("chain.rewind_logs", "DELETE FROM chain_log WHERE block_number > $1");
+static VAULT_LOGS: Stmt = Stmt::written(
+    "chain.vault_logs",
+    "SELECT {{chain_log l}} FROM chain_log l WHERE l.vault = $1 ORDER BY l.block_number, l.log_index",
+);
+static VAULT_SUM: Stmt = Stmt::written(
+    "chain.vault_sum",
+    "SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM chain_log l WHERE l.vault = $1 AND l.coin = $2",
+);
+static TOKENS: Stmt = Stmt::written(
+    "chain.tokens",
+    "SELECT s.coin, s.paused, s.code_changed, s.at_block FROM token_state s ORDER BY s.coin",
+);
+static PUT_TOKEN: Stmt = Stmt::written(
+    "chain.put_token",
+    "INSERT INTO token_state (coin, paused, code_changed, at_block) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (coin) DO UPDATE SET paused = excluded.paused, code_changed = excluded.code_changed, \
+     at_block = excluded.at_block",
+);
+static ACCEPT_CODE: Stmt =
+    Stmt::written("chain.accept_code", "UPDATE token_state SET code_changed = 0 WHERE coin = $1 AND code_changed = 1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &WATCHED,
+    &HEADERS,
+    &HOLDS_ROLE,
+    &PUT_HEADER,
+    &PUT_LOGS,
+    &FORGET_HEADERS,
+    &REWIND_HEADERS,
+    &REWIND_LOGS,
+    &VAULT_LOGS,
+    &VAULT_SUM,
+    &TOKENS,
+    &PUT_TOKEN,
+    &ACCEPT_CODE,
+];
+
+/// A role as its holder knows it, see [`Store::lease_role`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldRole {
+    /// Its name.
+    pub name: String,
+    /// Who has it.
+    pub owner: String,
+    /// The fence under which he has it.
+    pub fence: i64,
+}
+
+impl HeldRole {
+    fn step(&self) -> Step {
+        Step::one(&HOLDS_ROLE, vec![self.name.as_str().into(), self.owner.as_str().into(), self.fence.into()])
+    }
+}
+
+impl Store {
+    /// Those of the addresses that are vaults of ours.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn watched(&self, addresses: &[Address]) -> Result<Vec<Watched>, StoreError> {
+        if addresses.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = self.id_keys().await?;
+        let mut columns = Columns::new([Bytes].into_iter(), addresses.len());
+        addresses.iter().for_each(|address| _ = columns.bytes(address.0.to_vec()));
+        let rows = self.query_keys(&WATCHED, columns).await?;
+        rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
+    }
+
+    /// The newest headers that were taken in, the newest first; that one is how far the chain has been taken in.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn chain_headers(&self, limit: usize) -> Result<Vec<Block>, StoreError> {
+        let rows = self.query(&HEADERS, vec![most(limit)]).await?;
+        let block = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            Ok(Block {
+                number: narrow(fields.int()?, "block height")?,
+                hash: BlockHash(fixed(&mut fields)?),
+                parent: BlockHash(fixed(&mut fields)?),
+                at: Timestamp(fields.int()?),
+            })
+        };
+        rows.iter().map(block).collect()
+    }
+
+    /// Takes a block in: its header, and what its logs say about our vaults. Taking the same block in again changes
+    /// nothing. Headers that are too old go.
+    ///
+    /// # Errors
+    /// `Conflict` where the role has gone to somebody else, or another block of that height is there.
+    pub async fn take_block_in(&self, role: &HeldRole, block: &Block, logs: &[VaultLog]) -> Result<(), StoreError> {
+        let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
+        for log in logs {
+            rows::chain::write_log(log, &mut columns)?;
+        }
+        let number = wide(block.number, "block height")?;
+        let header =
+            vec![number.into(), block.hash.0.to_vec().into(), block.parent.0.to_vec().into(), block.at.0.into()];
+        let oldest = number.saturating_sub(wide(HEADERS_KEPT, "number of headers")?);
+        let mut steps = vec![role.step(), Step::one(&PUT_HEADER, header)];
+        if !logs.is_empty() {
+            steps.push(Step::rows(&PUT_LOGS, columns));
+        }
+        steps.push(Step::any(&FORGET_HEADERS, vec![oldest.into()]));
+        self.write(steps).await.map(drop)
+    }
+
+    /// Forgets every header and log above this height: they were reorganised away.
+    ///
+    /// # Errors
+    /// `Conflict` where the role has gone to somebody else.
+    pub async fn rewind_chain(&self, role: &HeldRole, to: u64) -> Result<(), StoreError> {
+        let number = wide(to, "block height")?;
+        let steps = vec![
+            role.step(),
+            Step::any(&REWIND_HEADERS, vec![number.into()]),
+            Step::any(&REWIND_LOGS, vec![number.into()]),
+        ];
+        self.write(steps).await.map(drop)
+    }
+
+    /// What was logged about a vault, in the order of the chain.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn vault_logs(&self, vault: Address) -> Result<Vec<VaultLog>, StoreError> {
+        let rows = self.query(&VAULT_LOGS, vec![vault.0.to_vec().into()]).await?;
+        rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
+    }
+
+    /// What a vault holds of a coin as its logs add up, in minor units.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn vault_sum(&self, vault: Address, coin: StableCoin) -> Result<i64, StoreError> {
+        let rows = self.query(&VAULT_SUM, vec![vault.0.to_vec().into(), coin.currency().code().into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.fields().int())
+    }
+
+    /// What is known of the tokens' contracts; a coin that nothing was ever said about is not there.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn token_states(&self) -> Result<Vec<TokenState>, StoreError> {
+        let rows = self.query(&TOKENS, Vec::new()).await?;
+        let state = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            Ok(TokenState {
+                coin: coin(&mut fields)?,
+                paused: fields.flag()?,
+                code_changed: fields.flag()?,
+                at_block: narrow(fields.int()?, "block height")?,
+            })
+        };
+        rows.iter().map(state).collect()
+    }
+
+    /// Notes what the chain says of a token's contract.
+    ///
+    /// # Errors
+    /// `Conflict` where the role has gone to somebody else.
+    pub async fn set_token_state(&self, role: &HeldRole, state: &TokenState) -> Result<(), StoreError> {
+        let params = vec![
+            state.coin.currency().code().into(),
+            i64::from(state.paused).into(),
+            i64::from(state.code_changed).into(),
+            wide(state.at_block, "block height")?.into(),
+        ];
+        self.write(vec![role.step(), Step::one(&PUT_TOKEN, params)]).await.map(drop)
+    }
+
+    /// A person has looked at a token's new code: it may move again.
+    ///
+    /// # Errors
+    /// `Conflict` where its code has not changed.
+    pub async fn accept_token_code(&self, coin: StableCoin, who: &str) -> Result<(), StoreError> {
+        let code = coin.currency().code();
+        let note = self.note(who, "token.accept_code", code, "").await?;
+        self.write(vec![Step::one(&ACCEPT_CODE, vec![code.into()]), note]).await.map(drop)
+    }
+}

@@ -1,0 +1,185 @@
+//! Deliveries of wallet events: one by one, of an aggregate, and the log of all with its attempts.
+
+use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use domain::ids::{EventId, TenantId};
+use domain::time::Timestamp;
+use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
+
+use super::page::{Listed, Page, total};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+static ONE: Stmt = Stmt::written(
+    "delivery.one",
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM delivery d \
+     JOIN wallet_event e ON e.aggregate = d.aggregate AND e.version = d.version AND e.tenant = d.tenant \
+     WHERE d.tenant = $1 AND d.event = $2",
+);
+static STREAM: Stmt = Stmt::written(
+    "delivery.stream",
+    "SELECT {{delivery_stream s}} FROM delivery_stream s WHERE s.tenant = $1 AND s.aggregate = $2",
+);
+static UNDELIVERED: Stmt = Stmt::written(
+    "delivery.undelivered",
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM wallet_event e \
+     JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
+     WHERE e.aggregate = $2 AND e.tenant = $1 AND d.state <> 'delivered' ORDER BY e.version",
+);
+// $2 and $3 hold the wanted states and kinds between commas.
+static LIST: Stmt = Stmt::written(
+    "delivery.list",
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM wallet_event e \
+     JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
+     WHERE e.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' AND $3 LIKE '%,' || e.kind || ',%' \
+     AND e.at >= $4 AND e.at < $5 ORDER BY e.seq DESC LIMIT $6 OFFSET $7",
+);
+static LIST_TOTAL: Stmt = Stmt::written(
+    "delivery.list_total",
+    "SELECT COUNT(*) FROM wallet_event e JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
+     WHERE e.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' AND $3 LIKE '%,' || e.kind || ',%' \
+     AND e.at >= $4 AND e.at < $5",
+);
+static ATTEMPTS: Stmt = Stmt::written(
+    "delivery.attempts",
+    "SELECT {{delivery_attempt a}} FROM delivery_attempt a WHERE a.tenant = $1 AND a.event = $2 ORDER BY a.number",
+);
+static COUNTS: Stmt = Stmt::written(
+    "delivery.counts",
+    "SELECT d.state, COUNT(*) FROM delivery d WHERE d.tenant = $1 GROUP BY d.state ORDER BY d.state",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LIST_TOTAL, &ATTEMPTS, &COUNTS];
+
+/// A delivery with the event that it delivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryRecord {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// The event.
+    pub event: WalletEventEntry,
+}
+
+/// Which deliveries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// States; empty = all.
+    pub states: Vec<DeliveryState>,
+    /// Kinds of events; empty = all.
+    pub kinds: Vec<WalletEventKind>,
+    /// Of events at or after.
+    pub start: Option<Timestamp>,
+    /// Of events before.
+    pub end: Option<Timestamp>,
+}
+
+impl DeliveryFilter {
+    fn params(&self, tenant: TenantId) -> Vec<Value> {
+        let mut states: Vec<&str> = self.states.iter().map(|state| state.name()).collect();
+        if states.is_empty() {
+            states.extend(DeliveryState::ALL.map(DeliveryState::name));
+        }
+        let mut kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
+        if kinds.is_empty() {
+            kinds.extend(WalletEventKind::ALL.map(WalletEventKind::name));
+        }
+        vec![
+            tenant.0.into(),
+            format!(",{},", states.join(",")).into(),
+            format!(",{},", kinds.join(",")).into(),
+            self.start.map_or(i64::MIN, |start| start.0).into(),
+            self.end.map_or(i64::MAX, |end| end.0).into(),
+        ]
+    }
+}
+
+impl Store {
+    /// A delivery with its event.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn delivery(&self, tenant: TenantId, event: EventId) -> Result<Option<DeliveryRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
+        Ok(self.delivery_records(&rows).await?.pop())
+    }
+
+    /// How far an aggregate's events are delivered.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn delivery_stream(
+        &self,
+        tenant: TenantId,
+        aggregate: Aggregate,
+    ) -> Result<Option<DeliveryStream>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&STREAM, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
+        rows.first().map(|row| rows::delivery::read_stream(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// What of an aggregate's events the receiver does not have, in their order: pending, given up or disabled.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn undelivered(&self, tenant: TenantId, aggregate: Aggregate) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&UNDELIVERED, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
+        self.delivery_records(&rows).await
+    }
+
+    /// A page of a tenant's deliveries, those of the newest events first.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn deliveries(
+        &self,
+        tenant: TenantId,
+        filter: &DeliveryFilter,
+        page: Page,
+    ) -> Result<Listed<DeliveryRecord>, StoreError> {
+        let params = filter.params(tenant);
+        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
+        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
+        Ok(Listed { rows: self.delivery_records(&rows).await?, total })
+    }
+
+    /// All tries to deliver an event, the first one first.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn delivery_attempts(
+        &self,
+        tenant: TenantId,
+        event: EventId,
+    ) -> Result<Vec<DeliveryAttempt>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
+        rows.iter().map(|row| rows::delivery::read_attempt(&mut row.fields(), &keys)).collect()
+    }
+
+    /// How many of a tenant's deliveries are in which state.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn delivery_counts(&self, tenant: TenantId) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
+        let rows = self.query(&COUNTS, vec![tenant.0.into()]).await?;
+        let count = |row: &Row| {
+            let mut fields = row.fields();
+            let state = fields.named("delivery state", DeliveryState::parse)?;
+            Ok((state, rows::narrow(fields.int()?, "number of deliveries")?))
+        };
+        rows.iter().map(count).collect()
+    }
+
+    async fn delivery_records(&self, rows: &[Row]) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let record = |row: &Row| {
+            let mut fields = row.fields();
+            let delivery = rows::delivery::read(&mut fields, &keys)?;
+            Ok(DeliveryRecord { delivery, event: rows::wallet_event::read(&mut fields, &keys)? })
+        };
+        rows.iter().map(record).collect()
+    }
+}

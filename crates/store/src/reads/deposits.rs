@@ -1,0 +1,168 @@
+//! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
+
+use domain::deposit::Deposit;
+use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
+use domain::risk::Velocity;
+use domain::time::{Span, Timestamp};
+
+use super::page::{Listed, Page, most, total};
+use crate::error::StoreError;
+use crate::rows::{self, narrow, wide};
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+/// The shorter of the two windows that deposits are summed up over.
+const DAY: Span = Span::hours(24);
+/// The longer one.
+const MONTH: Span = Span::days(30);
+
+static ONE: Stmt =
+    Stmt::written("deposit.one", "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND d.id = $2");
+static OF_REQUEST: Stmt = Stmt::written(
+    "deposit.of_request",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.request = $3 \
+     ORDER BY d.seen_at, d.id",
+);
+static HELD: Stmt = Stmt::written(
+    "deposit.held",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'held' \
+     ORDER BY d.seen_at, d.id LIMIT $3",
+);
+static WAITING: Stmt = Stmt::written(
+    "deposit.waiting",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.state IN ('seen', 'suspended') AND d.height <= $1 \
+     ORDER BY d.height, d.tenant, d.id LIMIT $2",
+);
+static FROM_HEIGHT: Stmt = Stmt::written(
+    "deposit.from_height",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.height >= $1 ORDER BY d.height, d.tenant, d.id",
+);
+static IN_REVIEW: Stmt = Stmt::written(
+    "deposit.in_review",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1 \
+     ORDER BY d.seen_at, d.id LIMIT $2 OFFSET $3",
+);
+static IN_REVIEW_TOTAL: Stmt = Stmt::written(
+    "deposit.in_review_total",
+    "SELECT COUNT(*) FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1",
+);
+// A deposit counts when it is seen at the earliest: the list's index finds what may have counted since then, with a
+// week's margin for blocks that took long to become final.
+static COUNTED: Stmt = Stmt::written(
+    "deposit.counted",
+    "SELECT COUNT(*), CAST(COALESCE(SUM(d.amount), 0) AS BIGINT) FROM deposit d \
+     WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 AND d.credited_at > $4 \
+     AND d.state NOT IN ('seen', 'orphaned', 'suspended')",
+);
+static REFUSED: Stmt = Stmt::written(
+    "deposit.refused",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 \
+     AND d.credited_at > $4 AND d.state IN ('rejected', 'legal_hold', 'refunding', 'refunded')",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ONE, &OF_REQUEST, &HELD, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
+
+impl Store {
+    /// A deposit.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable. The same for every read here.
+    pub async fn deposit(&self, tenant: TenantId, id: DepositId) -> Result<Option<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        Ok(self.deposits(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+    }
+
+    /// What came to the escrow of a wallet's request, the first one first; what was orphaned too.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn deposits_of_request(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        request: PaymentRequestId,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        let ids = [wallet.0, request.0].map(|id| Value::from(keys.stored(id)));
+        self.deposits(&OF_REQUEST, [vec![tenant.0.into()], ids.into()].concat()).await
+    }
+
+    /// Deposits that wait for their wallet to be unblocked, the first one first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn held_deposits(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+    }
+
+    /// Deposits of all tenants that wait for the chain, because they do not count yet or because they fell out of it,
+    /// whose height is at most this: the lowest first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn waiting_deposits(&self, height: u64, limit: usize) -> Result<Vec<Deposit>, StoreError> {
+        self.deposits(&WAITING, vec![wide(height, "block height")?.into(), most(limit)]).await
+    }
+
+    /// Deposits of all tenants, in whatever state, whose height is at least this: what a reorganisation may move.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn deposits_from_height(&self, height: u64) -> Result<Vec<Deposit>, StoreError> {
+        self.deposits(&FROM_HEIGHT, vec![wide(height, "block height")?.into()]).await
+    }
+
+    /// A page of the deposits that wait for a person, the longest first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn deposits_in_review(&self, tenant: TenantId, page: Page) -> Result<Listed<Deposit>, StoreError> {
+        let total = total(&self.query(&IN_REVIEW_TOTAL, vec![tenant.0.into()]).await?)?;
+        let rows = self.deposits(&IN_REVIEW, [vec![tenant.0.into()], page.params().into()].concat()).await?;
+        Ok(Listed { rows, total })
+    }
+
+    /// What a wallet has received and had refused lately, `except` not counted.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn velocity(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        except: DepositId,
+        now: Timestamp,
+    ) -> Result<Velocity, StoreError> {
+        const MARGIN: Span = Span::days(7);
+        let keys = self.id_keys().await?;
+        let params = |window: Span| {
+            let ids = [tenant.0, keys.stored(wallet.0), keys.stored(except.0)].map(Value::from);
+            [ids.as_slice(), &[(now - window).0.into(), (now - window - MARGIN).0.into()]].concat()
+        };
+        let (day_count, day_minor) = counted(&self.query(&COUNTED, params(DAY)).await?)?;
+        let (_, month_minor) = counted(&self.query(&COUNTED, params(MONTH)).await?)?;
+        let refused = self.deposits(&REFUSED, params(MONTH)).await?;
+        let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none()).count();
+        let month_rejections = u32::try_from(by_screening).unwrap_or(u32::MAX);
+        Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
+    }
+
+    async fn deposits(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(stmt, params).await?;
+        rows.iter().map(|row| rows::deposit::read(&mut row.fields(), &keys)).collect()
+    }
+}
+
+fn counted(rows: &[Row]) -> Result<(u32, i64), StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::Corrupt("nothing was counted".to_owned()))?;
+    let mut fields = row.fields();
+    Ok((narrow(fields.int()?, "number of deposits")?, fields.int()?))
+}

@@ -1,0 +1,76 @@
+//! Exchange orders.
+
+use domain::exchange::ExchangeOrder;
+use domain::ids::{ExchangeId, TenantId, WalletId};
+
+use super::page::{Listed, Page, most, total};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Stmt, Value};
+use crate::store::Store;
+
+static ONE: Stmt = Stmt::written(
+    "exchange.one",
+    "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.tenant = $1 AND e.id = $2",
+);
+static LIST: Stmt = Stmt::written(
+    "exchange.list",
+    "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 \
+     ORDER BY e.created_at DESC, e.id DESC LIMIT $3 OFFSET $4",
+);
+static LIST_TOTAL: Stmt =
+    Stmt::written("exchange.list_total", "SELECT COUNT(*) FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1");
+static OPEN: Stmt = Stmt::written(
+    "exchange.open",
+    "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 \
+     AND e.state NOT IN ('settled', 'failed', 'cancelled') ORDER BY e.created_at, e.id LIMIT $3",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &OPEN];
+
+impl Store {
+    /// An exchange order. The attempts at paying it out are those of a payment with the order's UUID.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable. The same for every read here.
+    pub async fn exchange(&self, tenant: TenantId, id: ExchangeId) -> Result<Option<ExchangeOrder>, StoreError> {
+        let keys = self.id_keys().await?;
+        Ok(self.exchanges(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+    }
+
+    /// A page of a wallet's orders, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::exchange`].
+    pub async fn list_exchanges(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        page: Page,
+    ) -> Result<Listed<ExchangeOrder>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
+        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
+        Ok(Listed { rows: self.exchanges(&LIST, [params, page.params().into()].concat()).await?, total })
+    }
+
+    /// A wallet's orders that are not at their end, the oldest first.
+    ///
+    /// # Errors
+    /// As [`Store::exchange`].
+    pub async fn open_exchanges(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        limit: usize,
+    ) -> Result<Vec<ExchangeOrder>, StoreError> {
+        let keys = self.id_keys().await?;
+        self.exchanges(&OPEN, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+    }
+
+    async fn exchanges(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<ExchangeOrder>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(stmt, params).await?;
+        rows.iter().map(|row| rows::exchange::read(&mut row.fields(), &keys)).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! Payment requests, and what senders said about themselves.
+
+use domain::ids::{PaymentRequestId, TenantId, WalletId};
+use domain::payment_request::{PaymentRequest, RequestState, SenderInfo};
+
+use super::page::{Listed, Page, total};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Stmt, Value};
+use crate::store::Store;
+
+static ONE: Stmt = Stmt::written(
+    "request.one",
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.tenant = $1 AND r.id = $2",
+);
+static BY_TOKEN: Stmt =
+    Stmt::written("request.by_token", "SELECT {{payment_request r}} FROM payment_request r WHERE r.token_digest = $1");
+// $3 holds the wanted states between commas.
+static LIST: Stmt = Stmt::written(
+    "request.list",
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.wallet = $2 AND r.tenant = $1 \
+     AND $3 LIKE '%,' || r.state || ',%' ORDER BY r.created_at DESC, r.id DESC LIMIT $4 OFFSET $5",
+);
+static LIST_TOTAL: Stmt = Stmt::written(
+    "request.list_total",
+    "SELECT COUNT(*) FROM payment_request r WHERE r.wallet = $2 AND r.tenant = $1 \
+     AND $3 LIKE '%,' || r.state || ',%'",
+);
+static SENDERS: Stmt = Stmt::written(
+    "request.senders",
+    "SELECT {{sender_info s}} FROM sender_info s WHERE s.tenant = $1 AND s.request = $2 ORDER BY s.id",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &SENDERS];
+
+impl Store {
+    /// A payment request.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable. The same for every read here.
+    pub async fn request(&self, tenant: TenantId, id: PaymentRequestId) -> Result<Option<PaymentRequest>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
+        rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// The payment request, whosever it is, that a link's token leads to.
+    ///
+    /// # Errors
+    /// As [`Store::request`].
+    pub async fn request_by_token(&self, token: &str) -> Result<Option<PaymentRequest>, StoreError> {
+        let keys = self.id_keys().await?;
+        let digest = rows::request::token_digest(token).to_vec();
+        let rows = self.query(&BY_TOKEN, vec![digest.into()]).await?;
+        rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// A page of a wallet's payment requests, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::request`].
+    pub async fn list_requests(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        state: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<PaymentRequest>, StoreError> {
+        let keys = self.id_keys().await?;
+        let states = state.map_or_else(|| RequestState::ALL.to_vec(), |state| vec![state]);
+        let states: Vec<&str> = states.into_iter().map(RequestState::name).collect();
+        let states = Value::from(format!(",{},", states.join(",")));
+        let params = vec![tenant.0.into(), keys.stored(wallet.0).into(), states];
+        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
+        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
+        let read = rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys));
+        Ok(Listed { rows: read.collect::<Result<_, StoreError>>()?, total })
+    }
+
+    /// What senders said about themselves for a request, in the order in which they said it.
+    ///
+    /// # Errors
+    /// As [`Store::request`].
+    pub async fn sender_infos(
+        &self,
+        tenant: TenantId,
+        request: PaymentRequestId,
+    ) -> Result<Vec<SenderInfo>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&SENDERS, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
+        rows.iter().map(|row| rows::request::read_sender(&mut row.fields(), &keys)).collect()
+    }
+}

@@ -1,0 +1,60 @@
+//! The wallet service's log of events.
+
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use domain::wallet_event::WalletEventEntry;
+
+use super::page::most;
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+static AFTER: Stmt = Stmt::written(
+    "wallet_event.after",
+    "SELECT {{wallet_event e}} FROM wallet_event e WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3",
+);
+static HEAD: Stmt = Stmt::written("wallet_event.head", "SELECT h.wallet_seq FROM tenant_head h WHERE h.tenant = $1");
+static OLDEST: Stmt = Stmt::written(
+    "wallet_event.oldest",
+    "SELECT e.seq, e.at FROM wallet_event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
+
+impl Store {
+    /// Wallet events of a tenant behind `after_seq`, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for the reads below.
+    pub async fn wallet_events_after(
+        &self,
+        tenant: TenantId,
+        after_seq: i64,
+        limit: usize,
+    ) -> Result<Vec<WalletEventEntry>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), most(limit)]).await?;
+        rows.iter().map(|row| rows::wallet_event::read(&mut row.fields(), &keys)).collect()
+    }
+
+    /// The number of a tenant's newest wallet event; 0 where there is none.
+    ///
+    /// # Errors
+    /// As [`Store::wallet_events_after`].
+    pub async fn wallet_event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
+        let rows = self.query(&HEAD, vec![tenant.0.into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.fields().int())
+    }
+
+    /// The number and time of the oldest wallet event that is kept.
+    ///
+    /// # Errors
+    /// As [`Store::wallet_events_after`].
+    pub async fn oldest_wallet_event(&self, tenant: TenantId) -> Result<Option<(i64, Timestamp)>, StoreError> {
+        let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mut fields = row.fields();
+        Ok(Some((fields.int()?, Timestamp(fields.int()?))))
+    }
+}
