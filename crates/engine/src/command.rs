@@ -2,15 +2,21 @@
 
 use domain::country::Country;
 use domain::currency::StableCoin;
-use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
+use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::report::Stale;
 use domain::payment::{Payment, Trigger};
+use domain::payment_request::{PaymentRequest, RequestConflict};
 use domain::quote::{Offer, Quote};
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
+use domain::wallet::{Wallet, WalletRefusal};
 use store::need::{IdempotencyKey, Need};
 use store::working_set::Made;
+
+pub mod wallets;
+
+use wallets::{DeliveryAction, DeliveryRef, NewWallet, RequestAction, WalletAction};
 
 /// An `Idempotency-Key` that came with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +70,14 @@ pub enum Action {
     },
     /// Something about one payment.
     Payment(PaymentId, PaymentAction),
+    /// Make a wallet.
+    Provision(Box<NewWallet>),
+    /// Something about one wallet.
+    Wallet(WalletId, WalletAction),
+    /// Something about one payment request.
+    Request(PaymentRequestId, RequestAction),
+    /// Something about one delivery.
+    Delivery(DeliveryRef, DeliveryAction),
 }
 
 /// What is to be done about one payment.
@@ -137,6 +151,10 @@ pub enum Outcome {
     Replayed(Made),
     /// The attempt began.
     Began(Box<domain::attempt::Attempt>),
+    /// A wallet was made or changed.
+    Wallet(Box<Wallet>),
+    /// A payment request was made or changed.
+    Request(Box<PaymentRequest>),
     /// It is done.
     Done,
     /// It was refused; nothing changed.
@@ -165,6 +183,12 @@ pub enum Refused {
     /// The world has moved on.
     #[error(transparent)]
     Stale(#[from] Stale),
+    /// The wallet's state, or what is known of the customer, does not allow it.
+    #[error(transparent)]
+    Wallet(#[from] WalletRefusal),
+    /// The payment request's state does not allow it.
+    #[error(transparent)]
+    Request(#[from] RequestConflict),
     /// Another worker holds the job.
     #[error("job is held under fence {current}, not {held}")]
     Fenced {
@@ -215,13 +239,27 @@ impl Command {
                 };
                 need.attempts.extend(attempt.map(|id| (tenant, id)));
             }
+            Action::Provision(new) => new.need(tenant, &mut need),
+            Action::Wallet(wallet, action) => action.need(tenant, *wallet, &mut need),
+            Action::Request(request, action) => action.need(tenant, *request, &mut need),
+            Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
         }
         need
     }
 
     /// Whether a person or program waits for it at the API; workers' commands make room for those.
     pub const fn is_foreground(&self) -> bool {
-        matches!(self.action, Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. })
-            || matches!(self.action, Action::Payment(_, PaymentAction::Review { .. } | PaymentAction::Resolve { .. }))
+        match &self.action {
+            Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. } | Action::Provision(_) => {
+                true
+            }
+            Action::Payment(_, action) => {
+                matches!(action, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })
+            }
+            Action::Wallet(_, action) => action.is_foreground(),
+            Action::Request(_, action) => action.is_foreground(),
+            Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay(_)),
+            Action::ExpireQuotes(_) => false,
+        }
     }
 }

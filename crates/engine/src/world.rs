@@ -9,6 +9,7 @@ use domain::policy::Corridors;
 use domain::ports::{AddressScreen, Chain, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver};
 use domain::rail::RailId;
 use domain::time::Span;
+use domain::wallet_event::WalletEventEntry;
 
 /// Configuration and ports.
 pub struct World {
@@ -47,6 +48,8 @@ pub struct WalletWorld {
     pub addresses: Arc<dyn AddressScreen>,
     /// The banks' receivers of webhooks.
     pub receiver: Arc<dyn Receiver>,
+    /// The body of an event's webhook: the same bytes whenever it is asked for.
+    pub envelope: fn(&WalletEventEntry) -> Vec<u8>,
     /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
 }

@@ -13,8 +13,12 @@ use store::working_set::WorkingSet;
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::planted::{self, Planted};
 
+mod delivery;
+mod effects;
 pub mod payment;
 mod quote;
+mod request;
+mod wallet;
 
 /// What decisions are made by, beside the rows.
 #[derive(Clone, Copy)]
@@ -61,6 +65,18 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, &mut cx),
         Action::TopUp { coin, minor } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
         Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, &mut cx),
+        Action::Provision(new) => wallet::provision(ws, tenant, new, &mut cx),
+        Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),
+        Action::Request(id, action) => request::act(ws, (tenant, *id), action, &mut cx),
+        Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, &mut cx),
+    }
+}
+
+/// Only who took the job of `subject` last may act for it.
+fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> Result<(), Refused> {
+    match ws.jobs.get(&(tenant, subject)).and_then(Option::as_ref).map(|job| job.fence) {
+        Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
+        other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
     }
 }
 

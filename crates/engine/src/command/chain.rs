@@ -1,0 +1,196 @@
+//! Commands about what we do on the chain.
+
+use domain::chain::{Address, Fees, Signed};
+use domain::chain_tx::{ChainTx, Intent, IntentKind, Mined, Taking};
+use domain::deposit::UnsupportedAsset;
+use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId, WalletId};
+use domain::time::Timestamp;
+use domain::wallet_event::FailureReason;
+use store::need::Need;
+
+use super::deposit::{DepositKey, need_of_asset};
+use super::exchange::OrderKey;
+
+/// What an intent is done for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A deposit.
+    Deposit(DepositKey),
+    /// An order.
+    Order(OrderKey),
+    /// Something whose state does not hang on it: whoever wanted it looks for himself.
+    Other,
+}
+
+/// An intent and what it is done for, as whoever asks has read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntentKey {
+    /// The intent.
+    pub intent: IntentId,
+    /// What it is done for.
+    pub subject: Subject,
+    /// The wallet whose money it concerns.
+    pub wallet: Option<WalletId>,
+}
+
+impl IntentKey {
+    /// The key of an intent that was read.
+    pub fn of(intent: &Intent) -> IntentKey {
+        let subject = match (intent.kind, intent.wallet, intent.coin) {
+            (
+                IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund,
+                Some(wallet),
+                Some(coin),
+            ) => Subject::Deposit(DepositKey {
+                deposit: DepositId(intent.subject),
+                wallet,
+                request: intent.request,
+                coin,
+                intents: vec![intent.id],
+            }),
+            (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => Subject::Order(OrderKey {
+                order: ExchangeId(intent.subject),
+                wallet,
+                coin,
+                intents: vec![intent.id],
+            }),
+            _ => Subject::Other,
+        };
+        IntentKey { intent: intent.id, subject, wallet: intent.wallet }
+    }
+
+    fn need(&self, tenant: TenantId, need: &mut Need) {
+        need.intents.insert((tenant, self.intent));
+        need.wallets.extend(self.wallet.map(|wallet| (tenant, wallet)));
+        match &self.subject {
+            Subject::Deposit(key) => key.need(tenant, need),
+            Subject::Order(key) => key.need(tenant, need),
+            Subject::Other => {}
+        }
+    }
+}
+
+/// A transaction and its intents, as whoever asks has read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TxKey {
+    /// The transaction.
+    pub tx: ChainTxId,
+    /// Its intents.
+    pub intents: Vec<IntentKey>,
+}
+
+impl TxKey {
+    /// The key of a transaction that was read with its intents.
+    pub fn of(tx: &ChainTx, intents: &[Intent]) -> TxKey {
+        TxKey { tx: tx.id, intents: intents.iter().map(IntentKey::of).collect() }
+    }
+
+    fn need(&self, tenant: TenantId, need: &mut Need) {
+        need.chain_txs.insert((tenant, self.tx));
+        self.intents.iter().for_each(|intent| intent.need(tenant, need));
+    }
+}
+
+/// What is to be done about intents and transactions.
+#[derive(Clone, Debug)]
+pub enum ChainAction {
+    /// A worker has simulated intents and is about to sign one transaction for all of them.
+    Take {
+        /// How.
+        taking: Box<Taking>,
+        /// The intents, each with the fence under which the worker holds its job.
+        intents: Vec<(IntentKey, i64)>,
+    },
+    /// An intent cannot be tried now.
+    PutOff {
+        /// The intent.
+        intent: IntentKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// When to look again.
+        until: Timestamp,
+        /// Because its coin moves nothing: not waited for beyond a day.
+        paused: bool,
+    },
+    /// A simulation says that an intent fails.
+    Fails {
+        /// The intent.
+        intent: IntentKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// Why, in the chain's words.
+        why: String,
+        /// What its subject is told if it is given up.
+        reason: FailureReason,
+        /// Whether trying again is of no use.
+        at_once: bool,
+    },
+    /// The tenant's controller is to be put on the chain, if that is not under way.
+    Deploy {
+        /// The intent that does so already, if one was found.
+        under_way: Option<IntentId>,
+    },
+    /// A worker has signed something for a transaction; it is not broadcast before this is committed.
+    Signed {
+        /// The transaction.
+        tx: TxKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// What was signed.
+        signed: Box<Signed>,
+        /// What it pays for gas.
+        fees: Fees,
+        /// Whether it does nothing but fill the nonce.
+        cancels: bool,
+    },
+    /// A transaction is not mined: is it still wanted? It is looked at again later.
+    Look {
+        /// The transaction.
+        tx: TxKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// Whether it waits at the highest fee: a person is called.
+        stuck: bool,
+    },
+    /// An attempt of a transaction is in a block.
+    Mined {
+        /// The transaction.
+        tx: TxKey,
+        /// Where, and what came of it.
+        mined: Box<Mined>,
+        /// Whether the block is deep enough to count.
+        over: bool,
+    },
+    /// The block that a transaction was in was reorganised away.
+    Lost {
+        /// The transaction.
+        tx: TxKey,
+    },
+    /// The nonce of a transaction is used by something that is not ours.
+    Superseded {
+        /// The transaction.
+        tx: TxKey,
+    },
+    /// A token that nobody supports was sent to a vault.
+    Unsupported(Box<UnsupportedAsset>),
+}
+
+impl ChainAction {
+    pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
+        match self {
+            ChainAction::Take { taking, intents } => {
+                let signer: Address = taking.signer;
+                need.signers.insert((tenant, signer));
+                intents.iter().for_each(|(intent, _)| intent.need(tenant, need));
+            }
+            ChainAction::PutOff { intent, .. } | ChainAction::Fails { intent, .. } => intent.need(tenant, need),
+            ChainAction::Deploy { under_way } => need.intents.extend(under_way.map(|intent| (tenant, intent))),
+            ChainAction::Signed { tx, .. }
+            | ChainAction::Look { tx, .. }
+            | ChainAction::Mined { tx, .. }
+            | ChainAction::Lost { tx }
+            | ChainAction::Superseded { tx } => tx.need(tenant, need),
+            ChainAction::Unsupported(asset) => need_of_asset(asset, tenant, need),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Writes what a decision of the wallet service brought about beside the things themselves: transfers, events and
+//! their deliveries, jobs, alerts.
+
+use domain::delivery::{self, ReceiverState};
+use domain::ids::TenantId;
+use domain::wallet_effects::WalletEffects;
+use store::working_set::WorkingSet;
+
+use crate::command::Refused;
+
+/// Writes effects. Whoever decides has named the streams of the aggregates whose events are among them.
+pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
+    ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
+    let mut jobs = effects.jobs;
+    for new in &effects.events {
+        let key = (tenant, new.aggregate.id());
+        let known = ws.streams.get(&key).copied();
+        let (delivery, stream, more) = delivery::announce(known, new, tenant, ReceiverState::Open, ws.now.to_millis());
+        ws.streams.put(key, stream);
+        ws.deliveries.put((tenant, delivery.event), delivery);
+        jobs.extend(more.jobs);
+    }
+    ws.append_wallet(tenant, effects.events);
+    for (subject, change) in jobs {
+        ws.set_job(tenant, subject, change);
+    }
+    for alert in effects.alerts {
+        tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+        metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+        ws.add_alert(tenant, alert);
+    }
+    Ok(())
+}

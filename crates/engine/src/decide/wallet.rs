@@ -1,0 +1,144 @@
+//! Commands about wallets.
+
+use domain::ids::{PaymentRequestId, TenantId, WalletId};
+use domain::payment::Cx;
+use domain::payment_request::{self, NewRequest};
+use domain::wallet::{self, Wallet, WalletState};
+use domain::wallet_effects::WalletEffects;
+use store::need::Customer;
+use store::working_set::{Made, WorkingSet};
+
+use super::quote::{remember, replayed};
+use super::{effects, holds};
+use crate::command::wallets::{Followed, NewWallet, WalletAction};
+use crate::command::{Idempotency, Outcome, Refused};
+
+pub(super) fn provision(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    new: &NewWallet,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let idempotency = new.idempotency.as_ref();
+    if let Some(made) = replayed(ws, tenant, idempotency)? {
+        return Ok(Outcome::Replayed(made));
+    }
+    let asked = &new.provision;
+    let customer = Customer { customer_id: asked.customer_id.clone(), blockchain: asked.blockchain.clone() };
+    let existing = ws.customers.get(&(tenant, customer.clone())).copied();
+    let (wallet, effects) = wallet::provision(asked.clone(), new.minimum_kyc, existing, cx.now)?;
+    ws.customers.put((tenant, customer), wallet.id);
+    effects::write(ws, tenant, effects)?;
+    remember(ws, tenant, idempotency, Made::Wallet(wallet.id), cx);
+    Ok(keep(ws, wallet))
+}
+
+fn keep(ws: &mut WorkingSet, wallet: Wallet) -> Outcome {
+    ws.wallets.put((wallet.tenant, wallet.id), wallet.clone());
+    Outcome::Wallet(Box::new(wallet))
+}
+
+pub(super) fn act(
+    ws: &mut WorkingSet,
+    key: (TenantId, WalletId),
+    action: &WalletAction,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let (tenant, id) = key;
+    let mut wallet = ws.wallets.get(&key).cloned().ok_or(Refused::NotFound)?;
+    if let WalletAction::Request { new, idempotency } = action {
+        return request(ws, &wallet, new, idempotency.as_ref(), cx);
+    }
+    let idempotency = match action {
+        WalletAction::Block(_, idempotency)
+        | WalletAction::Unblock(idempotency)
+        | WalletAction::Blacklist { idempotency, .. } => idempotency.as_ref(),
+        _ => None,
+    };
+    if let Some(made) = replayed(ws, tenant, idempotency)? {
+        return Ok(Outcome::Replayed(made));
+    }
+    let effects = match action {
+        WalletAction::Block(order, _) => wallet.block(order.clone(), cx.now)?,
+        WalletAction::Unblock(_) => wallet.unblock(cx.now)?,
+        WalletAction::Blacklist { order, tokens, .. } => {
+            let before = wallet.state;
+            let effects = wallet.blacklist(order.clone(), cx.now)?.unwrap_or_default();
+            entered(ws, before, &wallet, tokens, effects, cx)
+        }
+        WalletAction::ChainSays { blacklisted } => {
+            wallet.chain_says(*blacklisted);
+            WalletEffects::default()
+        }
+        WalletAction::Follow(followed) => {
+            holds(ws, tenant, id.0, followed.fence)?;
+            follow(ws, &mut wallet, followed, cx)
+        }
+        WalletAction::Request { .. } => WalletEffects::default(),
+    };
+    effects::write(ws, tenant, effects)?;
+    remember(ws, tenant, idempotency, Made::Wallet(id), cx);
+    Ok(keep(ws, wallet))
+}
+
+/// A wallet that has just been blacklisted goes on the coins' blacklists.
+fn entered(
+    ws: &mut WorkingSet,
+    before: WalletState,
+    wallet: &Wallet,
+    tokens: &wallet::BlacklistTokens,
+    mut effects: WalletEffects,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
+    if before != wallet.state {
+        let (intents, more) = wallet.blacklist_on_chain(tokens, cx);
+        for intent in intents {
+            ws.intents.put((wallet.tenant, intent.id), intent);
+        }
+        effects.merge(more);
+    }
+    effects
+}
+
+/// What a worker has done for it, what time brings, and what its state asks of the chain. Its job is the last word.
+fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mut Cx<'_>) -> WalletEffects {
+    let before = wallet.state;
+    let mut effects = WalletEffects::default();
+    if followed.in_line {
+        wallet.followed_up(&followed.seen, cx.now);
+    }
+    if followed.chain_ready {
+        effects.merge(wallet.chain_ready(cx.now));
+    }
+    effects.merge(wallet.time_passed(cx.now));
+    let mut effects = entered(ws, before, wallet, &followed.tokens, effects, cx);
+    let under_way = wallet.freeze.and_then(|intent| ws.intents.get(&(wallet.tenant, intent))).cloned();
+    if wallet.freeze.is_none() || under_way.is_some() {
+        let (intents, more) = wallet.align_freeze(under_way, cx);
+        effects.merge(more);
+        for intent in intents {
+            ws.intents.put((wallet.tenant, intent.id), intent);
+        }
+    }
+    effects.merge(wallet.waiting(cx.now));
+    effects
+}
+
+fn request(
+    ws: &mut WorkingSet,
+    wallet: &Wallet,
+    new: &NewRequest,
+    idempotency: Option<&Idempotency>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let tenant = wallet.tenant;
+    if let Some(made) = replayed(ws, tenant, idempotency)? {
+        return Ok(Outcome::Replayed(made));
+    }
+    let (request, effects) = payment_request::create(new.clone(), wallet, cx.now)?;
+    effects::write(ws, tenant, effects)?;
+    let id: PaymentRequestId = request.id;
+    remember(ws, tenant, idempotency, Made::Request(id), cx);
+    ws.requests.put((tenant, id), request.clone());
+    Ok(Outcome::Request(Box::new(request)))
+}
