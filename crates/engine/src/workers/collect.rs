@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::ids::{PaymentId, TenantId};
 use domain::ports::Rail;
 use domain::rail::{RailReport, Reports};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 
 use super::{Stop, Workers};
@@ -17,62 +17,128 @@ use crate::planted::{self, Planted};
 
 /// Wait before a rail is tried again after it failed, or before the role is asked for again.
 const RETRY: Span = Span::secs(2);
+/// How long the stored place in a rail's reports may lag behind what was applied.
+const STORED_AFTER: Span = Span::millis(500);
+/// The role is renewed this often during its lease.
+const RENEWALS_PER_LEASE: i64 = 4;
 /// Reports applied at once.
 const APPLIED_AT_ONCE: usize = 256;
 
+/// How far a collector is with a rail's reports.
+#[derive(Debug, Default)]
+struct Place {
+    /// Since when the role has been held without asking again.
+    held_since: Option<Timestamp>,
+    /// The position behind everything that was applied; `None` = not known, to be read.
+    cursor: Option<Option<String>>,
+    /// When the stored position fell behind `cursor`; `None` = it has not.
+    behind_since: Option<Timestamp>,
+}
+
 pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop: Stop) {
     let role = format!("collect:{}", rail.id());
+    let mut place = Place::default();
     while !*stop.borrow() {
-        // Two nodes that collect at the same time do no harm: a report that is known already changes nothing.
-        match workers.store.lease_role(&role, &workers.owner, workers.world.tuning.lease).await {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                workers.pause(RETRY, &mut stop).await;
-                continue;
-            }
-            Err(error) => {
-                tracing::warn!(%error, rail = %rail.id(), "the collector's role cannot be asked for now");
-                workers.pause(RETRY, &mut stop).await;
-                continue;
-            }
+        if !workers.holds(&role, &mut place).await {
+            workers.pause(RETRY, &mut stop).await;
+            continue;
         }
-        let round = workers.collect_once(rail.as_ref());
+        let round = workers.collect_page(rail.as_ref(), &mut place);
         let fetched = tokio::select! {
             biased;
             fetched = round => fetched,
             _ = stop.wait_for(|stop| *stop) => break,
         };
         if !fetched {
+            place.cursor = None;
             workers.pause(RETRY, &mut stop).await;
         }
     }
+    workers.store_place(rail.as_ref(), &mut place).await;
     workers.hand_on(&role).await;
 }
 
 impl Workers {
-    /// Fetches and applies one page; whether the rail could be reached and the page was stored.
-    pub(super) async fn collect_once(&self, rail: &dyn Rail) -> bool {
-        let cursor = match self.store.rail_cursor(rail.id()).await {
-            Ok(cursor) => cursor,
+    /// Whether this node collects the rail's reports. The role is asked for again long before its lease runs out.
+    async fn holds(&self, role: &str, place: &mut Place) -> bool {
+        let (now, lease) = (self.clock().now(), self.world.tuning.lease);
+        if place.held_since.is_some_and(|since| now - since < Span(lease.0 / RENEWALS_PER_LEASE)) {
+            return true;
+        }
+        // Two nodes that collect at the same time do no harm: a report that is known already changes nothing.
+        let held = match self.store.lease_role(role, &self.owner, lease).await {
+            Ok(held) => held.is_some(),
             Err(error) => {
-                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be read now");
-                return false;
+                tracing::warn!(%error, role, "the collector's role cannot be asked for now");
+                false
             }
         };
-        match rail.collect(cursor.as_deref()).await {
-            Ok(page) => {
-                failpoint::reach(Failpoint::BeforeReports);
-                self.take_in(rail, page).await
+        if !held || place.held_since.is_none() {
+            *place = Place::default();
+        }
+        place.held_since = held.then_some(now);
+        held
+    }
+
+    /// Fetches and applies one page, from where the store says; whether the rail could be reached and the place stored.
+    pub(super) async fn collect_once(&self, rail: &dyn Rail) -> bool {
+        let mut place = Place::default();
+        self.collect_page(rail, &mut place).await && self.store_place(rail, &mut place).await
+    }
+
+    async fn collect_page(&self, rail: &dyn Rail, place: &mut Place) -> bool {
+        if place.cursor.is_none() {
+            match self.store.rail_cursor(rail.id()).await {
+                Ok(cursor) => (place.cursor, place.behind_since) = (Some(cursor), None),
+                Err(error) => {
+                    tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be read now");
+                    return false;
+                }
             }
+        }
+        let page = match rail.collect(place.cursor.as_ref().and_then(Option::as_deref)).await {
+            Ok(page) => page,
             Err(fault) => {
                 tracing::warn!(%fault, "reports cannot be fetched");
                 metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
+                return false;
+            }
+        };
+        failpoint::reach(Failpoint::BeforeReports);
+        if !self.take_in(rail, &page).await {
+            return false;
+        }
+        let now = self.clock().now();
+        match page.cursor {
+            Some(cursor) => {
+                place.cursor = Some(Some(cursor));
+                let since = *place.behind_since.get_or_insert(now);
+                // While page follows page the place is stored now and then only: a crash brings some pages again.
+                now - since < STORED_AFTER || self.store_place(rail, place).await
+            }
+            None => self.store_place(rail, place).await,
+        }
+    }
+
+    /// Stores how far the reports are applied, where that is not known yet.
+    async fn store_place(&self, rail: &dyn Rail, place: &mut Place) -> bool {
+        let (Some(Some(cursor)), Some(_)) = (&place.cursor, place.behind_since) else { return true };
+        failpoint::reach(Failpoint::BeforeCursor);
+        match self.store.set_rail_cursor(rail.id(), cursor).await {
+            Ok(()) => {
+                failpoint::reach(Failpoint::AfterCursor);
+                place.behind_since = None;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
                 false
             }
         }
     }
 
-    async fn take_in(&self, rail: &dyn Rail, page: Reports) -> bool {
+    /// Applies a page; `false` where it must come again.
+    async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
         for what in &page.unreadable {
             tracing::warn!(rail = %rail.id(), %what, "a report cannot be understood");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
@@ -83,49 +149,28 @@ impl Workers {
         }
         for some in page.reports.chunks(APPLIED_AT_ONCE) {
             // All are looked up before the first is applied: what a rail says of one payment is applied in its order.
-            let owners = join_all(some.iter().map(|report| self.owner(rail, report))).await;
-            let applied = some.iter().zip(owners).map(|(report, owner)| self.take_report(report, owner));
+            let owners = match self.store.attempt_owners(rail.id(), some.iter().map(|report| report.attempt)).await {
+                Ok(owners) => owners,
+                Err(error) => {
+                    tracing::warn!(%error, "the owners of reports cannot be read now");
+                    return false;
+                }
+            };
+            let applied = some.iter().map(|report| self.take_report(rail, report, owners.get(&report.attempt)));
             let applied = join_all(applied).await;
             if applied.contains(&false) {
                 return false;
             }
         }
-        let Some(cursor) = page.cursor else { return true };
-        failpoint::reach(Failpoint::BeforeCursor);
-        match self.store.set_rail_cursor(rail.id(), &cursor).await {
-            Ok(()) => {
-                failpoint::reach(Failpoint::AfterCursor);
-                true
-            }
-            Err(error) => {
-                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
-                false
-            }
-        }
-    }
-
-    /// Whose attempt a report is about: `Ok(None)` for nobody's, `Err(())` where it must come again.
-    async fn owner(&self, rail: &dyn Rail, report: &RailReport) -> Result<Option<(TenantId, PaymentId)>, ()> {
-        match self.store.attempt_owner(rail.id(), report.attempt).await {
-            Ok(Some(owner)) => Ok(Some(owner)),
-            Ok(None) => {
-                tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
-                metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
-                Ok(None)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the owner of a report cannot be read now");
-                Err(())
-            }
-        }
+        true
     }
 
     /// Applies one report; `false` where it must come again. The engine has the command as soon as this is polled.
-    async fn take_report(&self, report: &RailReport, owner: Result<Option<(TenantId, PaymentId)>, ()>) -> bool {
-        let (tenant, payment) = match owner {
-            Ok(Some(owner)) => owner,
-            Ok(None) => return true,
-            Err(()) => return false,
+    async fn take_report(&self, rail: &dyn Rail, report: &RailReport, owner: Option<&(TenantId, PaymentId)>) -> bool {
+        let Some(&(tenant, payment)) = owner else {
+            tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
+            metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
+            return true;
         };
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
         match self.engine.execute(Command { tenant, action }).await {

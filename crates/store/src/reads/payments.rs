@@ -96,8 +96,7 @@ impl Store {
         for row in &rows {
             found.push(read_record(&mut row.fields(), &keys)?);
         }
-        let place: HashMap<PaymentId, usize> =
-            ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let place: HashMap<PaymentId, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         found.sort_by_key(|record| place.get(&record.payment.id).copied());
         Ok(found)
     }
