@@ -250,7 +250,11 @@ impl Runner {
             let mut held_back = store::working_set::Log::default();
             let executed = {
                 let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
-                    let rules = Rules { corridors: &self.world.corridors, directory: &self.world.directory };
+                    let rules = Rules {
+                        corridors: &self.world.corridors,
+                        directory: &self.world.directory,
+                        wallet: self.world.wallet.as_ref(),
+                    };
                     outcomes.clear();
                     outcomes.extend(commands.iter().map(|command| decide(ws, command, rules, ids.as_mut())));
                     seen = Seen::of(ws);

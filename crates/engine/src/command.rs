@@ -2,6 +2,7 @@
 
 use domain::country::Country;
 use domain::currency::StableCoin;
+use domain::deposit::{Deposit, DepositRefusal};
 use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::report::Stale;
@@ -14,8 +15,10 @@ use domain::wallet::{Wallet, WalletRefusal};
 use store::need::{IdempotencyKey, Need};
 use store::working_set::Made;
 
+pub mod deposits;
 pub mod wallets;
 
+use deposits::{DepositAction, DepositRef};
 use wallets::{DeliveryAction, DeliveryRef, NewWallet, RequestAction, WalletAction};
 
 /// An `Idempotency-Key` that came with a request.
@@ -76,6 +79,8 @@ pub enum Action {
     Wallet(WalletId, WalletAction),
     /// Something about one payment request.
     Request(PaymentRequestId, RequestAction),
+    /// Something about one incoming transaction.
+    Deposit(DepositRef, DepositAction),
     /// Something about one delivery.
     Delivery(DeliveryRef, DeliveryAction),
 }
@@ -155,6 +160,8 @@ pub enum Outcome {
     Wallet(Box<Wallet>),
     /// A payment request was made or changed.
     Request(Box<PaymentRequest>),
+    /// A deposit was changed.
+    Deposit(Box<Deposit>),
     /// It is done.
     Done,
     /// It was refused; nothing changed.
@@ -186,6 +193,9 @@ pub enum Refused {
     /// The wallet's state, or what is known of the customer, does not allow it.
     #[error(transparent)]
     Wallet(#[from] WalletRefusal),
+    /// The deposit's state, or its wallet's, does not allow it.
+    #[error(transparent)]
+    Deposit(#[from] DepositRefusal),
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
@@ -242,6 +252,7 @@ impl Command {
             Action::Provision(new) => new.need(tenant, &mut need),
             Action::Wallet(wallet, action) => action.need(tenant, *wallet, &mut need),
             Action::Request(request, action) => action.need(tenant, *request, &mut need),
+            Action::Deposit(deposit, action) => action.need(tenant, deposit, &mut need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
         }
         need
@@ -258,6 +269,7 @@ impl Command {
             }
             Action::Wallet(_, action) => action.is_foreground(),
             Action::Request(_, action) => action.is_foreground(),
+            Action::Deposit(_, action) => action.is_foreground(),
             Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay(_)),
             Action::ExpireQuotes(_) => false,
         }

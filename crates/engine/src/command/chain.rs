@@ -1,7 +1,7 @@
 //! Commands about what we do on the chain.
 
 use domain::chain::{Address, Fees, Signed};
-use domain::chain_tx::{ChainTx, Intent, IntentKind, Mined, Taking};
+use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Taking};
 use domain::deposit::UnsupportedAsset;
 use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
@@ -126,10 +126,7 @@ pub enum ChainAction {
         at_once: bool,
     },
     /// The tenant's controller is to be put on the chain, if that is not under way.
-    Deploy {
-        /// The intent that does so already, if one was found.
-        under_way: Option<IntentId>,
-    },
+    Deploy,
     /// A worker has signed something for a transaction; it is not broadcast before this is committed.
     Signed {
         /// The transaction.
@@ -184,7 +181,7 @@ impl ChainAction {
                 intents.iter().for_each(|(intent, _)| intent.need(tenant, need));
             }
             ChainAction::PutOff { intent, .. } | ChainAction::Fails { intent, .. } => intent.need(tenant, need),
-            ChainAction::Deploy { under_way } => need.intents.extend(under_way.map(|intent| (tenant, intent))),
+            ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
             ChainAction::Signed { tx, .. }
             | ChainAction::Look { tx, .. }
             | ChainAction::Mined { tx, .. }

@@ -12,8 +12,10 @@ use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::planted::{self, Planted};
+use crate::world::WalletWorld;
 
 mod delivery;
+mod deposit;
 mod effects;
 pub mod payment;
 mod quote;
@@ -27,6 +29,8 @@ pub struct Rules<'a> {
     pub corridors: &'a Corridors,
     /// Banks and branches.
     pub directory: &'a BankDirectory,
+    /// What the wallet service is configured with; `None` = it is not offered.
+    pub wallet: Option<&'a WalletWorld>,
 }
 
 /// Decides one command. A refusal or a panic leaves the batch as it was.
@@ -68,6 +72,7 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
         Action::Provision(new) => wallet::provision(ws, tenant, new, &mut cx),
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),
         Action::Request(id, action) => request::act(ws, (tenant, *id), action, &mut cx),
+        Action::Deposit(named, action) => deposit::act(ws, tenant, named, action, rules, &mut cx),
         Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, &mut cx),
     }
 }

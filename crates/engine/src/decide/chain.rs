@@ -1,0 +1,229 @@
+//! Commands about what we do on the chain: intents get a place in a transaction, transactions are signed, mined, lost
+//! and over, and what became of each intent is applied to what it was done for, in the same commit.
+
+use domain::chain_tx::{
+    self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState,
+};
+use domain::ids::{IntentId, TenantId};
+use domain::job::JobKind;
+use domain::payment::{Cx, JobChange};
+use domain::wallet_effects::WalletEffects;
+use domain::wallet_event::FailureReason;
+use store::working_set::{SignerRow, WorkingSet};
+
+use super::outcome::{fail, finish, is_wanted, stop};
+use super::{Rules, effects, holds};
+use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
+use crate::command::{Outcome, Refused};
+use crate::planted::{self, Planted};
+
+pub(super) fn act(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    action: &ChainAction,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    match action {
+        ChainAction::Take { taking, intents } => take(ws, **taking, intents, rules, cx),
+        ChainAction::PutOff { intent, fence, until, paused } => {
+            let held = held(ws, tenant, intent, *fence)?;
+            if *paused && cx.now - held.created_at >= PAUSE_PATIENCE {
+                let why = "the coin's contract moves nothing";
+                return give_up(ws, tenant, intent, (why, FailureReason::TokenPaused, true), rules, cx);
+            }
+            effects::write(ws, tenant, held.put_off(*until))?;
+            Ok(Outcome::Done)
+        }
+        ChainAction::Fails { intent, fence, why, reason, at_once } => {
+            held(ws, tenant, intent, *fence)?;
+            give_up(ws, tenant, intent, (why, *reason, *at_once), rules, cx)
+        }
+        ChainAction::Deploy => deploy(ws, tenant, cx),
+        ChainAction::Signed { tx, fence, signed, fees, cancels } => {
+            holds(ws, tenant, tx.tx.0, *fence)?;
+            let mut row = find(ws, tenant, tx)?;
+            if !cancels && !is_all_wanted(ws, &row, tx, cx) {
+                row.call_off();
+                let again = JobChange::Set(JobKind::Transmit, cx.now);
+                ws.set_job(tenant, tx.tx.0, again);
+                return Ok(keep(ws, row, Outcome::CalledOff));
+            }
+            let effects = row.signed((**signed).clone(), *fees, *cancels, cx.now)?;
+            effects::write(ws, tenant, effects)?;
+            Ok(keep(ws, row, Outcome::Done))
+        }
+        ChainAction::Look { tx, fence, stuck } => {
+            holds(ws, tenant, tx.tx.0, *fence)?;
+            let mut row = find(ws, tenant, tx)?;
+            if !is_all_wanted(ws, &row, tx, cx) {
+                row.call_off();
+            }
+            let mut effects = if *stuck { row.page() } else { WalletEffects::default() };
+            effects.merge(row.go_on(cx.now));
+            effects::write(ws, tenant, effects)?;
+            let outcome = if row.cancel_wanted { Outcome::CalledOff } else { Outcome::Done };
+            Ok(keep(ws, row, outcome))
+        }
+        ChainAction::Mined { tx, mined, over } => {
+            let mut row = find(ws, tenant, tx)?;
+            let effects = row.mined((**mined).clone(), cx.now);
+            effects::write(ws, tenant, effects)?;
+            let ended = if *over && row.mined.as_ref() == Some(&**mined) { Some(row.over(cx.now)) } else { None };
+            end(ws, tx, row, ended, rules, cx)
+        }
+        ChainAction::Lost { tx } => {
+            let mut row = find(ws, tenant, tx)?;
+            let effects = row.lost(cx.now);
+            effects::write(ws, tenant, effects)?;
+            Ok(keep(ws, row, Outcome::Done))
+        }
+        ChainAction::Superseded { tx } => {
+            let mut row = find(ws, tenant, tx)?;
+            let ended = row.superseded(cx.now);
+            end(ws, tx, row, Some(ended), rules, cx)
+        }
+        ChainAction::Unsupported(asset) => super::outcome::unsupported(ws, tenant, asset, cx),
+    }
+}
+
+fn find(ws: &WorkingSet, tenant: TenantId, key: &TxKey) -> Result<ChainTx, Refused> {
+    let tx = ws.chain_txs.get(&(tenant, key.tx)).cloned().ok_or(Refused::NotFound)?;
+    let named: Vec<IntentId> = key.intents.iter().map(|intent| intent.intent).collect();
+    if tx.intents == named { Ok(tx) } else { Err(Refused::Moved) }
+}
+
+fn keep(ws: &mut WorkingSet, tx: ChainTx, outcome: Outcome) -> Outcome {
+    if ws.chain_txs.get(&(tx.tenant, tx.id)) != Some(&tx) {
+        ws.chain_txs.put((tx.tenant, tx.id), tx);
+    }
+    outcome
+}
+
+/// An intent whose job the worker holds.
+fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Result<Intent, Refused> {
+    holds(ws, tenant, key.intent.0, fence)?;
+    ws.intents.get(&(tenant, key.intent)).cloned().ok_or(Refused::NotFound)
+}
+
+/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is.
+fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, cx: &Cx<'_>) -> bool {
+    tx.settled.is_some() || key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx))
+}
+
+/// Takes a nonce for those of the intents that are still wanted; the others are called off.
+fn take(
+    ws: &mut WorkingSet,
+    taking: Taking,
+    intents: &[(IntentKey, i64)],
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let tenant = taking.tenant;
+    let mut wanted = Vec::with_capacity(intents.len());
+    let mut keys = Vec::with_capacity(intents.len());
+    for (key, fence) in intents {
+        match held(ws, tenant, key, *fence) {
+            Ok(intent) if intent.state != IntentState::Waiting => {}
+            Ok(intent) if is_wanted(ws, tenant, key, cx) => {
+                wanted.push(intent);
+                keys.push(key);
+            }
+            Ok(intent) => stop(ws, key, intent, rules, cx)?,
+            // Another worker has it.
+            Err(Refused::Fenced { .. } | Refused::NotFound) => {}
+            Err(refused) => return Err(refused),
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let signer = (tenant, taking.signer);
+    let next = ws.signers.get(&signer).map_or(0, |row| row.next_nonce);
+    let next = if planted::is(Planted::NonceOutsideCommit) { taking.chain_nonce } else { next };
+    let (tx, effects) = chain_tx::take(taking, next, &mut wanted, cx.now)?;
+    ws.signers.put(signer, SignerRow { role: taking.role, next_nonce: tx.nonce + 1 });
+    for intent in wanted {
+        ws.intents.put((tenant, intent.id), intent);
+    }
+    effects::write(ws, tenant, effects)?;
+    for key in keys {
+        super::outcome::taken(ws, key, cx)?;
+    }
+    ws.chain_txs.put((tenant, tx.id), tx.clone());
+    Ok(Outcome::Taken(Box::new(tx)))
+}
+
+/// An intent failed without having been sent.
+fn give_up(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &IntentKey,
+    (why, reason, at_once): (&str, FailureReason, bool),
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let intent = ws.intents.get(&(tenant, key.intent)).cloned().ok_or(Refused::NotFound)?;
+    if intent.state != IntentState::Waiting {
+        return Err(Refused::Moved);
+    }
+    if !is_wanted(ws, tenant, key, cx) {
+        stop(ws, key, intent, rules, cx)?;
+        return Ok(Outcome::Done);
+    }
+    fail(ws, key, intent, (why, reason, at_once), cx)?;
+    Ok(Outcome::Done)
+}
+
+/// What became of a transaction's intents is applied to what they were done for.
+fn end(
+    ws: &mut WorkingSet,
+    key: &TxKey,
+    tx: ChainTx,
+    ended: Option<(Vec<(IntentId, Ended)>, WalletEffects)>,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let tenant = tx.tenant;
+    let state = tx.state;
+    keep(ws, tx, Outcome::Done);
+    let Some((ended, effects)) = ended else { return Ok(Outcome::Done) };
+    effects::write(ws, tenant, effects)?;
+    for (id, ended) in ended {
+        let intent_key = key.intents.iter().find(|key| key.intent == id).ok_or(Refused::Moved)?;
+        let intent = ws.intents.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
+        let reverted = state == TxState::Reverted;
+        match ended {
+            Ended::Done(hash) => finish(ws, intent_key, intent, hash, cx)?,
+            Ended::Failed => {
+                let why = if reverted { "the transaction was reverted" } else { "refused by the controller" };
+                fail(ws, intent_key, intent, (why, FailureReason::OnChainRevert, false), cx)?;
+            }
+            Ended::NotTried if is_wanted_again(ws, tenant, intent_key, cx) => {
+                super::outcome::wait_again(ws, intent_key, intent, cx)?;
+            }
+            Ended::NotTried => stop(ws, intent_key, intent, rules, cx)?,
+            Ended::Undone => super::outcome::again(ws, intent_key, intent, cx)?,
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Whether what was not tried is to be tried again. An order's time may have run out meanwhile.
+fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
+    match &key.subject {
+        Subject::Order(_) => true,
+        _ => is_wanted(ws, tenant, key, cx),
+    }
+}
+
+/// The tenant's controller is to be put on the chain: once, and until that has worked.
+fn deploy(ws: &mut WorkingSet, tenant: TenantId, cx: &Cx<'_>) -> Result<Outcome, Refused> {
+    let id = chain_tx::deploy_id(tenant);
+    if ws.intents.get(&(tenant, id)).is_none() {
+        let intent = Intent::new(id, tenant, IntentKind::Deploy, tenant.0, Plan::Deploy, cx.now);
+        ws.intents.put((tenant, id), intent);
+        ws.set_job(tenant, id.0, JobChange::Set(JobKind::SendIntent, cx.now));
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,232 @@
+//! Commands about exchange orders.
+
+use domain::attempt::Attempt;
+use domain::exchange::{NewOrder, OrderCase, create};
+use domain::ids::{AttemptId, TenantId};
+use domain::job::JobKind;
+use domain::ledger::AccountCode;
+use domain::payment::report::inquiry_delay;
+use domain::payment::{Cx, JobChange};
+use domain::rail::{InquiryAnswer, RailReport, Submission};
+use domain::time::{Span, Timestamp};
+use domain::wallet_effects::WalletEffects;
+use store::working_set::{Made, WorkingSet};
+
+use super::payment::ROUTE_DELAY;
+use super::quote::{remember, replayed};
+use super::{Rules, deposit, effects, holds};
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Idempotency, Outcome, Refused};
+
+pub(super) fn act(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+    action: &ExchangeAction,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let idempotency = match action {
+        ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => idempotency.as_ref(),
+        _ => None,
+    };
+    if let Some(made) = replayed(ws, tenant, idempotency)? {
+        return Ok(Outcome::Replayed(made));
+    }
+    if let ExchangeAction::Create { order, .. } = action {
+        return make(ws, tenant, key, order, idempotency, rules, cx);
+    }
+    let case = case(ws, tenant, key)?;
+    let mut acting = Acting { case, attempt: None, rules };
+    let effects = acting.apply(ws, action, cx)?;
+    let Acting { case, attempt, .. } = acting;
+    let order = case.order.clone();
+    save(ws, case);
+    effects::write(ws, tenant, effects)?;
+    if let Some(attempt) = &attempt {
+        ws.attempts.put((tenant, attempt.id), attempt.clone());
+    }
+    remember(ws, tenant, idempotency, Made::Exchange(order.id), cx);
+    match (action, attempt) {
+        (ExchangeAction::BeginPayout { .. }, Some(attempt)) => Ok(Outcome::Began(Box::new(attempt))),
+        _ => Ok(Outcome::Exchange(Box::new(order))),
+    }
+}
+
+fn make(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+    new: &NewOrder,
+    idempotency: Option<&Idempotency>,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let terms = deposit::terms(rules, None)?;
+    let wallet = ws.wallets.get(&(tenant, key.wallet)).cloned().ok_or(Refused::NotFound)?;
+    let account = ws.account(tenant, &AccountCode::Wallet(wallet.id, new.coin));
+    let (case, effects) = create(new.clone(), &wallet, &account, terms.chain, cx)?;
+    let order = case.order.clone();
+    save(ws, case);
+    effects::write(ws, tenant, effects)?;
+    remember(ws, tenant, idempotency, Made::Exchange(order.id), cx);
+    Ok(Outcome::Exchange(Box::new(order)))
+}
+
+/// An order with what belongs to it. Refused where it names an intent that its key does not.
+pub(super) fn case(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Result<OrderCase, Refused> {
+    let order = ws.exchanges.get(&(tenant, key.order)).cloned().ok_or(Refused::NotFound)?;
+    let wallet = ws.wallets.get(&(tenant, order.wallet)).cloned().ok_or(Refused::NotFound)?;
+    let newest = order.give_back.or(order.debit);
+    if newest.is_some_and(|intent| !key.intents.contains(&intent)) {
+        return Err(Refused::Moved);
+    }
+    let intents = key.intents.iter().filter_map(|intent| ws.intents.get(&(tenant, *intent))).cloned().collect();
+    Ok(OrderCase { order, wallet, intents })
+}
+
+/// Puts back what a decision has changed.
+pub(super) fn save(ws: &mut WorkingSet, case: OrderCase) {
+    let tenant = case.order.tenant;
+    if ws.wallets.get(&(tenant, case.wallet.id)) != Some(&case.wallet) {
+        ws.wallets.put((tenant, case.wallet.id), case.wallet);
+    }
+    deposit::keep_intents(ws, tenant, case.intents);
+    if ws.exchanges.get(&(tenant, case.order.id)) != Some(&case.order) {
+        ws.exchanges.put((tenant, case.order.id), case.order);
+    }
+}
+
+/// One action on an order, and the attempt that it changes.
+struct Acting<'a> {
+    case: OrderCase,
+    attempt: Option<Attempt>,
+    rules: Rules<'a>,
+}
+
+impl Acting<'_> {
+    fn apply(
+        &mut self,
+        ws: &mut WorkingSet,
+        action: &ExchangeAction,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, Refused> {
+        let (tenant, subject) = (self.case.order.tenant, self.case.order.id.0);
+        if let ExchangeAction::TimePassed { fence }
+        | ExchangeAction::BeginPayout { fence, .. }
+        | ExchangeAction::PutOff { fence, .. }
+        | ExchangeAction::NoRoute { fence }
+        | ExchangeAction::Inquired { fence, .. } = action
+        {
+            holds(ws, tenant, subject, *fence)?;
+        }
+        match action {
+            // Made elsewhere: there is no order yet.
+            ExchangeAction::Create { .. } => Err(Refused::NotFound),
+            ExchangeAction::Cancel { .. } => Ok(self.case.cancel(cx)?),
+            ExchangeAction::WalletChanged => Ok(self.case.wallet_changed(cx)),
+            ExchangeAction::TimePassed { .. } => Ok(self.case.time_passed(cx)),
+            ExchangeAction::BeginPayout { rail, mid, .. } => {
+                if let Some(effects) = self.case.priced(*mid, cx) {
+                    return Ok(effects);
+                }
+                let last = self.last(ws);
+                let (attempt, effects) = self.case.begin_payout(last.as_ref(), rail, cx)?;
+                self.attempt = Some(attempt);
+                Ok(effects)
+            }
+            ExchangeAction::PutOff { until, open, .. } => Ok(self.put_off(ws, *until, *open, cx)),
+            ExchangeAction::NoRoute { .. } => Ok(self.case.no_route(cx)),
+            ExchangeAction::Submitted { attempt, answer } => {
+                let attempt = self.attempt(ws, *attempt)?;
+                Ok(self.submitted(attempt, answer, cx))
+            }
+            ExchangeAction::Inquired { attempt, answer, .. } => {
+                let attempt = self.attempt(ws, *attempt)?;
+                let tries = job_tries(ws, tenant, subject);
+                Ok(self.inquired(attempt, answer, tries, cx))
+            }
+            ExchangeAction::Report(report) => {
+                let attempt = self.attempt(ws, report.attempt)?;
+                Ok(self.heard(attempt, report, cx))
+            }
+            ExchangeAction::Resolve { status, evidence } => {
+                let mut attempt = self.last(ws).ok_or(Refused::NotFound)?;
+                let effects = self.case.resolve(&mut attempt, status.clone(), evidence, cx)?;
+                self.attempt = Some(attempt);
+                Ok(effects)
+            }
+            ExchangeAction::Recredit => Ok(self.case.recredit(cx)?),
+        }
+    }
+
+    fn attempt(&self, ws: &WorkingSet, id: AttemptId) -> Result<Attempt, Refused> {
+        let order = &self.case.order;
+        let attempt = ws.attempts.get(&(order.tenant, id)).cloned().ok_or(Refused::NotFound)?;
+        if attempt.payment.0 == order.id.0 { Ok(attempt) } else { Err(Refused::NotFound) }
+    }
+
+    fn last(&self, ws: &WorkingSet) -> Option<Attempt> {
+        let id = self.case.order.attempt?;
+        ws.attempts.get(&(self.case.order.tenant, id)).cloned()
+    }
+
+    fn heard(&mut self, mut attempt: Attempt, report: &RailReport, cx: &mut Cx<'_>) -> WalletEffects {
+        let rail = self.rules.corridors.rail(&attempt.rail);
+        let effects = self.case.heard(&mut attempt, report, rail, cx);
+        self.attempt = Some(attempt);
+        effects
+    }
+
+    fn submitted(&mut self, mut attempt: Attempt, answer: &Submission, cx: &mut Cx<'_>) -> WalletEffects {
+        let effects = match answer {
+            Submission::Reported(report) => return self.heard(attempt, report, cx),
+            Submission::Taken => self.case.taken(cx),
+            Submission::NotSent(why) => self.case.not_sent(&mut attempt, why, cx),
+            Submission::Indeterminate(why) => self.case.unclear(&mut attempt, why, cx),
+        };
+        self.attempt = Some(attempt);
+        effects
+    }
+
+    /// The answer to an inquiry; where it leaves the pay-out on its way, asking goes on later.
+    fn inquired(&mut self, mut attempt: Attempt, answer: &InquiryAnswer, tries: i32, cx: &mut Cx<'_>) -> WalletEffects {
+        let corridors = self.rules.corridors;
+        let rail = corridors.rail(&attempt.rail);
+        let effects = match (answer, rail) {
+            (InquiryAnswer::Reported(report), _) => {
+                let mut effects = self.heard(attempt, report, cx);
+                let id = self.case.order.id.0;
+                if effects.jobs.iter().all(|(subject, _)| *subject != id) {
+                    self.case.ask_later(tries, &mut effects, cx);
+                }
+                return effects;
+            }
+            (_, Some(rail)) => self.case.still_unclear(&mut attempt, rail, tries, cx),
+            (_, None) => {
+                let job = JobChange::Set(JobKind::InquirePayout, cx.now + inquiry_delay(tries));
+                WalletEffects { jobs: vec![(self.case.order.id.0, job)], ..WalletEffects::default() }
+            }
+        };
+        self.attempt = Some(attempt);
+        effects
+    }
+
+    /// Waits for a route. Waiting while a fitting rail is within its hours counts against the submit deadline.
+    fn put_off(&mut self, ws: &mut WorkingSet, until: Timestamp, open: bool, cx: &mut Cx<'_>) -> WalletEffects {
+        let key = (self.case.order.tenant, self.case.order.id.0);
+        let Some(mut job) = ws.jobs.get(&key).cloned().flatten() else { return WalletEffects::default() };
+        job.tries = if open { job.tries + 1 } else { 0 };
+        let waited = Span(i64::from(job.tries).saturating_mul(ROUTE_DELAY.0));
+        if open && waited >= self.rules.corridors.submit_deadline {
+            return self.case.no_route(cx);
+        }
+        (job.kind, job.run_at, job.leased_until) = (JobKind::Payout, until, None);
+        ws.jobs.put(key, Some(job));
+        WalletEffects::default()
+    }
+}
+
+fn job_tries(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid) -> i32 {
+    ws.jobs.get(&(tenant, subject)).and_then(Option::as_ref).map_or(0, |job| job.tries + 1)
+}

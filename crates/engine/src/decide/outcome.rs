@@ -1,0 +1,250 @@
+//! What an intent is done for: whether it is still wanted, and what its end means there.
+
+use domain::chain::TxHash;
+use domain::chain_tx::{Intent, IntentKind};
+use domain::deposit::{DepositState, UnsupportedAsset, case::message};
+use domain::exchange::ExchangeState;
+use domain::ids::TenantId;
+use domain::payment::Cx;
+use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
+use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
+use store::working_set::WorkingSet;
+
+use super::{Rules, deposit, effects, exchange};
+use crate::command::chain::{IntentKey, Subject};
+use crate::command::{Outcome, Refused};
+use crate::planted::{self, Planted};
+
+/// Whether an intent may be signed for now: what it is done for says so, and no freeze stands in its way.
+pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
+    let Some(intent) = ws.intents.get(&(tenant, key.intent)) else { return false };
+    match &key.subject {
+        Subject::Deposit(of) => deposit::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
+            IntentKind::Release if case.deposit.release != Some(intent.id) => false,
+            // A release that a reorganisation undid.
+            IntentKind::Release if case.deposit.state == DepositState::Completed => true,
+            IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
+            _ => case.deposit.state == DepositState::Refunding,
+        }),
+        Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
+            IntentKind::Debit if case.order.debit != Some(intent.id) => false,
+            IntentKind::Debit => match case.order.state {
+                ExchangeState::Pending | ExchangeState::Debiting => case.may_debit(cx.now),
+                ExchangeState::Cancelled => false,
+                // A debit that a reorganisation undid.
+                _ => true,
+            },
+            _ => true,
+        }),
+        Subject::Other => true,
+    }
+}
+
+/// The transaction has a nonce.
+pub(super) fn taken(ws: &mut WorkingSet, key: &IntentKey, cx: &Cx<'_>) -> Result<(), Refused> {
+    let Subject::Order(of) = &key.subject else { return Ok(()) };
+    let Some(tenant) = tenant_of(ws, key) else { return Ok(()) };
+    let mut case = exchange::case(ws, tenant, of)?;
+    let effects = case.debit_taken(cx);
+    exchange::save(ws, case);
+    effects::write(ws, tenant, effects)
+}
+
+fn tenant_of(ws: &WorkingSet, key: &IntentKey) -> Option<TenantId> {
+    ws.intents.all().find(|((_, id), _)| *id == key.intent).map(|((tenant, _), _)| *tenant)
+}
+
+/// An intent that is no longer wanted, and that no transaction has: it is called off.
+pub(super) fn stop(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let tenant = intent.tenant;
+    let mut effects = intent.not_tried(cx.now);
+    effects.merge(intent.withdraw(cx.now).1);
+    let kind = intent.kind;
+    ws.intents.put((tenant, intent.id), intent);
+    match &key.subject {
+        Subject::Deposit(of) if kind == IntentKind::Release => {
+            let mut case = deposit::case(ws, tenant, of)?;
+            effects.merge(case.release_stopped(deposit::terms(rules, None)?, cx));
+            deposit::save(ws, case);
+        }
+        Subject::Order(of) => {
+            let mut case = exchange::case(ws, tenant, of)?;
+            effects.merge(case.debit_not_tried(cx));
+            effects.merge(case.wallet_changed(cx));
+            effects.merge(case.time_passed(cx));
+            exchange::save(ws, case);
+        }
+        Subject::Deposit(_) | Subject::Other => {}
+    }
+    effects::write(ws, tenant, effects)
+}
+
+/// An intent whose transaction is over without having tried it, and that is still wanted.
+pub(super) fn wait_again(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let tenant = intent.tenant;
+    let mut effects = intent.not_tried(cx.now);
+    ws.intents.put((tenant, intent.id), intent);
+    effects.merge(order_waits(ws, tenant, key, cx)?);
+    effects::write(ws, tenant, effects)
+}
+
+/// An order whose debit is tried again is as it was before.
+fn order_waits(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &IntentKey,
+    cx: &mut Cx<'_>,
+) -> Result<WalletEffects, Refused> {
+    let Subject::Order(of) = &key.subject else { return Ok(WalletEffects::default()) };
+    let mut case = exchange::case(ws, tenant, of)?;
+    let effects = case.debit_not_tried(cx);
+    exchange::save(ws, case);
+    Ok(effects)
+}
+
+/// An intent that a reorganisation undid is done again.
+pub(super) fn again(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    cx: &Cx<'_>,
+) -> Result<(), Refused> {
+    let tenant = intent.tenant;
+    let effects = intent.undone(cx.now);
+    debug_assert_eq!(key.intent, intent.id, "the key is the intent's");
+    ws.intents.put((tenant, intent.id), intent);
+    effects::write(ws, tenant, effects)
+}
+
+/// An intent has failed once more; where that was the last time, what it was done for is told.
+pub(super) fn fail(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    (why, reason, at_once): (&str, FailureReason, bool),
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
+    let (given_up, mut effects) = intent.failed(why, at_once, cx.now);
+    ws.intents.put((tenant, id), intent);
+    match (&key.subject, given_up) {
+        (Subject::Order(_), false) => effects.merge(order_waits(ws, tenant, key, cx)?),
+        (_, false) => {}
+        (Subject::Deposit(of), true) => {
+            let mut case = deposit::case(ws, tenant, of)?;
+            effects.merge(match kind {
+                IntentKind::Release => case.release_failed(reason, cx),
+                _ => case.refund_failed(why, cx),
+            });
+            deposit::save(ws, case);
+        }
+        (Subject::Order(of), true) => {
+            let mut case = exchange::case(ws, tenant, of)?;
+            effects.merge(case.debit_failed(reason, cx));
+            exchange::save(ws, case);
+        }
+        (Subject::Other, true) => {
+            let what = format!("{} was given up: {why}", kind.name());
+            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: id.0, what });
+        }
+    }
+    effects::write(ws, tenant, effects)
+}
+
+/// An intent took effect in `tx`.
+pub(super) fn finish(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    tx: TxHash,
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
+    let mut effects = WalletEffects::default();
+    if !intent.done(cx.now) {
+        let what = format!("{} took effect although it was {}", kind.name(), intent.state.name());
+        effects.alerts.push(Alert { kind: AlertKind::ChainMismatch, subject: id.0, what });
+    }
+    ws.intents.put((tenant, id), intent);
+    match &key.subject {
+        Subject::Deposit(of) => {
+            let mut case = deposit::case(ws, tenant, of)?;
+            effects.merge(match kind {
+                IntentKind::Release => case.released(tx, cx),
+                IntentKind::ProposeRefund => case.refund_proposed(cx),
+                _ => case.refunded(tx, cx),
+            });
+            deposit::save(ws, case);
+        }
+        Subject::Order(of) => {
+            let mut case = exchange::case(ws, tenant, of)?;
+            effects.merge(match kind {
+                IntentKind::Debit => case.debited(tx, cx),
+                _ => plant_in_return(case.coins_back(cx), cx),
+            });
+            exchange::save(ws, case);
+        }
+        Subject::Other => {}
+    }
+    effects::write(ws, tenant, effects)
+}
+
+/// The bug books what went back a second time.
+fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects {
+    if planted::is(Planted::ReturnedTwice) {
+        let mut again = effects.transfers.clone();
+        for transfer in &mut again {
+            transfer.id = domain::ids::TransferId(cx.ids.next());
+            transfer.set = transfer.id;
+        }
+        effects.transfers.extend(again);
+    }
+    effects
+}
+
+/// A token that nobody supports was sent to a vault: recorded, told, never a credit.
+pub(super) fn unsupported(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    asset: &UnsupportedAsset,
+    cx: &Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let mut wallet = ws.wallets.get(&(tenant, asset.vault.wallet)).cloned().ok_or(Refused::NotFound)?;
+    let about =
+        About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
+    let reason = FailureReason::UnsupportedAsset;
+    let event =
+        WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
+    let (aggregate, version) = match asset.vault.request {
+        Some(id) => {
+            let mut request = ws.requests.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
+            let version = request.next_event();
+            request.version += 1;
+            ws.requests.put((tenant, id), request);
+            (Aggregate::Request(id), version)
+        }
+        None => {
+            let version = wallet.next_event();
+            wallet.version += 1;
+            ws.wallets.put((tenant, wallet.id), wallet);
+            (Aggregate::Wallet(asset.vault.wallet), version)
+        }
+    };
+    let what = format!("token {} was sent to a vault of ours", asset.token);
+    let alerts = vec![Alert { kind: AlertKind::UnsupportedAsset, subject: asset.vault.subject(), what }];
+    let events = vec![NewWalletEvent { aggregate, version, event }];
+    effects::write(ws, tenant, WalletEffects { events, alerts, ..WalletEffects::default() })?;
+    ws.add_unsupported(*asset);
+    Ok(Outcome::Done)
+}
