@@ -175,6 +175,7 @@ impl Chain {
             written?;
         }
         self.put(block, changes);
+        self.not_before = 0;
         self.shorten_disk();
         Ok(())
     }

@@ -32,7 +32,7 @@ use tail::Tail;
 /// A tail of more bytes is replaced by a snapshot.
 const TAIL_BYTES_MAX: u64 = 4 << 20;
 /// A snapshot is taken after this many blocks at the latest.
-const TAIL_BLOCKS_MAX: u64 = 4_096;
+const TAIL_BLOCKS_MAX: u64 = 1_024;
 
 /// Why a data directory cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,57 @@
+//! Balances, nonces, code and storage, now and at earlier blocks.
+
+use devchain::CREATE2_DEPLOYER;
+use devchain::alloy_primitives::{B256, Bytes, U256};
+use serde_json::json;
+
+use crate::support::{LOGGER, SOMEBODY, Wallet, call, chain, ether, number, quantity, refused, send};
+
+#[test]
+fn the_deterministic_deployer_is_there_from_the_start() {
+    let code = call(&chain(), "eth_getCode", json!([CREATE2_DEPLOYER, "earliest"]));
+    assert!(code.as_str().unwrap().starts_with("0x7fffffffffffffffffffffffffffffff"), "{code}");
+}
+
+#[test]
+fn balances_and_nonces_are_those_of_the_block_that_is_asked_for() {
+    let chain = chain();
+    let (payer, payee) = (Wallet::new(1), Wallet::new(9));
+    for nonce in 0..3 {
+        send(&chain, &payer.pays(nonce, payee.address)).unwrap();
+    }
+    chain.mine(2).unwrap();
+    for (block, wei) in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (5, 3)] {
+        let at = quantity(block);
+        assert_eq!(number(&call(&chain, "eth_getBalance", json!([payee.address, at]))), wei, "block {block}");
+        let hash = call(&chain, "eth_getBlockByNumber", json!([at, false]))["hash"].clone();
+        let by_hash = json!([payer.address, { "blockHash": hash }]);
+        assert_eq!(number(&call(&chain, "eth_getTransactionCount", by_hash)), wei, "block {block}");
+    }
+    assert_eq!(call(&chain, "eth_getBalance", json!([payer.address, "earliest"])), json!(ether(1_000)));
+}
+
+#[test]
+fn storage_and_code_are_those_of_the_block_that_is_asked_for() {
+    let chain = chain();
+    let contract = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
+    for value in [5_u64, 0, 7] {
+        chain.transact_as(SOMEBODY, Some(contract), U256::from(value).to_be_bytes_vec(), U256::ZERO).unwrap();
+    }
+    for (block, value) in [(1, 0), (2, 5), (3, 0), (4, 7)] {
+        let slot = call(&chain, "eth_getStorageAt", json!([contract, "0x0", quantity(block)]));
+        assert_eq!(slot, json!(B256::from(U256::from(value))), "block {block}");
+    }
+    assert_eq!(call(&chain, "eth_getCode", json!([contract, "0x0"])), json!("0x"));
+    assert_eq!(call(&chain, "eth_getCode", json!([contract, "0x1"])), json!(Bytes::from(LOGGER[12..].to_vec())));
+}
+
+#[test]
+fn the_state_of_long_ago_is_gone() {
+    let chain = chain();
+    chain.mine(300).unwrap();
+    let at = |block| json!([SOMEBODY, quantity(block)]);
+    assert_eq!(number(&call(&chain, "eth_getBalance", at(44))), 0);
+    let (code, message) = refused(&chain, "eth_getBalance", at(43));
+    assert_eq!(code, -32_000);
+    assert!(message.starts_with("historical state 0x") && message.ends_with(" is not available"), "{message}");
+}

@@ -1,0 +1,18 @@
+//! The chain from outside: JSON-RPC as clients speak it, what waits and what is mined, reorganisations, the disk.
+
+mod accounts;
+mod blocks;
+mod calls;
+mod control;
+mod disk;
+mod fees;
+mod hand;
+mod logs;
+mod mining;
+mod pool;
+mod protocol;
+mod reorg;
+mod support;
+mod tokens;
+mod transactions;
+mod views;
