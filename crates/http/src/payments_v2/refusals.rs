@@ -40,7 +40,7 @@ fn refused_problem(refused: Refused) -> Problem {
             "idempotency_mismatch",
             "The key was used with another body; use a new key for a new request",
         ),
-        Refused::NotFound | Refused::Stale(_) | Refused::Fenced { .. } | Refused::Ledger(_) => {
+        refused => {
             tracing::error!(%refused, "a request was refused for a reason that no client can cause");
             Problem::internal()
         }
