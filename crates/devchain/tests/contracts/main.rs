@@ -2,6 +2,8 @@
 //! nowhere else, that addresses are those that `domain` computes, and that the sandbox's USDC behaves as Circle's own.
 //! Works on the committed bytecode, never on sources.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: clippy excuses test functions alone")]
+
 mod abi;
 mod admin;
 mod artifacts;
