@@ -1,8 +1,10 @@
 //! Commands: everything that can change state, with all that a decision needs and the rows that it names.
 
+use domain::chain_tx::{ChainTx, TxRefusal};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal};
+use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::report::Stale;
@@ -15,10 +17,14 @@ use domain::wallet::{Wallet, WalletRefusal};
 use store::need::{IdempotencyKey, Need};
 use store::working_set::Made;
 
+pub mod chain;
 pub mod deposits;
+pub mod exchange;
 pub mod wallets;
 
+use chain::ChainAction;
 use deposits::{DepositAction, DepositRef};
+use exchange::{ExchangeAction, OrderKey};
 use wallets::{DeliveryAction, DeliveryRef, NewWallet, RequestAction, WalletAction};
 
 /// An `Idempotency-Key` that came with a request.
@@ -81,6 +87,10 @@ pub enum Action {
     Request(PaymentRequestId, RequestAction),
     /// Something about one incoming transaction.
     Deposit(DepositRef, DepositAction),
+    /// Something about one exchange order.
+    Exchange(OrderKey, ExchangeAction),
+    /// Something about what we do on the chain.
+    Chain(ChainAction),
     /// Something about one delivery.
     Delivery(DeliveryRef, DeliveryAction),
 }
@@ -162,6 +172,12 @@ pub enum Outcome {
     Request(Box<PaymentRequest>),
     /// A deposit was changed.
     Deposit(Box<Deposit>),
+    /// An order was made or changed.
+    Exchange(Box<ExchangeOrder>),
+    /// A transaction has its nonce.
+    Taken(Box<ChainTx>),
+    /// A transaction is to do nothing any more: what was signed for it is not to be broadcast.
+    CalledOff,
     /// It is done.
     Done,
     /// It was refused; nothing changed.
@@ -196,6 +212,15 @@ pub enum Refused {
     /// The deposit's state, or its wallet's, does not allow it.
     #[error(transparent)]
     Deposit(#[from] DepositRefusal),
+    /// The order is not acceptable, or its state does not allow it.
+    #[error(transparent)]
+    Exchange(#[from] OrderRefusal),
+    /// The transaction's state, or that of its intents, does not allow it.
+    #[error(transparent)]
+    Tx(#[from] TxRefusal),
+    /// It belongs to other things by now than whoever asks has read.
+    #[error("what was read has changed")]
+    Moved,
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
@@ -253,6 +278,8 @@ impl Command {
             Action::Wallet(wallet, action) => action.need(tenant, *wallet, &mut need),
             Action::Request(request, action) => action.need(tenant, *request, &mut need),
             Action::Deposit(deposit, action) => action.need(tenant, deposit, &mut need),
+            Action::Exchange(order, action) => action.need(order, tenant, &mut need),
+            Action::Chain(action) => action.need(tenant, &mut need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
         }
         need
@@ -271,7 +298,8 @@ impl Command {
             Action::Request(_, action) => action.is_foreground(),
             Action::Deposit(_, action) => action.is_foreground(),
             Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay(_)),
-            Action::ExpireQuotes(_) => false,
+            Action::Exchange(_, action) => action.is_foreground(),
+            Action::ExpireQuotes(_) | Action::Chain(_) => false,
         }
     }
 }

@@ -34,10 +34,19 @@ pub enum Planted {
     ForgottenInquiry,
     /// A refused payment's reservation stays.
     KeptReservation,
+    /// A transaction's nonce is what the chain says, whatever was taken before (the simulator drops the schema's guard
+    /// too).
+    NonceOutsideCommit,
+    /// A deposit counts as soon as it is seen.
+    CreditBeforeDepth,
+    /// A release is signed whatever has become of the wallet.
+    ReleaseUnchecked,
+    /// Coins that go back to a wallet are booked twice.
+    ReturnedTwice,
 }
 
 impl Planted {
-    /// Every bug.
+    /// Every bug of payments.
     pub const ALL: [Planted; 13] = [
         Planted::NoInquiry,
         Planted::EventOutsideCommit,
@@ -53,6 +62,10 @@ impl Planted {
         Planted::ForgottenInquiry,
         Planted::KeptReservation,
     ];
+
+    /// Bugs of the wallet service: found only by schedules in which coins move.
+    pub const OF_WALLETS: [Planted; 4] =
+        [Planted::NonceOutsideCommit, Planted::CreditBeforeDepth, Planted::ReleaseUnchecked, Planted::ReturnedTwice];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -71,6 +84,10 @@ impl Planted {
             Planted::DoubtIsSuccess => "doubt_is_success",
             Planted::ForgottenInquiry => "forgotten_inquiry",
             Planted::KeptReservation => "kept_reservation",
+            Planted::NonceOutsideCommit => "nonce_outside_the_commit",
+            Planted::CreditBeforeDepth => "credit_before_depth",
+            Planted::ReleaseUnchecked => "release_not_rechecked",
+            Planted::ReturnedTwice => "returned_twice",
         }
     }
 }

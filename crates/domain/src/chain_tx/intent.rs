@@ -2,6 +2,8 @@
 
 use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentKind, IntentState};
+use crate::chain::vault;
+use crate::ids::{IntentId, TenantId};
 use crate::job::JobKind;
 use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
@@ -15,6 +17,15 @@ const RETRY: Span = Span::secs(5);
 const RETRY_MAX: Span = Span::mins(10);
 /// How long a coin that moves nothing is waited for.
 pub const PAUSE_PATIENCE: Span = Span::hours(24);
+
+/// The id of the intent that puts a tenant's controller on the chain: computed, so that there is one. Shaped as a
+/// version 4 UUID.
+pub fn deploy_id(tenant: TenantId) -> IntentId {
+    let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes()]);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&word.0[..16]);
+    IntentId(uuid::Builder::from_random_bytes(bytes).into_uuid())
+}
 
 impl Intent {
     /// Whether it is tried until it works: what must not be left half done.
@@ -60,6 +71,15 @@ impl Intent {
         }
         self.wait_until(now + retry_delay(self.tries), &mut effects, now);
         (false, effects)
+    }
+
+    /// A reorganisation undid it: it is done again.
+    pub fn undone(&mut self, now: Timestamp) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Move::Alarming(_) = self.state.on(IntentTrigger::Undone) {
+            self.wait_until(now, &mut effects, now);
+        }
+        effects
     }
 
     /// Its transaction is over without having tried it.

@@ -149,6 +149,8 @@ pub enum Ended {
     Failed,
     /// It was not tried.
     NotTried,
+    /// It had taken effect before a reorganisation, and has not now: it is to be done again.
+    Undone,
 }
 
 impl ChainTx {
@@ -220,32 +222,42 @@ impl ChainTx {
         effects
     }
 
-    /// Its block is deep enough: what became of its intents, unless that was said before.
+    /// Its block is deep enough: what became of its intents. Where that was said before a reorganisation, only what is
+    /// no longer so is said.
     pub fn over(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Some(mined) = self.mined.clone() else { return (Vec::new(), effects) };
-        let attempt = self.attempts.iter().find(|attempt| attempt.number == mined.attempt);
-        let (trigger, ended): (_, Box<dyn Fn(IntentId) -> Ended>) = match attempt {
-            Some(attempt) if !attempt.cancels && mined.succeeded => {
-                let (hash, failed) = (attempt.hash, mined.failed.clone());
-                let ended = move |id| if failed.contains(&id) { Ended::Failed } else { Ended::Done(hash) };
-                (TxTrigger::Succeeded, Box::new(ended))
-            }
-            Some(attempt) if !attempt.cancels => (TxTrigger::Reverted, Box::new(|_| Ended::Failed)),
-            _ => (TxTrigger::Cancelled, Box::new(|_| Ended::NotTried)),
+        let trigger = match self.attempt(&mined) {
+            Some(attempt) if attempt.cancels => TxTrigger::Cancelled,
+            Some(_) if mined.succeeded => TxTrigger::Succeeded,
+            Some(_) => TxTrigger::Reverted,
+            None => TxTrigger::Cancelled,
         };
         let Move::To(state) = self.state.on(trigger) else { return (Vec::new(), effects) };
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
-        let outcome = |mined: &Mined| (mined.succeeded, mined.failed.clone(), mined.attempt);
-        match self.settled.replace(mined.clone()) {
-            None => (self.intents.iter().map(|id| (*id, ended(*id))).collect(), effects),
-            Some(before) => {
-                if outcome(&before) != outcome(&mined) {
-                    self.alert("a transaction ended otherwise than before a reorganisation".to_owned(), &mut effects);
-                }
-                (Vec::new(), effects)
-            }
+        let ended: Vec<(IntentId, Ended)> = self.intents.iter().map(|id| (*id, self.ended(&mined, *id))).collect();
+        let Some(before) = self.settled.replace(mined) else { return (ended, effects) };
+        let was_done = |id| matches!(self.ended(&before, id), Ended::Done(_));
+        let undone = |(id, ended): &(IntentId, Ended)| was_done(*id) && !matches!(ended, Ended::Done(_));
+        let undone: Vec<_> = ended.into_iter().filter(undone).map(|(id, _)| (id, Ended::Undone)).collect();
+        if !undone.is_empty() {
+            self.alert("a transaction took effect no more after a reorganisation".to_owned(), &mut effects);
+        }
+        (undone, effects)
+    }
+
+    fn attempt(&self, mined: &Mined) -> Option<&TxAttempt> {
+        self.attempts.iter().find(|attempt| attempt.number == mined.attempt)
+    }
+
+    /// What became of one of its intents in a block.
+    fn ended(&self, mined: &Mined, id: IntentId) -> Ended {
+        match self.attempt(mined) {
+            Some(attempt) if attempt.cancels => Ended::NotTried,
+            Some(attempt) if mined.succeeded && !mined.failed.contains(&id) => Ended::Done(attempt.hash),
+            Some(_) => Ended::Failed,
+            None => Ended::NotTried,
         }
     }
 

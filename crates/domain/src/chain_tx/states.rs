@@ -18,17 +18,20 @@ pub enum IntentTrigger {
     NotTried,
     /// It is no longer wanted.
     Unwanted,
+    /// A reorganisation undid it.
+    Undone,
 }
 
 impl IntentTrigger {
     /// Every trigger.
-    pub const ALL: [IntentTrigger; 6] = [
+    pub const ALL: [IntentTrigger; 7] = [
         IntentTrigger::Taken,
         IntentTrigger::Done,
         IntentTrigger::Failed,
         IntentTrigger::FailedForGood,
         IntentTrigger::NotTried,
         IntentTrigger::Unwanted,
+        IntentTrigger::Undone,
     ];
 
     /// The words in `docs/states.md`.
@@ -40,6 +43,7 @@ impl IntentTrigger {
             IntentTrigger::FailedForGood => "failed, given up",
             IntentTrigger::NotTried => "its transaction did nothing",
             IntentTrigger::Unwanted => "no longer wanted",
+            IntentTrigger::Undone => "undone by a reorganisation",
         }
     }
 }
@@ -119,6 +123,7 @@ impl IntentState {
 
             (Assigned, IntentTrigger::Failed | IntentTrigger::NotTried) => To(Waiting),
             (Waiting | Assigned, IntentTrigger::FailedForGood) => To(Failed),
+            (Done, IntentTrigger::Undone) => Move::Alarming(Waiting),
             // What a transaction has taken on is called off by that transaction.
             (Waiting, IntentTrigger::Unwanted) => To(Cancelled),
             (Waiting | Assigned | Done | Failed | Cancelled, _) => Stays,

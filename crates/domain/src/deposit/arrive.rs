@@ -212,7 +212,13 @@ impl Case {
 
     /// The chain has it again: it is where it was, and what has changed meanwhile about the wallet is made up for.
     fn restore(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
-        let Some(state) = self.next(Trigger::Counted) else { return };
+        let Some(mut state) = self.next(Trigger::Counted) else { return };
+        // A release that the reorganisation undid as well is done again.
+        let release = self.deposit.release;
+        let undone = self.intent(release).is_some_and(|intent| intent.state != IntentState::Done);
+        if state == DepositState::Completed && undone {
+            state = DepositState::Approved;
+        }
         self.enter(state, effects, cx);
         self.deposit.back_to = None;
         if state == DepositState::Approved {

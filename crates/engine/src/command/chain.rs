@@ -8,14 +8,14 @@ use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
 use store::need::Need;
 
-use super::deposit::{DepositKey, need_of_asset};
+use super::deposits::{DepositRef, need_of_asset};
 use super::exchange::OrderKey;
 
 /// What an intent is done for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A deposit.
-    Deposit(DepositKey),
+    Deposit(DepositRef),
     /// An order.
     Order(OrderKey),
     /// Something whose state does not hang on it: whoever wanted it looks for himself.
@@ -37,23 +37,19 @@ impl IntentKey {
     /// The key of an intent that was read.
     pub fn of(intent: &Intent) -> IntentKey {
         let subject = match (intent.kind, intent.wallet, intent.coin) {
-            (
-                IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund,
-                Some(wallet),
-                Some(coin),
-            ) => Subject::Deposit(DepositKey {
-                deposit: DepositId(intent.subject),
-                wallet,
-                request: intent.request,
-                coin,
-                intents: vec![intent.id],
-            }),
-            (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => Subject::Order(OrderKey {
-                order: ExchangeId(intent.subject),
-                wallet,
-                coin,
-                intents: vec![intent.id],
-            }),
+            (IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund, Some(wallet), Some(coin)) => {
+                Subject::Deposit(DepositRef {
+                    id: DepositId(intent.subject),
+                    wallet,
+                    request: intent.request,
+                    coin,
+                    intents: vec![intent.id],
+                    accept_late: None,
+                })
+            }
+            (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => {
+                Subject::Order(OrderKey { order: ExchangeId(intent.subject), wallet, coin, intents: vec![intent.id] })
+            }
             _ => Subject::Other,
         };
         IntentKey { intent: intent.id, subject, wallet: intent.wallet }

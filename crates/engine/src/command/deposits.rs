@@ -1,8 +1,10 @@
 //! Commands about incoming transactions.
 
 use domain::chain::Address;
+use domain::chain_tx::Place;
 use domain::currency::StableCoin;
-use domain::deposit::{Deposit, ReviewVerdict};
+use domain::deposit::arrive::Found;
+use domain::deposit::{Deposit, ReviewVerdict, UnsupportedAsset};
 use domain::ids::{DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::risk::Assessment;
@@ -45,9 +47,57 @@ impl DepositRef {
     }
 }
 
+impl DepositRef {
+    /// How to name what a log says.
+    pub fn found(found: &Found) -> DepositRef {
+        DepositRef {
+            id: Deposit::id_of(found.chain_id, found.tx, found.ordinal),
+            wallet: found.vault.wallet,
+            request: found.vault.request,
+            coin: found.coin,
+            intents: Vec::new(),
+            accept_late: None,
+        }
+    }
+
+    pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
+        need.deposits.insert((tenant, self.id));
+        need.wallets.insert((tenant, self.wallet));
+        need.streams.insert((tenant, self.wallet.0));
+        need.accounts.insert((tenant, AccountCode::Wallet(self.wallet, self.coin)));
+        if let Some(request) = self.request {
+            need.requests.insert((tenant, request));
+            need.streams.insert((tenant, request.0));
+            need.accounts.insert((tenant, AccountCode::Escrow(request, self.coin)));
+        }
+        need.intents.extend(self.intents.iter().map(|intent| (tenant, *intent)));
+    }
+}
+
 /// What is to be done about one deposit.
 #[derive(Clone, Debug)]
 pub enum DepositAction {
+    /// Its log is in a block.
+    Found(Found),
+    /// The block that it was in was reorganised away.
+    Lost {
+        /// The block.
+        block: Place,
+        /// How high the chain is.
+        height: u64,
+    },
+    /// It is deep enough to count.
+    Counted {
+        /// How deep, its own block included.
+        confirmations: u64,
+    },
+    /// The balance of its vault is not what the logs add up to.
+    Disputed(String),
+    /// It may have been out of the chain for too long.
+    Dropped {
+        /// How high the chain is.
+        height: u64,
+    },
     /// A worker has screened it.
     Screened {
         /// The fence under which the worker holds the job.
@@ -86,22 +136,26 @@ pub enum DepositAction {
 
 impl DepositAction {
     pub(super) fn need(&self, tenant: TenantId, named: &DepositRef, need: &mut Need) {
-        need.deposits.insert((tenant, named.id));
-        need.wallets.insert((tenant, named.wallet));
-        need.streams.insert((tenant, named.wallet.0));
-        need.accounts.insert((tenant, AccountCode::Wallet(named.wallet, named.coin)));
-        if let Some(request) = named.request {
-            need.requests.insert((tenant, request));
-            need.streams.insert((tenant, request.0));
-            need.accounts.insert((tenant, AccountCode::Escrow(request, named.coin)));
+        named.need(tenant, need);
+        if let DepositAction::Found(_) = self {
+            need.senders.extend(named.request.map(|request| (tenant, request)));
         }
-        need.intents.extend(named.intents.iter().map(|intent| (tenant, *intent)));
         if let DepositAction::Reviewed { idempotency, .. } = self {
             need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
         }
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        !matches!(self, DepositAction::Screened { .. } | DepositAction::WalletChanged)
+        matches!(
+            self,
+            DepositAction::Reviewed { .. } | DepositAction::ProposeRefund { .. } | DepositAction::ApproveRefund { .. }
+        )
     }
+}
+
+/// What a token that nobody supports needs.
+pub(super) fn need_of_asset(asset: &UnsupportedAsset, tenant: TenantId, need: &mut Need) {
+    need.wallets.insert((tenant, asset.vault.wallet));
+    need.requests.extend(asset.vault.request.map(|request| (tenant, request)));
+    need.streams.insert((tenant, asset.vault.subject()));
 }

@@ -1,9 +1,7 @@
 //! Commands about what we do on the chain: intents get a place in a transaction, transactions are signed, mined, lost
 //! and over, and what became of each intent is applied to what it was done for, in the same commit.
 
-use domain::chain_tx::{
-    self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState,
-};
+use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState};
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
 use domain::payment::{Cx, JobChange};

@@ -1,38 +1,75 @@
 //! Commands about incoming transactions.
 
-use domain::deposit::{Case, Terms};
-use domain::ids::TenantId;
+use std::hash::Hash;
+
+use domain::deposit::arrive::Found;
+use domain::deposit::{Case, Deposit, Terms};
+use domain::ids::{IntentId, TenantId};
+use domain::ledger::AccountCode;
 use domain::payment::Cx;
+use domain::payment_request::SenderDetails;
 use domain::wallet_effects::WalletEffects;
-use store::working_set::{Made, WorkingSet};
+use store::working_set::{Made, Table, WorkingSet};
 
 use super::quote::{remember, replayed};
 use super::{Rules, effects, holds};
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Outcome, Refused};
 
+/// What decisions about deposits are made by. No late payment is taken.
+pub(super) fn terms(rules: Rules<'_>) -> Result<Terms<'_>, Refused> {
+    let world = rules.wallet.ok_or(Refused::NotFound)?;
+    Ok(Terms { chain: &world.config, accept_late: None, sandbox: world.sandbox })
+}
+
 /// The deposit with what belongs to it.
 pub(super) fn load(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Result<Case, Refused> {
     let deposit = ws.deposits.get(&(tenant, named.id)).cloned().ok_or(Refused::NotFound)?;
+    with(ws, tenant, named, deposit)
+}
+
+/// One that a log was found of: known, or seen for the first time.
+fn found(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, found: &Found, cx: &Cx<'_>) -> Result<Case, Refused> {
+    let known = ws.deposits.get(&(tenant, named.id)).cloned();
+    let sender = named.request.and_then(|request| ws.last_senders.get(&(tenant, request)));
+    let sender = sender.map_or_else(SenderDetails::default, |info| info.details.clone());
+    let known = known.unwrap_or_else(|| found.deposit(sender, cx.now));
+    let named = DepositRef { intents: known.release.into_iter().collect(), ..named.clone() };
+    with(ws, tenant, &named, known)
+}
+
+fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit) -> Result<Case, Refused> {
     let wallet = ws.wallets.get(&(tenant, deposit.wallet)).cloned().ok_or(Refused::NotFound)?;
     let request = match deposit.request {
         Some(request) => Some(ws.requests.get(&(tenant, request)).cloned().ok_or(Refused::NotFound)?),
         None => None,
     };
+    // What is not loaded cannot be judged. While a refund is under way the release no longer matters.
+    let known = |id: IntentId| named.intents.contains(&id);
+    if deposit.refund.is_none() && deposit.release.is_some_and(|release| !known(release)) {
+        return Err(Refused::Moved);
+    }
     let intents = named.intents.iter().filter_map(|intent| ws.intents.get(&(tenant, *intent))).cloned().collect();
     Ok(Case { deposit, wallet, request, intents })
 }
 
 /// Keeps what a decision made of it.
 pub(super) fn keep(ws: &mut WorkingSet, tenant: TenantId, case: Case) {
-    ws.wallets.put((tenant, case.wallet.id), case.wallet);
+    put(&mut ws.wallets, (tenant, case.wallet.id), case.wallet);
     if let Some(request) = case.request {
-        ws.requests.put((tenant, request.id), request);
+        put(&mut ws.requests, (tenant, request.id), request);
     }
     for intent in case.intents {
-        ws.intents.put((tenant, intent.id), intent);
+        put(&mut ws.intents, (tenant, intent.id), intent);
     }
-    ws.deposits.put((tenant, case.deposit.id), case.deposit);
+    put(&mut ws.deposits, (tenant, case.deposit.id), case.deposit);
+}
+
+/// Puts a row back that is new or has changed.
+pub(super) fn put<K: Eq + Hash + Clone, V: Clone + PartialEq>(table: &mut Table<K, V>, key: K, row: V) {
+    if table.get(&key) != Some(&row) {
+        table.put(key, row);
+    }
 }
 
 pub(super) fn act(
@@ -43,16 +80,26 @@ pub(super) fn act(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let world = rules.wallet.ok_or(Refused::NotFound)?;
-    let terms = Terms { chain: &world.config, accept_late: named.accept_late, sandbox: world.sandbox };
+    let terms = Terms { accept_late: named.accept_late, ..terms(rules)? };
     if let DepositAction::Reviewed { idempotency, .. } = action {
         if let Some(made) = replayed(ws, tenant, idempotency.as_ref())? {
             return Ok(Outcome::Replayed(made));
         }
         remember(ws, tenant, idempotency.as_ref(), Made::Deposit(named.id), cx);
     }
-    let mut case = load(ws, tenant, named)?;
+    let mut case = match action {
+        DepositAction::Found(log) => found(ws, tenant, named, log, cx)?,
+        _ => load(ws, tenant, named)?,
+    };
     let effects: WalletEffects = match action {
+        DepositAction::Found(log) => case.included(log.place, log.paid_at, cx),
+        DepositAction::Lost { block, height } => {
+            let code = AccountCode::Wallet(case.deposit.wallet, case.deposit.coin);
+            case.lost(*block, *height, ws.account(tenant, &code).available(), cx)
+        }
+        DepositAction::Counted { confirmations } => case.counted(*confirmations, terms, cx),
+        DepositAction::Disputed(what) => case.dispute(what.clone()),
+        DepositAction::Dropped { height } => case.dropped(*height, cx),
         DepositAction::Screened { fence, assessment } => {
             holds(ws, tenant, named.id.0, *fence)?;
             case.screened((**assessment).clone(), terms, cx)?

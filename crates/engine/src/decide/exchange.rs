@@ -62,7 +62,7 @@ fn make(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let terms = deposit::terms(rules, None)?;
+    let terms = deposit::terms(rules)?;
     let wallet = ws.wallets.get(&(tenant, key.wallet)).cloned().ok_or(Refused::NotFound)?;
     let account = ws.account(tenant, &AccountCode::Wallet(wallet.id, new.coin));
     let (case, effects) = create(new.clone(), &wallet, &account, terms.chain, cx)?;
@@ -88,13 +88,11 @@ pub(super) fn case(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Result<
 /// Puts back what a decision has changed.
 pub(super) fn save(ws: &mut WorkingSet, case: OrderCase) {
     let tenant = case.order.tenant;
-    if ws.wallets.get(&(tenant, case.wallet.id)) != Some(&case.wallet) {
-        ws.wallets.put((tenant, case.wallet.id), case.wallet);
+    deposit::put(&mut ws.wallets, (tenant, case.wallet.id), case.wallet);
+    for intent in case.intents {
+        deposit::put(&mut ws.intents, (tenant, intent.id), intent);
     }
-    deposit::keep_intents(ws, tenant, case.intents);
-    if ws.exchanges.get(&(tenant, case.order.id)) != Some(&case.order) {
-        ws.exchanges.put((tenant, case.order.id), case.order);
-    }
+    deposit::put(&mut ws.exchanges, (tenant, case.order.id), case.order);
 }
 
 /// One action on an order, and the attempt that it changes.

@@ -14,9 +14,12 @@ use crate::command::{Action, Command, Outcome, Refused};
 use crate::planted::{self, Planted};
 use crate::world::WalletWorld;
 
+mod chain;
 mod delivery;
 mod deposit;
 mod effects;
+mod exchange;
+mod outcome;
 pub mod payment;
 mod quote;
 mod request;
@@ -73,6 +76,8 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),
         Action::Request(id, action) => request::act(ws, (tenant, *id), action, &mut cx),
         Action::Deposit(named, action) => deposit::act(ws, tenant, named, action, rules, &mut cx),
+        Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, &mut cx),
+        Action::Chain(action) => chain::act(ws, tenant, action, rules, &mut cx),
         Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, &mut cx),
     }
 }

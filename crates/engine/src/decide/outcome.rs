@@ -19,7 +19,7 @@ use crate::planted::{self, Planted};
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
     let Some(intent) = ws.intents.get(&(tenant, key.intent)) else { return false };
     match &key.subject {
-        Subject::Deposit(of) => deposit::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
+        Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match intent.kind {
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
             // A release that a reorganisation undid.
             IntentKind::Release if case.deposit.state == DepositState::Completed => true,
@@ -69,9 +69,9 @@ pub(super) fn stop(
     ws.intents.put((tenant, intent.id), intent);
     match &key.subject {
         Subject::Deposit(of) if kind == IntentKind::Release => {
-            let mut case = deposit::case(ws, tenant, of)?;
-            effects.merge(case.release_stopped(deposit::terms(rules, None)?, cx));
-            deposit::save(ws, case);
+            let mut case = deposit::load(ws, tenant, of)?;
+            effects.merge(case.release_stopped(deposit::terms(rules)?, cx));
+            deposit::keep(ws, tenant, case);
         }
         Subject::Order(of) => {
             let mut case = exchange::case(ws, tenant, of)?;
@@ -114,12 +114,7 @@ fn order_waits(
 }
 
 /// An intent that a reorganisation undid is done again.
-pub(super) fn again(
-    ws: &mut WorkingSet,
-    key: &IntentKey,
-    mut intent: Intent,
-    cx: &Cx<'_>,
-) -> Result<(), Refused> {
+pub(super) fn again(ws: &mut WorkingSet, key: &IntentKey, mut intent: Intent, cx: &Cx<'_>) -> Result<(), Refused> {
     let tenant = intent.tenant;
     let effects = intent.undone(cx.now);
     debug_assert_eq!(key.intent, intent.id, "the key is the intent's");
@@ -142,12 +137,12 @@ pub(super) fn fail(
         (Subject::Order(_), false) => effects.merge(order_waits(ws, tenant, key, cx)?),
         (_, false) => {}
         (Subject::Deposit(of), true) => {
-            let mut case = deposit::case(ws, tenant, of)?;
+            let mut case = deposit::load(ws, tenant, of)?;
             effects.merge(match kind {
                 IntentKind::Release => case.release_failed(reason, cx),
                 _ => case.refund_failed(why, cx),
             });
-            deposit::save(ws, case);
+            deposit::keep(ws, tenant, case);
         }
         (Subject::Order(of), true) => {
             let mut case = exchange::case(ws, tenant, of)?;
@@ -179,13 +174,13 @@ pub(super) fn finish(
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => {
-            let mut case = deposit::case(ws, tenant, of)?;
+            let mut case = deposit::load(ws, tenant, of)?;
             effects.merge(match kind {
                 IntentKind::Release => case.released(tx, cx),
                 IntentKind::ProposeRefund => case.refund_proposed(cx),
                 _ => case.refunded(tx, cx),
             });
-            deposit::save(ws, case);
+            deposit::keep(ws, tenant, case);
         }
         Subject::Order(of) => {
             let mut case = exchange::case(ws, tenant, of)?;
@@ -221,11 +216,9 @@ pub(super) fn unsupported(
     cx: &Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let mut wallet = ws.wallets.get(&(tenant, asset.vault.wallet)).cloned().ok_or(Refused::NotFound)?;
-    let about =
-        About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
+    let about = About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
     let reason = FailureReason::UnsupportedAsset;
-    let event =
-        WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
+    let event = WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
     let (aggregate, version) = match asset.vault.request {
         Some(id) => {
             let mut request = ws.requests.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
