@@ -11,7 +11,7 @@ pub mod asked;
 mod change;
 pub mod states;
 
-pub use asked::{AmountDraft, AmountRefusal, Paid};
+pub use asked::{AmountAsked, AmountRefusal, FIAT, Paid};
 pub use change::{DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, NewRequest, RequestConflict, create};
 pub use states::{RequestStep, RequestTrigger};
 

@@ -1,28 +1,47 @@
 //! Tells whoever follows a log, and idle workers, that a commit has brought something new. A hint only: everybody
 //! reads the store, and looks by itself now and then for what other nodes wrote.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::job::JobKind;
 use tokio::sync::watch;
 
-/// A counter that rises with every commit of this node.
+/// Counters that rise with the commits of this node.
 #[derive(Clone, Debug)]
 pub struct Feed {
-    sender: std::sync::Arc<watch::Sender<u64>>,
+    commits: Arc<watch::Sender<u64>>,
+    /// For each kind of job, the commits that made one due.
+    jobs: Arc<BTreeMap<JobKind, watch::Sender<u64>>>,
 }
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed { sender: std::sync::Arc::new(watch::channel(0).0) }
+        let counters = JobKind::ALL.into_iter().map(|kind| (kind, watch::channel(0).0));
+        Feed { commits: Arc::new(watch::channel(0).0), jobs: Arc::new(counters.collect()) }
     }
 }
 
 impl Feed {
     /// Something was committed.
     pub fn announce(&self) {
-        self.sender.send_modify(|count| *count += 1);
+        self.commits.send_modify(|count| *count += 1);
+    }
+
+    /// A commit has made jobs of these kinds due.
+    pub fn announce_jobs(&self, kinds: &BTreeSet<JobKind>) {
+        for counter in kinds.iter().filter_map(|kind| self.jobs.get(kind)) {
+            counter.send_modify(|count| *count += 1);
+        }
     }
 
     /// A receiver whose `changed()` completes after the next announcement.
     pub fn follow(&self) -> watch::Receiver<u64> {
-        self.sender.subscribe()
+        self.commits.subscribe()
+    }
+
+    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind due.
+    pub fn follow_jobs(&self, kind: JobKind) -> watch::Receiver<u64> {
+        self.jobs.get(&kind).map_or_else(|| self.follow(), watch::Sender::subscribe)
     }
 }

@@ -1,18 +1,23 @@
 //! What a batch's commit is counted as. Seen while it is decided, recorded once it is committed: a batch that never
 //! lands counts nothing.
 
+use std::collections::BTreeSet;
+
 use domain::country::Country;
+use domain::job::JobKind;
 use domain::payment::PaymentState;
 use domain::quote::QuoteState;
 use domain::time::Span;
 use store::working_set::WorkingSet;
 
-/// The changes of one batch that are counted.
+/// The changes of one batch that are counted, and the work that it leaves.
 #[derive(Debug, Default)]
 pub struct Seen {
     quotes: Vec<(Country, &'static str)>,
     payments: Vec<(Country, PaymentState)>,
     settled: Vec<(Country, Span)>,
+    /// The kinds of jobs that it makes due at once.
+    pub due: BTreeSet<JobKind>,
 }
 
 impl Seen {
@@ -33,6 +38,8 @@ impl Seen {
                 }
             }
         }
+        let due = ws.jobs.changes().filter_map(|(_, _, job)| job.as_ref()).filter(|job| job.run_at <= ws.now);
+        seen.due.extend(due.map(|job| job.kind));
         seen
     }
 

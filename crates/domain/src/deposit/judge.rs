@@ -192,3 +192,15 @@ impl Case {
         effects
     }
 }
+
+impl DepositState {
+    /// Whether a wallet that has come to this state takes such a deposit with it, see [`Case::wallet_changed`].
+    pub const fn moves_with(self, wallet: WalletState) -> bool {
+        let trigger = match wallet {
+            WalletState::Active | WalletState::Pending => Trigger::WalletUnblocked,
+            WalletState::Blocked => Trigger::WalletBlocked,
+            WalletState::Blacklisted => Trigger::WalletBlacklisted,
+        };
+        matches!(self.on(trigger), Step::To(_))
+    }
+}

@@ -1,7 +1,6 @@
-//! What is asked for: read from a request's `amount`, and compared with what has come.
+//! What is asked for: fixed when the request is made, and compared with what has come.
 
 use super::{Asked, Received};
-use crate::coin_amount;
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::{Decimal, Rounding};
 use crate::fault::Fault;
@@ -9,21 +8,21 @@ use crate::fault::Fault;
 /// Currencies that a `fiat` amount may be in (`decisions.md`, "Payment request").
 pub const FIAT: [Currency; 4] = [Currency::Pkr, Currency::Usd, Currency::Aed, Currency::Sar];
 
-/// `amount` as a request has it.
+/// `amount` as a request has it; values in millionths of a unit, more than zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AmountDraft<'a> {
-    /// `amount.type`
-    pub kind: &'a str,
-    /// `amount.value`
-    pub value: Option<&'a str>,
-    /// `amount.currency`
-    pub currency: Option<&'a str>,
+pub enum AmountAsked {
+    /// So much of a coin.
+    Crypto(StableCoin, i64),
+    /// Coins worth so much of a currency.
+    Fiat(Currency, i64),
+    /// Whatever comes.
+    Flexible,
 }
 
 /// Why an amount is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountRefusal {
-    /// A field is missing or wrong.
+    /// It cannot be paid in coins.
     #[error("{0:?}")]
     Invalid(Fault),
     /// There is no rate between the coin and the currency now.
@@ -32,50 +31,29 @@ pub enum AmountRefusal {
 }
 
 impl Asked {
-    /// Reads an amount. `mid` gives units of a currency for one coin; only `fiat` asks it.
+    /// What is asked for, for ever: `mid` gives units of a currency for one coin now; only `fiat` asks it.
     ///
     /// # Errors
-    /// [`AmountRefusal`]; the fields are looked at in the order type, value, currency.
-    pub fn read(
-        draft: &AmountDraft<'_>,
+    /// [`AmountRefusal`]
+    pub fn of(
+        amount: AmountAsked,
         mid: impl Fn(StableCoin, Currency) -> Option<Decimal>,
     ) -> Result<Asked, AmountRefusal> {
-        let wrong = |field, rule, message: &str| Err(AmountRefusal::Invalid(Fault::new(field, rule, message)));
-        let fiat = match draft.kind {
-            "flexible" => return Ok(Asked::Flexible),
-            "crypto" => false,
-            "fiat" => true,
-            _ => return wrong("amount.type", "enum", "must be crypto, fiat or flexible"),
-        };
-        let Some(value) = draft.value else {
-            return wrong("amount.value", "missing", "is required");
-        };
-        let Some(units) = coin_amount::parse(value) else {
-            let message = "must be more than zero, with at most 12 digits and 6 decimals";
-            return wrong("amount.value", "amount", message);
-        };
-        let Some(code) = draft.currency else {
-            return wrong("amount.currency", "missing", "is required");
-        };
-        if !fiat {
-            return match StableCoin::parse(code) {
-                Some(coin) => Ok(Asked::Crypto { coin, minor: units }),
-                None => wrong("amount.currency", "enum", "must be USDC or USDT"),
-            };
-        }
-        let Some(currency) = FIAT.into_iter().find(|currency| currency.code() == code) else {
-            return wrong("amount.currency", "enum", "must be PKR, USD, AED or SAR");
+        let (currency, micros) = match amount {
+            AmountAsked::Flexible => return Ok(Asked::Flexible),
+            AmountAsked::Crypto(coin, minor) => return Ok(Asked::Crypto { coin, minor }),
+            AmountAsked::Fiat(currency, micros) => (currency, micros),
         };
         let coins = |coin| {
             let mid = mid(coin, currency).filter(|mid| mid.is_positive());
             let mid = mid.ok_or(AmountRefusal::NoRate(coin, currency))?;
             // Rounded up: what is asked for is never less than the currency's amount.
-            let exact = Decimal::new(units.into(), 6).checked_div(mid, 6, Rounding::Ceil);
+            let exact = Decimal::new(micros.into(), 6).checked_div(mid, 6, Rounding::Ceil);
             exact.and_then(|coins| coins.to_minor(6)).filter(|minor| *minor > 0).ok_or_else(|| {
                 AmountRefusal::Invalid(Fault::new("amount.value", "amount", "is too large to be paid in coins"))
             })
         };
-        Ok(Asked::Fiat { currency, micros: units, usdc: coins(StableCoin::Usdc)?, usdt: coins(StableCoin::Usdt)? })
+        Ok(Asked::Fiat { currency, micros, usdc: coins(StableCoin::Usdc)?, usdt: coins(StableCoin::Usdt)? })
     }
 
     /// `amount.type`

@@ -89,8 +89,8 @@ fn rates(coin: StableCoin, currency: Currency) -> Option<Decimal> {
     }
 }
 
-fn read(kind: &str, value: Option<&str>, currency: Option<&str>) -> Result<Asked, AmountRefusal> {
-    Asked::read(&AmountDraft { kind, value, currency }, rates)
+fn fiat(currency: Currency, micros: i64) -> Result<Asked, AmountRefusal> {
+    Asked::of(AmountAsked::Fiat(currency, micros), rates)
 }
 
 #[test]
@@ -117,35 +117,25 @@ fn a_frozen_wallet_gets_no_request() {
 }
 
 #[test]
-fn amounts_of_the_three_types_are_read() {
-    assert_eq!(read("crypto", Some("25.00"), Some("USDC")), Ok(Asked::Crypto { coin: USDC, minor: 25_000_000 }));
-    assert_eq!(read("flexible", None, None), Ok(Asked::Flexible));
-    let fiat = read("fiat", Some("1000"), Some("PKR"));
+fn fiat_amounts_become_coins_of_both_kinds_at_creation() {
     // 1000 / 278.75 and 1000 / 279, rounded up: what comes is never worth less than what was asked for.
     let due = Asked::Fiat { currency: Currency::Pkr, micros: 1_000_000_000, usdc: 3_587_444, usdt: 3_584_230 };
-    assert_eq!(fiat, Ok(due));
+    assert_eq!(fiat(Currency::Pkr, 1_000_000_000), Ok(due));
+    assert_eq!(fiat(Currency::Aed, 1), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
+    let no_rate = |_, _| Some(Decimal::ZERO);
+    let refused = Asked::of(AmountAsked::Fiat(Currency::Usd, 1), no_rate);
+    assert_eq!(refused, Err(AmountRefusal::NoRate(USDC, Currency::Usd)), "a rate of nothing is no rate");
+    let tiny = |_, _| Some(dec("0.000001"));
+    let too_large = Asked::of(AmountAsked::Fiat(Currency::Usd, 999_999_999_999_999_999), tiny);
+    assert!(matches!(too_large, Err(AmountRefusal::Invalid(fault)) if fault.field == "amount.value"));
 }
 
 #[test]
-fn faulty_amounts_name_their_field() {
-    for (kind, value, currency, field) in [
-        ("", None, None, "amount.type"),
-        ("Crypto", Some("1"), Some("USDC"), "amount.type"),
-        ("crypto", None, Some("USDC"), "amount.value"),
-        ("crypto", Some("0"), Some("USDC"), "amount.value"),
-        ("crypto", Some("1.0000000"), Some("USDC"), "amount.value"),
-        ("crypto", Some("1"), None, "amount.currency"),
-        ("crypto", Some("1"), Some("PKR"), "amount.currency"),
-        ("fiat", Some("1"), Some("USDC"), "amount.currency"),
-        ("fiat", Some("1"), Some("EUR"), "amount.currency"),
-        ("fiat", Some("1"), None, "amount.currency"),
-    ] {
-        let Err(AmountRefusal::Invalid(fault)) = read(kind, value, currency) else {
-            panic!("{kind} {value:?} {currency:?} was read")
-        };
-        assert_eq!(fault.field, field, "{kind} {value:?} {currency:?}");
-    }
-    assert_eq!(read("fiat", Some("1"), Some("AED")), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
+fn amounts_in_coins_and_flexible_ones_ask_for_no_rate() {
+    let none = |_, _| None;
+    assert_eq!(Asked::of(AmountAsked::Crypto(USDC, 5), none), Ok(Asked::Crypto { coin: USDC, minor: 5 }));
+    assert_eq!(Asked::of(AmountAsked::Flexible, none), Ok(Asked::Flexible));
+    assert_eq!(FIAT.map(Currency::code), ["PKR", "USD", "AED", "SAR"]);
 }
 
 #[test]
@@ -176,7 +166,7 @@ fn flexible_is_paid_by_the_first_confirmed_payment() {
 
 #[test]
 fn fiat_takes_both_coins_together() {
-    let due = read("fiat", Some("100"), Some("USD")).expect("an amount");
+    let due = fiat(Currency::Usd, 100_000_000).expect("an amount");
     let mut request = request_for(due);
     pay(&mut request, USDC, 40_000_000, monday());
     assert_eq!((request.state, request.exception()), (Active, RequestException::Partial));

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use domain::ids::{PaymentId, TenantId};
-use domain::job::JobKind;
+use domain::job::{Job, JobKind};
 use domain::ports::{Answer, Clock};
 use domain::time::Span;
 use futures_util::StreamExt;
@@ -21,13 +21,19 @@ use crate::health::RailHealth;
 use crate::world::World;
 
 mod collect;
+mod deliver;
+pub(crate) mod follow;
 mod inquire;
 mod instruction;
+mod screen;
 mod submit;
 mod sweep;
 
 /// Says when to stop: work under way is finished, nothing new is begun.
 pub type Stop = watch::Receiver<bool>;
+
+/// The kinds of jobs that the wallet service has beside those of people.
+const WALLET_JOBS: [JobKind; 4] = [JobKind::Screen, JobKind::WalletTimer, JobKind::ExpireRequest, JobKind::Deliver];
 
 /// What every worker needs.
 pub struct Workers {
@@ -56,7 +62,27 @@ impl Workers {
             let name = format!("collect {}", rail.id());
             tasks.push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
+        if self.world.wallet.is_some() {
+            for kind in WALLET_JOBS {
+                tasks.push((kind.name().replace('_', " "), Box::pin(work_off(self.clone(), kind, stop.clone()))));
+            }
+        }
         tasks
+    }
+
+    /// Works off leased jobs of one kind.
+    async fn work(&self, kind: JobKind, jobs: Vec<Job>) {
+        let wallets = self.world.wallet.as_ref();
+        match (kind, wallets) {
+            (JobKind::Submit, _) => self.submit(jobs).await,
+            (JobKind::Inquire, _) => self.inquire(jobs).await,
+            (JobKind::Screen, Some(wallets)) => self.screen(wallets, jobs).await,
+            (JobKind::WalletTimer, Some(wallets)) => self.follow(wallets, jobs).await,
+            (JobKind::ExpireRequest, Some(_)) => self.expire_requests(jobs).await,
+            (JobKind::Deliver, Some(wallets)) => self.deliver(wallets, jobs).await,
+            // People's work, and the wallet service's where it is not offered.
+            _ => {}
+        }
     }
 
     /// Does all that is due now, once: sends, asks, fetches reports, expires quotes. For whoever keeps the time
@@ -68,6 +94,11 @@ impl Workers {
             self.collect_once(rail.as_ref()).await;
         }
         self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?).await;
+        if self.world.wallet.is_some() {
+            for kind in WALLET_JOBS {
+                self.work(kind, self.store.lease_jobs(&[kind], &self.owner, lease, most).await?).await;
+            }
+        }
         self.expire_some().await.map(drop)
     }
 
@@ -117,7 +148,7 @@ impl Workers {
 
 /// Takes due jobs of one kind for as long as there are any, many at a time, and waits for more.
 async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
-    let mut news = workers.engine.feed().follow();
+    let mut news = workers.engine.feed().follow_jobs(kind);
     let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
     let rounds_max = (tuning.calls_in_flight / 8).max(1);
@@ -133,12 +164,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                 Ok(jobs) => {
                     taken = jobs.len();
                     let workers = workers.clone();
-                    under_way.push(async move {
-                        match kind {
-                            JobKind::Submit => workers.submit(jobs).await,
-                            _ => workers.inquire(jobs).await,
-                        }
-                    });
+                    under_way.push(async move { workers.work(kind, jobs).await });
                 }
                 Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
             }
@@ -150,7 +176,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         tokio::select! {
             biased;
             Some(()) = under_way.next(), if !under_way.is_empty() => {}
-            _ = news.changed(), if kind == JobKind::Submit && under_way.len() < rounds_max => {}
+            _ = news.changed(), if under_way.len() < rounds_max => {}
             () = workers.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop), if !stopping => {}
         }

@@ -1,6 +1,6 @@
 //! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
 
-use domain::deposit::Deposit;
+use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
@@ -27,6 +27,12 @@ static HELD: Stmt = Stmt::written(
     "deposit.held",
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'held' \
      ORDER BY d.seen_at, d.id LIMIT $3",
+);
+// $3 holds the wanted states between commas.
+static IN_STATES: Stmt = Stmt::written(
+    "deposit.in_states",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 \
+     AND $3 LIKE '%,' || d.state || ',%' ORDER BY d.seen_at, d.id LIMIT $4",
 );
 static WAITING: Stmt = Stmt::written(
     "deposit.waiting",
@@ -61,7 +67,7 @@ static REFUSED: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &OF_REQUEST, &HELD, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
+    &[&ONE, &OF_REQUEST, &HELD, &IN_STATES, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
 
 impl Store {
     /// A deposit.
@@ -100,6 +106,23 @@ impl Store {
     ) -> Result<Vec<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+    }
+
+    /// Deposits of a wallet that are in one of these states, the first one first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn deposits_in(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        states: &[DepositState],
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
+        let states = Value::from(format!(",{},", states.join(",")));
+        self.deposits(&IN_STATES, vec![tenant.0.into(), keys.stored(wallet.0).into(), states, most(limit)]).await
     }
 
     /// Deposits of all tenants that wait for the chain, because they do not count yet or because they fell out of it,

@@ -1,0 +1,90 @@
+//! Delivers wallet events to the banks' receivers: one try per job. When the next one is made, and whether there is
+//! one, is decided where the delivery is (`domain::delivery`).
+
+use domain::delivery::DeliveryState;
+use domain::ids::{EventId, TenantId};
+use domain::job::Job;
+use domain::webhook::{DeliveryAnswer, DeliveryResult, Message};
+use futures_util::future::join_all;
+use store::{DeliveryRecord, StoreError};
+use tracing::Instrument as _;
+
+use super::Workers;
+use crate::command::Action;
+use crate::command::wallets::{DeliveryAction, DeliveryRef};
+use crate::failpoint::{self, Failpoint};
+use crate::world::WalletWorld;
+
+/// Under which name a receiver is switched off that wants no more.
+const WHO: &str = "deliveries";
+
+impl Workers {
+    /// Works off leased `deliver` jobs.
+    pub(super) async fn deliver(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+        join_all(jobs.iter().map(|job| self.deliver_one(wallets, job))).await;
+    }
+
+    async fn deliver_one(&self, wallets: &WalletWorld, job: &Job) {
+        let tenant = job.tenant;
+        let read = async {
+            let record = self.store.delivery(tenant, EventId(job.subject)).await?;
+            Ok::<_, StoreError>((record, self.store.webhook(tenant).await?))
+        };
+        let (record, webhook) = match read.await {
+            Ok((Some(record), webhook)) => (record, webhook),
+            Ok((None, _)) => return,
+            Err(error) => {
+                tracing::warn!(%error, event = %job.subject, "a delivery cannot be read now; its lease will run out");
+                return;
+            }
+        };
+        if record.delivery.state != DeliveryState::Pending {
+            return;
+        }
+        let named = DeliveryRef::of(&record.delivery);
+        let Some(endpoint) = webhook.and_then(|webhook| webhook.endpoint(self.clock().now())) else {
+            let action = DeliveryAction::NoReceiver { fence: job.fence };
+            self.report(tenant, job.subject, Action::Delivery(named, action)).await;
+            return;
+        };
+        let message = self.message(wallets, &record);
+        failpoint::reach(Failpoint::BeforeCall);
+        let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
+        let answer = wallets.receiver.deliver(&endpoint, &message).instrument(span).await;
+        failpoint::reach(Failpoint::AfterCall);
+        count(&answer);
+        let gone = answer.result == DeliveryResult::Gone;
+        let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
+        self.report(tenant, job.subject, Action::Delivery(named, action)).await;
+        if gone {
+            self.switch_off(tenant).await;
+        }
+    }
+
+    fn message(&self, wallets: &WalletWorld, record: &DeliveryRecord) -> Message {
+        Message {
+            id: record.event.id,
+            path: format!("/webhooks/wallet/{}", record.event.event.kind().segment()),
+            at: self.world.wall_clock.now(),
+            body: (wallets.envelope)(&record.event),
+            traceparent: None,
+        }
+    }
+
+    /// A crash before this costs one more try that is answered with 410.
+    async fn switch_off(&self, tenant: TenantId) {
+        match self.store.disable_webhook(tenant, "the receiver answered 410", WHO).await {
+            Ok(()) | Err(StoreError::Conflict(_)) => {}
+            Err(error) => tracing::warn!(%error, %tenant, "a receiver that is gone cannot be switched off now"),
+        }
+    }
+}
+
+fn count(answer: &DeliveryAnswer) {
+    let outcome = match answer.result {
+        DeliveryResult::Received => "received",
+        DeliveryResult::NotReceived(_) => "failed",
+        DeliveryResult::Gone => "gone",
+    };
+    metrics::counter!("corridor_webhook_tries_total", "outcome" => outcome).increment(1);
+}

@@ -1,0 +1,144 @@
+//! Brings what hangs on a wallet in line with its state: orders are called off, requests cancelled, held deposits
+//! screened or refused. Also the wallets' and the requests' clocks. Each command asks again whether it is still right.
+
+use domain::chain::{Address, KeyRole};
+use domain::currency::StableCoin;
+use domain::deposit::DepositState;
+use domain::ids::{PaymentRequestId, TenantId, WalletId};
+use domain::job::Job;
+use domain::payment_request::RequestState;
+use domain::time::Span;
+use domain::wallet::{Wallet, WalletState};
+use futures_util::future::join_all;
+use store::{Page, StoreError};
+
+use super::Workers;
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::wallets::{Followed, RequestAction, WalletAction};
+use crate::command::{Action, Outcome};
+use crate::world::WalletWorld;
+
+/// Requests, orders or deposits that are looked at at once.
+const AT_ONCE: u32 = 100;
+
+impl Workers {
+    /// Works off leased `wallet_timer` jobs.
+    pub(super) async fn follow(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+        join_all(jobs.iter().map(|job| self.follow_one(wallets, job))).await;
+    }
+
+    async fn follow_one(&self, wallets: &WalletWorld, job: &Job) {
+        let wallet = match self.store.wallet(job.tenant, WalletId(job.subject)).await {
+            Ok(Some(wallet)) => wallet,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, wallet = %job.subject, "a wallet cannot be read now; its lease will run out");
+                return;
+            }
+        };
+        let in_line = if wallet.follow_up { self.bring_in_line(&wallet).await } else { Ok(true) };
+        let in_line = in_line.unwrap_or_else(|error| {
+            tracing::warn!(%error, wallet = %wallet.id, "what hangs on a wallet cannot be read now");
+            false
+        });
+        let chain_ready = wallet.state == WalletState::Pending && controller_is_there(wallets, wallet.controller).await;
+        let tokens = blacklist_tokens(wallets, wallet.tenant);
+        let id = wallet.id;
+        let followed = Followed { fence: job.fence, seen: wallet, in_line, chain_ready, tokens };
+        let action = Action::Wallet(id, WalletAction::Follow(Box::new(followed)));
+        self.report(job.tenant, job.subject, action).await;
+    }
+
+    /// Whether everything could be brought in line; what was not is looked at again.
+    async fn bring_in_line(&self, wallet: &Wallet) -> Result<bool, StoreError> {
+        let requests = match wallet.state {
+            WalletState::Blacklisted => self.cancel_requests(wallet).await?,
+            WalletState::Pending | WalletState::Active | WalletState::Blocked => true,
+        };
+        Ok(requests && self.move_deposits(wallet).await?)
+    }
+
+    async fn cancel_requests(&self, wallet: &Wallet) -> Result<bool, StoreError> {
+        let page = Page { page: 0, limit: AT_ONCE };
+        loop {
+            let active = Some(RequestState::Active);
+            let found = self.store.list_requests(wallet.tenant, wallet.id, active, page).await?.rows;
+            let (all, tenant) = (found.len(), wallet.tenant);
+            let told = join_all(found.into_iter().map(|request| {
+                let action = Action::Request(request.id, RequestAction::WalletChanged(wallet.id));
+                self.report(tenant, request.id.0, action)
+            }));
+            if !told.await.iter().all(Option::is_some) {
+                return Ok(false);
+            }
+            if all < AT_ONCE as usize {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Deposits that move with the wallet's state.
+    async fn move_deposits(&self, wallet: &Wallet) -> Result<bool, StoreError> {
+        let accept_late = self.accept_late(wallet.tenant).await?;
+        let moving = DepositState::ALL.into_iter().filter(|state| state.moves_with(wallet.state));
+        let moving: Vec<DepositState> = moving.collect();
+        loop {
+            let found = self.store.deposits_in(wallet.tenant, wallet.id, &moving, AT_ONCE as usize).await?;
+            let told = join_all(found.iter().map(|deposit| {
+                let named = DepositRef::of(deposit, accept_late);
+                self.report(wallet.tenant, deposit.id.0, Action::Deposit(named, DepositAction::WalletChanged))
+            }));
+            if !told.await.iter().all(Option::is_some) {
+                return Ok(false);
+            }
+            if found.len() < AT_ONCE as usize {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// How long after the expiry of a request the tenant still takes a payment for it.
+    pub(super) async fn accept_late(&self, tenant: TenantId) -> Result<Option<Span>, StoreError> {
+        Ok(self.store.tenant(tenant).await?.and_then(|tenant| tenant.policy.wallet.accept_late))
+    }
+
+    /// Works off leased `expire_request` jobs.
+    pub(super) async fn expire_requests(&self, jobs: Vec<Job>) {
+        join_all(jobs.iter().map(|job| {
+            let action = RequestAction::Expire { fence: job.fence };
+            self.report(job.tenant, job.subject, Action::Request(PaymentRequestId(job.subject), action))
+        }))
+        .await;
+    }
+
+    /// Has one thing done; `None` where the world has moved on or nobody could be reached. The job's lease brings it
+    /// back in that case.
+    pub(super) async fn report(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Option<Outcome> {
+        match self.engine.execute(crate::command::Command { tenant, action }).await {
+            Ok(Outcome::Refused(refused)) => {
+                tracing::debug!(%subject, %refused, "a worker came too late");
+                None
+            }
+            Ok(outcome) => Some(outcome),
+            Err(error) => {
+                tracing::warn!(%subject, %error, "a worker's report was not taken; its lease will run out");
+                None
+            }
+        }
+    }
+}
+
+async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool {
+    wallets.chain.is_deployed(controller).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the chain cannot be asked for a controller now");
+        false
+    })
+}
+
+/// The coins whose blacklists one of the tenant's keys can write.
+pub(crate) fn blacklist_tokens(wallets: &WalletWorld, tenant: TenantId) -> Vec<(StableCoin, Address)> {
+    match wallets.signer.address(tenant, KeyRole::Blacklister) {
+        Ok(_) => wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect(),
+        Err(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,123 @@
+//! Screens deposits: the sender's name, the payer's address, the tokens' blacklists, what the wallet received lately.
+//! What follows is decided by `domain::risk`; here it is only found out.
+
+use domain::chain::ChainFault;
+use domain::deposit::{Deposit, DepositState};
+use domain::ids::{DepositId, TenantId};
+use domain::job::Job;
+use domain::payment_request::{PaymentRequest, SenderDetails};
+use domain::risk::{self, Assessment, Findings, RiskResult, Subject, sandbox};
+use domain::screening::{Party, Screened};
+use domain::wallet::Wallet;
+use domain::wallet_policy::WalletPolicy;
+use futures_util::future::join_all;
+use store::StoreError;
+
+use super::Workers;
+use crate::command::Action;
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::world::WalletWorld;
+
+/// A deposit with what its assessment needs of the store.
+struct Case {
+    deposit: Deposit,
+    wallet: Wallet,
+    request: Option<PaymentRequest>,
+    policy: WalletPolicy,
+}
+
+/// Why a deposit is not screened now. Its lease runs out, and it is tried again.
+#[derive(Debug, thiserror::Error)]
+enum NotNow {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Chain(#[from] ChainFault),
+}
+
+impl Workers {
+    /// Works off leased `screen` jobs.
+    pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+        join_all(jobs.iter().map(|job| self.screen_one(wallets, job))).await;
+    }
+
+    async fn screen_one(&self, wallets: &WalletWorld, job: &Job) {
+        let action = match self.screened(wallets, job).await {
+            Ok(Some(action)) => action,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, deposit = %job.subject, "a deposit cannot be screened now");
+                return;
+            }
+        };
+        self.report(job.tenant, job.subject, action).await;
+    }
+
+    /// What is to be told about a deposit; `None` = nothing, it is not to be screened any more.
+    async fn screened(&self, wallets: &WalletWorld, job: &Job) -> Result<Option<Action>, NotNow> {
+        let Some(case) = self.screen_case(job.tenant, DepositId(job.subject)).await? else { return Ok(None) };
+        if case.deposit.state != DepositState::Screening {
+            return Ok(None);
+        }
+        let named = DepositRef::of(&case.deposit, case.policy.accept_late);
+        // A frozen wallet's deposits wait, or are refused, whatever would be found.
+        let action = if case.wallet.state.is_frozen() {
+            DepositAction::WalletChanged
+        } else {
+            let assessment = Box::new(self.assess(wallets, &case).await?);
+            DepositAction::Screened { fence: job.fence, assessment }
+        };
+        Ok(Some(Action::Deposit(named, action)))
+    }
+
+    async fn screen_case(&self, tenant: TenantId, id: DepositId) -> Result<Option<Case>, StoreError> {
+        let Some(deposit) = self.store.deposit(tenant, id).await? else { return Ok(None) };
+        let (Some(wallet), Some(owner)) =
+            (self.store.wallet(tenant, deposit.wallet).await?, self.store.tenant(tenant).await?)
+        else {
+            return Ok(None);
+        };
+        let request = match deposit.request {
+            Some(request) => self.store.request(tenant, request).await?,
+            None => None,
+        };
+        Ok(Some(Case { deposit, wallet, request, policy: owner.policy.wallet }))
+    }
+
+    async fn assess(&self, wallets: &WalletWorld, case: &Case) -> Result<Assessment, NotNow> {
+        let now = self.clock().now();
+        let deposit = &case.deposit;
+        let mut payer_flagged = false;
+        for token in &wallets.config.tokens {
+            payer_flagged |= wallets.chain.is_blacklisted(token.address, deposit.from).await?;
+        }
+        let found = Findings {
+            name: self.screen_sender(&deposit.sender),
+            payer: wallets.addresses.screen(&deposit.from, now),
+            payer_flagged,
+            velocity: self.store.velocity(deposit.tenant, deposit.wallet, deposit.id, now).await?,
+            concern: deposit.concern,
+            blocked_before: deposit.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Blocked),
+        };
+        let cents = sandbox::cents(case.request.as_ref().map(|request| &request.asked), deposit.minor);
+        let subject = Subject {
+            minor: deposit.minor,
+            sender: &deposit.sender,
+            kyc: case.wallet.kyc_level,
+            sandbox: sandbox::result(cents).filter(|_| wallets.sandbox),
+        };
+        Ok(risk::assess(&subject, &found, &case.policy, now))
+    }
+
+    /// The sender's name against the lists; `None` = he gave none.
+    fn screen_sender(&self, sender: &SenderDetails) -> Option<Screened> {
+        let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
+        let name = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());
+        let name = name.collect::<Vec<_>>().join(" ");
+        if name.is_empty() {
+            return None;
+        }
+        let party = Party { name: &name, birthdate: None, country: None };
+        Some(self.world.screen.screen(&[party], self.clock().now()))
+    }
+}
