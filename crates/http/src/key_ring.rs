@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
-use domain::ports::Clock;
+use domain::ports::{Answer, Clock};
 use domain::time::Timestamp;
 use engine::payments::{KeyRow, Store, StoreError};
 use secrecy::ExposeSecret as _;
@@ -53,6 +53,18 @@ fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedK
         max_lifetime_s: None,
         access_key: row.access_key.into(),
     })
+}
+
+/// Where what tenants have agreed is looked up.
+pub trait Policies: Send + Sync {
+    /// What a tenant has agreed; `None` if there is no such tenant.
+    fn of(&self, tenant: TenantId) -> Answer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>>;
+}
+
+impl Policies for Tenants {
+    fn of(&self, tenant: TenantId) -> Answer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
+        Box::pin(self.policy(tenant))
+    }
 }
 
 /// What tenants have agreed.

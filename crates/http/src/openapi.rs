@@ -1,8 +1,8 @@
-//! The description of Payment Service v2: the OpenAPI 3.1 document and a page for people made from it.
+//! The descriptions of both services: OpenAPI 3.1 documents and pages for people made from them.
 //!
-//! The document is written by hand in `docs/openapi/payment.json`; tests hold it against the decoders, the routes, the
-//! refusals and the renderings, so neither can drift from the other (`docs/adr`, hand-authored OpenAPI). Public: it
-//! asks for no token, and it tells nothing about the installation that serves it.
+//! The documents are written by hand in `docs/openapi`; tests hold them against the decoders, the routes, the refusals
+//! and the renderings, so neither can drift from the other (`docs/adr`, hand-authored OpenAPI). Public: they ask for no
+//! token, and tell nothing about the installation that serves them.
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
@@ -10,28 +10,41 @@ use axum::routing::get;
 use bytes::Bytes;
 use http::header;
 
-use crate::docs;
+use crate::docs::{self, Described};
 
-/// The document, as it is served.
+/// The document of Payment Service v2, as it is served.
 pub const PAYMENT: &str = include_str!("../../../docs/openapi/payment.json");
+/// The document of Wallet Service v1, as it is served.
+pub const WALLET: &str = include_str!("../../../docs/openapi/wallet.json");
+
+/// Both services and where they are described.
+const SERVICES: [Described; 2] = [
+    Described { document: PAYMENT, document_path: "/openapi/payment.json", page_path: "/docs/payment" },
+    Described { document: WALLET, document_path: "/openapi/wallet.json", page_path: "/docs/wallet" },
+];
 
 const CONTENT_SECURITY_POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// `GET /openapi/payment.json`, and for people `GET /docs` with its style sheet.
+/// `GET /openapi/payment.json` and `GET /openapi/wallet.json`, and for people `GET /docs`, which leads to a page for
+/// each.
 pub fn router() -> Router {
-    let page = docs::page(PAYMENT).expect("the embedded document is JSON: a test reads it");
-    let page = Bytes::from(page);
-    Router::new()
-        .route(
-            "/openapi/payment.json",
-            get(|| async { asset("application/json", Bytes::from_static(PAYMENT.as_bytes())) }),
-        )
-        .route("/docs", get(move || async move { asset("text/html; charset=utf-8", page.clone()) }))
+    let readable = "the embedded documents are JSON: a test reads them";
+    let index = Bytes::from(docs::index(&SERVICES).expect(readable));
+    let mut router = Router::new()
+        .route("/docs", get(move || async move { asset("text/html; charset=utf-8", index.clone()) }))
         .route(
             docs::STYLE_PATH,
             get(|| async { asset("text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes())) }),
-        )
+        );
+    for service in SERVICES {
+        let page = Bytes::from(docs::page(&service).expect(readable));
+        let document = Bytes::from_static(service.document.as_bytes());
+        router = router
+            .route(service.document_path, get(move || async move { asset("application/json", document.clone()) }))
+            .route(service.page_path, get(move || async move { asset("text/html; charset=utf-8", page.clone()) }));
+    }
+    router
 }
 
 fn asset(content_type: &'static str, body: Bytes) -> Response {

@@ -1,19 +1,41 @@
 //! The sections of the page, in the order of the document.
 
-use super::STYLE_PATH;
 use super::document::{Document, items, last_name, member, members, reference, text};
 use super::html::{Html, code, escape, inline, pretty};
 use super::schema::{described, fields, form, is_object, link};
+use super::{Described, STYLE_PATH};
 use crate::json::{self, JsonError, Value};
+
+/// The page that leads to the pages of the services, with all that they offer.
+///
+/// # Errors
+/// Text that is not JSON.
+pub fn index(services: &[Described]) -> Result<String, JsonError> {
+    let mut html = Html::default();
+    top(&mut html, "API");
+    html.raw("<header>\n<h1>API</h1>\n</header>\n<main>\n");
+    for service in services {
+        let document = read(service)?;
+        let info = member(&document.root, "info").unwrap_or(&Value::Null);
+        let (page, path) = (service.page_path, service.document_path);
+        let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
+        html.raw(&format!("<section>\n<h2><a href=\"{page}\">{title}</a> <small>{version}</small></h2>\n"));
+        html.prose(text(info, "summary"));
+        contents(&mut html, &document, page);
+        html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>.</p>\n</section>\n"));
+    }
+    html.raw("</main>\n</body>\n</html>\n");
+    Ok(html.0)
+}
 
 /// The page of an OpenAPI document.
 ///
 /// # Errors
 /// Text that is not JSON.
-pub fn page(document: &str) -> Result<String, JsonError> {
-    let document = Document { root: json::parse(document.as_bytes())? };
+pub fn page(service: &Described) -> Result<String, JsonError> {
+    let document = read(service)?;
     let mut html = Html::default();
-    head(&mut html, &document);
+    head(&mut html, &document, service);
     html.raw("<main>\n");
     signing(&mut html, &document);
     for (path, item) in document.members(&["paths"]) {
@@ -32,23 +54,40 @@ pub fn page(document: &str) -> Result<String, JsonError> {
     Ok(html.0)
 }
 
-fn head(html: &mut Html, document: &Document<'_>) {
-    let info = member(&document.root, "info").unwrap_or(&Value::Null);
-    let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
+fn read(service: &Described) -> Result<Document<'static>, JsonError> {
+    Ok(Document { root: json::parse(service.document.as_bytes())? })
+}
+
+fn top(html: &mut Html, title: &str) {
     html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.raw(&format!("<title>{title} {version}</title>\n<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\n"));
-    html.raw(&format!("</head>\n<body>\n<header>\n<h1>{title} <small>{version}</small></h1>\n"));
+    html.raw(&format!("<title>{title}</title>\n<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\n</head>\n<body>\n"));
+}
+
+fn head(html: &mut Html, document: &Document<'_>, service: &Described) {
+    let info = member(&document.root, "info").unwrap_or(&Value::Null);
+    let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
+    top(html, &format!("{title} {version}"));
+    html.raw(&format!("<header>\n<h1>{title} <small>{version}</small></h1>\n"));
     html.prose(text(info, "description"));
-    html.raw("<p>As <a href=\"/openapi/payment.json\">OpenAPI document</a>.</p>\n</header>\n<nav aria-label=\"Contents\">\n<ul>\n");
-    html.raw("<li><a href=\"#signing\">Signing requests</a></li>\n");
+    let path = service.document_path;
+    html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>. <a href=\"/docs\">All services</a>.</p>\n"));
+    html.raw("</header>\n<nav aria-label=\"Contents\">\n");
+    contents(html, document, "");
+    html.raw("</nav>\n");
+}
+
+/// Links to the sections of the page at `page`.
+fn contents(html: &mut Html, document: &Document<'_>, page: &str) {
+    html.raw(&format!("<ul>\n<li><a href=\"{page}#signing\">Signing requests</a></li>\n"));
     for (path, item) in document.members(&["paths"]) {
         for (method, operation) in members(item) {
             let (id, name) = (escape(text(operation, "operationId")), signature(method, path));
-            html.raw(&format!("<li><a href=\"#{id}\">{name}</a></li>\n"));
+            html.raw(&format!("<li><a href=\"{page}#{id}\">{name}</a></li>\n"));
         }
     }
-    html.raw("<li><a href=\"#errors\">Errors</a></li>\n<li><a href=\"#webhooks\">Webhooks</a></li>\n</ul>\n</nav>\n");
+    html.raw(&format!("<li><a href=\"{page}#errors\">Errors</a></li>\n"));
+    html.raw(&format!("<li><a href=\"{page}#webhooks\">Webhooks</a></li>\n</ul>\n"));
 }
 
 fn signature(method: &str, path: &str) -> String {
@@ -101,9 +140,7 @@ fn parameter(document: &Document<'_>, given: &Value<'_>) -> Vec<String> {
 /// One answer: status, what its body is, when it is given.
 fn row_of(document: &Document<'_>, status: &str, answer: &Value<'_>) -> Vec<String> {
     let resolved = document.resolve(answer);
-    let media = member(resolved, "content").map(members).unwrap_or_default();
-    let schema = media.first().and_then(|(_, media)| member(media, "schema"));
-    let body = schema.map(|schema| form(document, schema)).unwrap_or_default();
+    let body = body_of(document, answer);
     let own = text(answer, "description");
     let meaning = if own.is_empty() { text(resolved, "description") } else { own };
     vec![escape(status), body, inline(meaning)]
@@ -134,9 +171,16 @@ fn errors(html: &mut Html, document: &Document<'_>) {
     let rows: Vec<Vec<String>> = document
         .members(&["components", "responses"])
         .into_iter()
-        .map(|(name, answer)| vec![link(name), inline(text(answer, "description"))])
+        .map(|(name, answer)| vec![code(name), body_of(document, answer), inline(text(answer, "description"))])
         .collect();
-    html.table(&["Body", "Meaning"], &rows).raw("</section>\n");
+    html.table(&["Answer", "Body", "Meaning"], &rows).raw("</section>\n");
+}
+
+/// What the body of a request or an answer is.
+fn body_of(document: &Document<'_>, of: &Value<'_>) -> String {
+    let media = member(document.resolve(of), "content").map(members).unwrap_or_default();
+    let schema = media.first().and_then(|(_, media)| member(media, "schema"));
+    schema.map(|schema| form(document, schema)).unwrap_or_default()
 }
 
 fn webhooks(html: &mut Html, document: &Document<'_>) {
@@ -149,9 +193,18 @@ fn webhooks(html: &mut Html, document: &Document<'_>) {
     }
     let posts = hooks.iter().flat_map(|(name, item)| members(item).into_iter().map(move |(_, post)| (*name, post)));
     let rows: Vec<Vec<String>> = posts
-        .map(|(name, post)| vec![code(name), inline(text(post, "summary")), inline(text(post, "description"))])
+        .map(|(name, post)| {
+            let body = member(post, "requestBody").map(|body| body_of(document, body)).unwrap_or_default();
+            vec![code(name), inline(text(post, "summary")), body, inline(text(post, "description"))]
+        })
         .collect();
-    html.table(&["Event", "When", "How"], &rows).raw("</section>\n");
+    html.table(&["Event", "When", "Body", "How"], &rows);
+    for (_, item) in hooks {
+        for (_, post) in members(item) {
+            member(post, "requestBody").into_iter().for_each(|body| examples(html, document, document.resolve(body)));
+        }
+    }
+    html.raw("</section>\n");
 }
 
 fn object(html: &mut Html, document: &Document<'_>, name: &str, schema: &Value<'_>) {

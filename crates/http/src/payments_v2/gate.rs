@@ -13,22 +13,18 @@ use domain::ids::TenantId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
 use engine::command::Idempotency;
-use engine::payments::{Caller, IdempotencyKey, Payments};
+use engine::payments::{Caller, Payments};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
-use sha2::{Digest as _, Sha256};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::auth::{self, KeyCache, Rules, Verifier};
+use crate::idempotency::{self, IDEMPOTENT_REPLAYED};
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
+use crate::measured::Measured;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
-use crate::server::body::{BodyError, BodyLimits, collect};
-
-/// `Idempotency-Key`: 1 to this many printable characters.
-const IDEMPOTENCY_KEY_MAX_CHARS: usize = 255;
-static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-static IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+use crate::server::body::{BodyError, BodyLimits, collect, is_json};
 
 /// What the operations are set up with.
 #[derive(Clone, Debug)]
@@ -152,7 +148,8 @@ impl Api {
         let tenant = proven.tenant();
         let policy = self.tenants.policy(tenant).await.map_err(|error| super::refusals::problem(error.into()))?;
         let policy = policy.ok_or_else(Problem::internal)?;
-        let idempotency = idempotency(&parts, &body)?;
+        let idempotency = idempotency::of(&parts, &body)
+            .map_err(|malformed| Problem::invalid_header("idempotency-key", "invalid_idempotency_key", malformed.0))?;
         let caller = Caller { tenant, policy };
         Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
     }
@@ -215,37 +212,6 @@ impl Api {
     }
 }
 
-/// One request under way, for the metrics.
-struct Measured {
-    name: &'static str,
-    clock: Arc<dyn Clock>,
-    began: Timestamp,
-}
-
-impl Measured {
-    fn begin(name: &'static str, clock: &Arc<dyn Clock>) -> Measured {
-        metrics::gauge!("corridor_http_requests_in_flight").increment(1);
-        Measured { name, clock: clock.clone(), began: clock.now() }
-    }
-
-    fn end(self, status: StatusCode) {
-        let class = match status.as_u16() {
-            500.. => "5xx",
-            400.. => "4xx",
-            _ => "2xx",
-        };
-        let took = std::time::Duration::from_micros((self.clock.now() - self.began).0.max(0).unsigned_abs());
-        metrics::counter!("corridor_http_requests_total", "operation" => self.name, "status" => class).increment(1);
-        metrics::histogram!("corridor_http_request_seconds", "operation" => self.name).record(took);
-    }
-}
-
-impl Drop for Measured {
-    fn drop(&mut self) {
-        metrics::gauge!("corridor_http_requests_in_flight").decrement(1);
-    }
-}
-
 /// One open event stream of a key.
 pub(super) struct StreamPermit {
     api: Arc<Api>,
@@ -273,28 +239,4 @@ fn respond(answer: Answer) -> Response {
         response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     }
     response
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
-}
-
-/// The `Idempotency-Key` of a POST, in the scope of its method and path.
-fn idempotency(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Problem> {
-    if parts.method != Method::POST {
-        return Ok(None);
-    }
-    let Some(value) = parts.headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
-    let printable = |text: &&str| {
-        (1..=IDEMPOTENCY_KEY_MAX_CHARS).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-    };
-    let key = value.to_str().ok().filter(printable).ok_or_else(|| {
-        let message = format!("Must be 1 to {IDEMPOTENCY_KEY_MAX_CHARS} printable characters");
-        Problem::invalid_header("idempotency-key", "invalid_idempotency_key", &message)
-    })?;
-    let scope = format!("{} {}", parts.method, parts.uri.path());
-    let body_hash = Sha256::digest(body).into();
-    Ok(Some(Idempotency { key: IdempotencyKey { scope, key: key.to_owned() }, body_hash }))
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 
 /// Largest body of a request (`decisions.md`, "Body").
@@ -74,4 +75,11 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
         joined.extend_from_slice(&data);
     }
     Ok(if joined.is_empty() { first } else { joined.freeze() })
+}
+
+/// Whether the headers say that the body is JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
 }

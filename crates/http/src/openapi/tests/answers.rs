@@ -48,8 +48,8 @@ struct Example<'a> {
 }
 
 /// The text of an example without the white space between its parts.
-fn sample(name: &str) -> String {
-    let document: Document<'_> = serde_json::from_str(PAYMENT).expect("the document is JSON");
+pub(super) fn sample(document: &str, name: &str) -> String {
+    let document: Document<'_> = serde_json::from_str(document).expect("the document is JSON");
     let text = document.components.examples[name].value.get();
     let (mut out, mut quoted, mut escaped) = (String::new(), false, false);
     for c in text.chars() {
@@ -175,19 +175,22 @@ fn event(id: &str, seq: i64, kind: EventKind, at: Timestamp, subject: EventSubje
 
 #[test]
 fn a_quote_is_written_as_the_document_shows_it() {
-    assert_eq!(text(write::object(|out| render::quote(out, &quote()))), sample("quote"));
+    assert_eq!(text(write::object(|out| render::quote(out, &quote()))), sample(PAYMENT, "quote"));
 }
 
 #[test]
 fn an_accepted_payment_is_written_as_the_document_shows_it() {
-    assert_eq!(text(write::object(|out| render::accepted(out, &payment()))), sample("accepted"));
+    assert_eq!(text(write::object(|out| render::accepted(out, &payment()))), sample(PAYMENT, "accepted"));
 }
 
 #[test]
 fn a_payment_record_is_written_as_the_document_shows_it() {
     let record = record();
-    assert_eq!(text(write::object(|out| render::record(out, &record, &record.payment.standing))), sample("record"));
-    assert_eq!(text(write::array(|out| render::records(out, std::slice::from_ref(&record)))), sample("list"));
+    assert_eq!(
+        text(write::object(|out| render::record(out, &record, &record.payment.standing))),
+        sample(PAYMENT, "record")
+    );
+    assert_eq!(text(write::array(|out| render::records(out, std::slice::from_ref(&record)))), sample(PAYMENT, "list"));
 }
 
 #[test]
@@ -199,7 +202,7 @@ fn events_are_written_as_the_document_shows_them() {
         SETTLED_AT,
         EventSubject::Payment(Box::new(record())),
     );
-    assert_eq!(text(write::object(|out| render::event(out, &paid))), sample("event"));
+    assert_eq!(text(write::object(|out| render::event(out, &paid))), sample(PAYMENT, "event"));
     let quoted = event(
         "7d3f2a52-6b0e-4a8b-8a63-5e0c6a5f1c22",
         127,
@@ -211,5 +214,5 @@ fn events_are_written_as_the_document_shows_them() {
         out.array("events", |events| events.object(|out| render::event(out, &quoted)));
         out.plain("next", quoted.event.seq);
     });
-    assert_eq!(text(page), sample("page"));
+    assert_eq!(text(page), sample(PAYMENT, "page"));
 }

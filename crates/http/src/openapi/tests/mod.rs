@@ -3,6 +3,7 @@
 mod answers;
 mod codes;
 mod requests;
+mod wallet;
 
 use std::collections::BTreeSet;
 
@@ -35,16 +36,14 @@ fn references<'d>(value: &'d Value, found: &mut BTreeSet<&'d str>) {
     }
 }
 
-#[test]
-fn every_reference_resolves_and_every_component_is_referred_to() {
-    let document = document();
+/// Every reference resolves, and every component is referred to but for `told`: what no operation answers with, being
+/// told for paths and methods that are none.
+fn check_references(document: &Value, told: &[&str]) {
     let mut found = BTreeSet::new();
-    references(&document, &mut found);
+    references(document, &mut found);
     for pointer in &found {
-        assert!(at(&document, pointer).is_some(), "{pointer}");
+        assert!(at(document, pointer).is_some(), "{pointer}");
     }
-    // No operation answers these two: they are told for paths and methods that are none.
-    let told = ["#/components/responses/NotFound", "#/components/responses/MethodNotAllowed"];
     for (kind, components) in document["components"].as_object().expect("an object") {
         for name in components.as_object().expect("an object").keys() {
             let pointer = format!("#/components/{kind}/{name}");
@@ -53,6 +52,11 @@ fn every_reference_resolves_and_every_component_is_referred_to() {
             assert!(used, "{pointer} is not used");
         }
     }
+}
+
+#[test]
+fn every_reference_resolves_and_every_component_is_referred_to() {
+    check_references(&document(), &["#/components/responses/NotFound", "#/components/responses/MethodNotAllowed"]);
 }
 
 /// `(path, method)` of every `.route("path", method(…))` in the source of the routes.
@@ -86,7 +90,11 @@ fn the_operations_are_the_routes() {
 
 #[test]
 fn links_and_path_parameters_name_what_there_is() {
-    let document = document();
+    check_operations(&document());
+}
+
+/// Operations have ids of their own, name the parameters of their paths and show the request's id; links lead to them.
+fn check_operations(document: &Value) {
     let paths = document["paths"].as_object().expect("an object");
     let operations = paths
         .iter()
@@ -96,6 +104,10 @@ fn links_and_path_parameters_name_what_there_is() {
         let id = operation["operationId"].as_str().expect("an id");
         assert!(ids.insert(id), "{id} stands there twice");
         let parameters = operation["parameters"].as_array().expect("an array");
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "path") {
+            let name = parameter["name"].as_str().expect("a name");
+            assert!(path.contains(&format!("{{{name}}}")), "{path} has no {name}");
+        }
         let in_path = parameters.iter().filter(|parameter| parameter["in"] == "path").count();
         assert_eq!(in_path, path.matches('{').count(), "{path}");
         assert!(operation["responses"]["200"]["headers"]["X-Request-Id"].is_object(), "{id}");
@@ -129,17 +141,19 @@ async fn got(path: &str) -> (http::response::Parts, String) {
 }
 
 #[tokio::test]
-async fn the_document_and_its_page_are_served() {
-    let (parts, body) = got("/openapi/payment.json").await;
-    assert_eq!(
-        (parts.status.as_u16(), &parts.headers["content-type"]),
-        (200, &"application/json".parse().expect("a value"))
-    );
-    assert_eq!(body, PAYMENT);
-    let (parts, page) = got("/docs").await;
-    assert_eq!(parts.headers["content-type"], "text/html; charset=utf-8");
-    assert_eq!(parts.headers["content-security-policy"], CONTENT_SECURITY_POLICY);
-    assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", docs::STYLE_PATH)));
+async fn the_documents_and_their_pages_are_served() {
+    for service in SERVICES {
+        let (parts, body) = got(service.document_path).await;
+        assert_eq!(
+            (parts.status.as_u16(), &parts.headers["content-type"]),
+            (200, &"application/json".parse().expect("a value"))
+        );
+        assert_eq!(body, service.document);
+        let (parts, page) = got(service.page_path).await;
+        assert_eq!(parts.headers["content-type"], "text/html; charset=utf-8");
+        assert_eq!(parts.headers["content-security-policy"], CONTENT_SECURITY_POLICY);
+        assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", docs::STYLE_PATH)));
+    }
     let (parts, style) = got(docs::STYLE_PATH).await;
     assert_eq!(
         (parts.headers["content-type"].to_str().expect("text"), style.as_str()),
@@ -147,21 +161,44 @@ async fn the_document_and_its_page_are_served() {
     );
 }
 
-#[test]
-fn the_page_tells_every_operation_schema_and_error_and_loads_nothing() {
-    let (document, page) = (document(), docs::page(PAYMENT).expect("JSON"));
-    for (path, item) in document["paths"].as_object().expect("an object") {
-        for operation in item.as_object().expect("an object").values() {
-            let id = operation["operationId"].as_str().expect("an id");
-            assert!(page.contains(&format!("<section id=\"{id}\">")) && page.contains(path), "{id}");
+#[tokio::test]
+async fn the_first_page_leads_to_every_operation_of_both_services() {
+    let (_, index) = got("/docs").await;
+    for service in SERVICES {
+        let page = docs::page(&service).expect("JSON");
+        let document: Value = serde_json::from_str(service.document).expect("JSON");
+        assert!(index.contains(&format!("<a href=\"{}\">", service.document_path)));
+        for (path, item) in document["paths"].as_object().expect("an object") {
+            for operation in item.as_object().expect("an object").values() {
+                let id = operation["operationId"].as_str().expect("an id");
+                assert!(index.contains(&format!("href=\"{}#{id}\"", service.page_path)) && index.contains(path));
+                assert!(page.contains(&format!("<section id=\"{id}\">")) && page.contains(path), "{id}");
+            }
         }
     }
-    for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
-        assert!(page.contains(&format!(" id=\"{target}\"")), "#{target} leads nowhere");
+    check_markup(&index);
+}
+
+#[test]
+fn the_pages_tell_every_schema_and_error_and_load_nothing() {
+    for service in SERVICES {
+        let page = docs::page(&service).expect("JSON");
+        for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(page.contains(&format!(" id=\"{target}\"")), "#{target} leads nowhere");
+        }
+        check_markup(&page);
     }
+    let [payment, wallet] = SERVICES.map(|service| docs::page(&service).expect("JSON"));
     for code in ["quote_expired", "insufficient_balance", "external_id_conflict", "IFSC"] {
-        assert!(page.contains(code), "{code}");
+        assert!(payment.contains(code), "{code}");
     }
+    for code in ["WALLET_EXISTS", "INSUFFICIENT_BALANCE", "usdc_contract_blacklist_applied", "sender_info"] {
+        assert!(wallet.contains(code), "{code}");
+    }
+}
+
+/// Nothing is loaded or run, and what is opened is closed.
+fn check_markup(page: &str) {
     for forbidden in ["<script", "<img", "<iframe", " style=", " onclick", "href=\"http", "src="] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
@@ -173,9 +210,11 @@ fn the_page_tells_every_operation_schema_and_error_and_loads_nothing() {
 
 #[test]
 fn what_a_document_says_never_becomes_markup() {
-    let hostile = r#"{"info":{"title":"<script>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
-    let page = docs::page(hostile).expect("JSON");
-    for forbidden in ["<script", "<i>", "<u>", "/<b>", "\" onclick"] {
-        assert!(!page.contains(forbidden), "{forbidden}");
+    let hostile = r#"{"info":{"title":"<script>","summary":"<i>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
+    let service = Described { document: hostile, document_path: "/openapi/x.json", page_path: "/docs/x" };
+    for page in [docs::page(&service).expect("JSON"), docs::index(&[service]).expect("JSON")] {
+        for forbidden in ["<script", "<i>", "<u>", "/<b>", "\" onclick"] {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
     }
 }

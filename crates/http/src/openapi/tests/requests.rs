@@ -17,16 +17,18 @@ use super::*;
 use crate::decode::Rejection;
 use crate::payments_v2::decode;
 
-fn example_of(document: &Value, name: &str) -> Value {
+pub(super) fn example_of(document: &Value, name: &str) -> Value {
     document["components"]["examples"][name]["value"].clone()
 }
 
-fn bytes(value: &Value) -> Vec<u8> {
+pub(super) fn bytes(value: &Value) -> Vec<u8> {
     serde_json::to_vec(value).expect("writes")
 }
 
 /// Field and rule of every fault.
-fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Vec<(&'static str, &'static str)> {
+pub(super) type Told = Vec<(&'static str, &'static str)>;
+
+pub(super) fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     match result {
         Err(Rejection::Faults { faults, .. }) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
         Err(other) => panic!("{other}"),

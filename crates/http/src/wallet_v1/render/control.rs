@@ -3,27 +3,28 @@
 use domain::delivery::Delivery;
 use domain::deposit::{Decision, Deposit};
 use domain::risk::Assessment;
-use domain::wallet::Wallet;
+use domain::wallet::{Wallet, WalletState};
 use domain::wallet_event::{Aggregate, WalletEventKind};
 
 use super::amounts::coin;
 use super::transaction::sender;
 use crate::write::ObjectWriter;
 
-/// The answer to a block: the wallet's state and the block that is in force.
+/// The answer to a block: the newest one, whatever has become of it since.
 pub fn blocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.plain("wallet_id", wallet.id);
-    out.text("status", wallet.state.name());
+    out.text("status", WalletState::Blocked.name());
     let block = wallet.block.as_ref();
     out.text_or_null("reason", block.map(|block| block.reason.name()));
     out.time_or_null("blocked_at", block.map(|block| block.at));
     out.time_or_null("auto_unblock_at", block.and_then(|block| block.auto_unblock_at));
 }
 
-/// The answer to an unblock.
+/// The answer to an unblock: the newest one, whatever has become of it since.
 pub fn unblocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
+    let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
     out.plain("wallet_id", wallet.id);
-    out.text("status", wallet.state.name());
+    out.text("status", state.name());
     out.time_or_null("unblocked_at", wallet.unblocked_at);
 }
 

@@ -19,6 +19,12 @@ pub fn event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
     out.object("data", |out| data(out, &entry.event));
 }
 
+/// An event as the log shows it: with its place there.
+pub fn logged_event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
+    event(out, entry);
+    out.integer("seq", entry.seq);
+}
+
 fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
     match event {
         WalletEvent::PaymentReceived {

@@ -11,8 +11,8 @@ mod wallet;
 
 pub use amounts::{coin, money};
 pub use control::{blacklisted, blocked, delivery, review, reviewed, unblocked};
-pub use events::{event, event_body};
-pub use order::{Quoted, listed_order, order, quoted};
+pub use events::{event, event_body, logged_event};
+pub use order::{created_order, listed_order, quoted};
 pub use request::{Links, created_request, listed_request};
 pub use transaction::{exchanged, received};
 pub use wallet::{AssetLine, Holdings, found_wallet, provisioned};

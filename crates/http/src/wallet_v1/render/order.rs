@@ -1,10 +1,8 @@
 //! Exchange rates and orders.
 
 use domain::currency::StableCoin;
-use domain::decimal::Decimal;
-use domain::exchange::{BankAccount, ExchangeOrder};
-use domain::money::Money;
-use domain::time::Timestamp;
+use domain::exchange::price::{Price, RateQuote};
+use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState};
 
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
@@ -16,35 +14,28 @@ const MASK_LEAVES: usize = 4;
 /// Characters of an IBAN that a mask leaves at its beginning: country and check digits.
 const IBAN_HEAD: usize = 4;
 
-/// A rate as it is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quoted {
-    /// The coin.
-    pub from: StableCoin,
-    /// Units of the destination for one coin, before the spread.
-    pub rate: Decimal,
-    /// Our fee as a fraction.
-    pub spread: Decimal,
-    /// What the recipient gets.
-    pub estimated: Money,
-    /// Until when it is valid.
-    pub valid_until: Timestamp,
-}
-
 /// The answer to a question for the rate.
-pub fn quoted(out: &mut ObjectWriter<'_>, quote: &Quoted) {
-    out.text("from_currency", quote.from.currency().code());
+pub fn quoted(out: &mut ObjectWriter<'_>, from: StableCoin, quote: &RateQuote) {
+    out.text("from_currency", from.currency().code());
     out.text("to_currency", quote.estimated.currency.code());
-    out.plain("rate", quote.rate);
-    out.plain("spread", quote.spread);
+    out.plain("rate", quote.price.rate);
+    out.plain("spread", quote.price.spread);
     out.text("estimated_amount", &money(quote.estimated));
     out.time("valid_until", quote.valid_until);
     // A question locks nothing: an order does.
     out.flag("rate_locked", false);
 }
 
-/// An order.
-pub fn order(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
+/// The answer to a new order: always as it was made, whatever has become of it since.
+pub fn created_order(out: &mut ObjectWriter<'_>, made: &ExchangeOrder) {
+    let quoted = Price { rate: made.quoted_rate, spread: made.spread };
+    let payout = quoted.payout(made.minor).unwrap_or(made.payout);
+    let as_made =
+        ExchangeOrder { state: ExchangeState::Pending, rate: made.quoted_rate, payout, failure: None, ..made.clone() };
+    order(out, &as_made);
+}
+
+fn order(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
     out.plain("order_id", order.id);
     out.text("order_type", EXCHANGE);
     out.text("from_amount", &coin(order.minor));

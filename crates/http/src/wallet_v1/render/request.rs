@@ -1,7 +1,7 @@
 //! Payment requests.
 
 use domain::currency::StableCoin;
-use domain::payment_request::{Asked, PaymentRequest, Received};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
 
 use super::amounts::coin;
 use crate::write::ObjectWriter;
@@ -25,14 +25,14 @@ impl Links {
     }
 }
 
-/// The answer to the creation of a request.
+/// The answer to the creation of a request: always as it was made, whatever has become of it since.
 pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, links: &Links) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
     out.text("qr_code_url", &links.qr_code_url(&request.token));
     out.plain("escrow_address", request.escrow);
     amount(out, &request.asked);
-    out.text("status", request.state.name());
+    out.text("status", RequestState::Active.name());
     out.time("created_at", request.created_at);
     out.time("expires_at", request.expires_at);
 }

@@ -2,7 +2,7 @@
 
 use domain::currency::{Currency, StableCoin};
 use domain::money::Money;
-use domain::wallet::Wallet;
+use domain::wallet::{Wallet, WalletState};
 
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
@@ -37,12 +37,13 @@ impl Holdings {
     }
 }
 
-/// The answer to a provisioning.
+/// The answer to a provisioning: always as it was made, whatever has become of the wallet since.
 pub fn provisioned(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
+    let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
     out.plain("wallet_id", wallet.id);
     out.plain("wallet_address", wallet.address);
     out.text("blockchain", &wallet.blockchain);
-    out.text("status", wallet.state.name());
+    out.text("status", state.name());
     out.text("kyc_level", wallet.kyc_level.name());
     out.time("created_at", wallet.created_at);
 }

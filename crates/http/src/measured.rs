@@ -1,0 +1,41 @@
+//! Requests in the metrics: how many there are, how they end, how long they take. Judges nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::ports::Clock;
+use domain::time::Timestamp;
+use http::StatusCode;
+
+/// One request under way.
+pub(crate) struct Measured {
+    name: &'static str,
+    clock: Arc<dyn Clock>,
+    began: Timestamp,
+}
+
+impl Measured {
+    /// A request for the operation `name` has come.
+    pub(crate) fn begin(name: &'static str, clock: &Arc<dyn Clock>) -> Measured {
+        metrics::gauge!("corridor_http_requests_in_flight").increment(1);
+        Measured { name, clock: clock.clone(), began: clock.now() }
+    }
+
+    /// It is answered.
+    pub(crate) fn end(self, status: StatusCode) {
+        let class = match status.as_u16() {
+            500.. => "5xx",
+            400.. => "4xx",
+            _ => "2xx",
+        };
+        let took = Duration::from_micros((self.clock.now() - self.began).0.max(0).unsigned_abs());
+        metrics::counter!("corridor_http_requests_total", "operation" => self.name, "status" => class).increment(1);
+        metrics::histogram!("corridor_http_request_seconds", "operation" => self.name).record(took);
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        metrics::gauge!("corridor_http_requests_in_flight").decrement(1);
+    }
+}

@@ -1,0 +1,282 @@
+//! Who may pass: authentication, roles, rate limits and the reading of a request, in the order that clients are told
+//! (`decisions.md`: 401, 403, 429, then the request itself). Every answer carries the three rate limit headers.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::response::Response;
+use bytes::Bytes;
+use domain::ports::Clock;
+use engine::command::Idempotency;
+use engine::payments::{Caller, Store};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, StatusCode, header};
+
+use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows};
+use super::operations::{Operation, RolePolicy};
+use crate::address_windows::{AddressWindows, shown};
+use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
+use crate::idempotency::{self, IDEMPOTENT_REPLAYED};
+use crate::key_ring::{BELIEVED_FOR, Policies, StoreKeys, Tenants};
+use crate::limits::Allowance;
+use crate::measured::Measured;
+use crate::problem::WalletProblem;
+use crate::request_id::RequestId;
+use crate::server::body::{BodyError, BodyLimits, collect, is_json};
+
+/// Seconds after which an unreachable service may be asked again.
+const RETRY_AFTER_S: i64 = 1;
+
+/// What the operations are set up with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What a token must carry.
+    pub rules: Rules,
+    /// Requests per window of each group.
+    pub limits: GroupLimits,
+    /// Bounds of a request's body.
+    pub body: BodyLimits,
+}
+
+/// What every request is judged by.
+pub struct Gate {
+    settings: Settings,
+    verifier: Verifier,
+    policies: Arc<dyn Policies>,
+    windows: Windows,
+    strangers: AddressWindows,
+    clock: Arc<dyn Clock>,
+    wall_clock: Arc<dyn Clock>,
+}
+
+/// What the gate reads from and draws on.
+pub struct Sources {
+    /// Access keys.
+    pub keys: Arc<dyn KeyRing>,
+    /// What tenants have agreed.
+    pub policies: Arc<dyn Policies>,
+    /// The counter of permits that all nodes share.
+    pub permits: Arc<dyn Permits>,
+    /// The business clock: errors are dated by it.
+    pub clock: Arc<dyn Clock>,
+    /// The wall's clock: tokens and windows are judged by it.
+    pub wall_clock: Arc<dyn Clock>,
+}
+
+impl Sources {
+    /// Keys and tenants as the store has them.
+    pub fn of_store(
+        store: &Store,
+        permits: Arc<dyn Permits>,
+        clock: Arc<dyn Clock>,
+        wall_clock: Arc<dyn Clock>,
+    ) -> Sources {
+        let keys = KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
+        let policies = Tenants::new(store.clone());
+        Sources { keys: Arc::new(keys), policies: Arc::new(policies), permits, clock, wall_clock }
+    }
+}
+
+/// A request that has passed.
+pub(super) struct Admitted {
+    pub(super) caller: Caller,
+    pub(super) access_key: Box<str>,
+    pub(super) parts: Parts,
+    pub(super) body: Bytes,
+    pub(super) idempotency: Option<Idempotency>,
+}
+
+/// What an operation answers with when all went well.
+pub(super) struct Answer {
+    body: Vec<u8>,
+    replayed: bool,
+}
+
+impl Answer {
+    pub(super) const fn json(body: Vec<u8>) -> Answer {
+        Answer { body, replayed: false }
+    }
+
+    pub(super) const fn made(body: Vec<u8>, replayed: bool) -> Answer {
+        Answer { body, replayed }
+    }
+}
+
+impl Gate {
+    /// A gate.
+    pub fn new(sources: Sources, settings: Settings) -> Gate {
+        let Sources { keys, policies, permits, clock, wall_clock } = sources;
+        Gate {
+            verifier: Verifier::new(keys, settings.rules.clone()),
+            policies,
+            windows: Windows::new(permits, settings.limits),
+            strangers: AddressWindows::default(),
+            clock,
+            wall_clock,
+            settings,
+        }
+    }
+
+    /// Lets a request pass to `serve` and puts its answer, or what stopped it, into a response.
+    pub(super) async fn handle<F>(
+        &self,
+        operation: &'static Operation,
+        request: Request<Body>,
+        serve: impl FnOnce(Admitted) -> F,
+    ) -> Response
+    where
+        F: Future<Output = Result<Answer, WalletProblem>>,
+    {
+        let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let measured = Measured::begin(operation.name, &self.wall_clock);
+        let mut allowance = self.untouched(operation.group);
+        let answer = match self.admit(operation, request, &mut allowance).await {
+            Ok(admitted) => serve(admitted).await,
+            Err(problem) => Err(problem),
+        };
+        let response = self.respond(answer, &id, allowance);
+        measured.end(response.status());
+        response
+    }
+
+    /// The answer to a request that no operation is for. It counts against its address, whoever sends it.
+    pub(super) fn refuse(&self, request: &Request<Body>, problem: WalletProblem) -> Response {
+        let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let mut allowance = self.untouched(Group::of_path(request.uri().path()));
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let counted = self.count_stranger(peer, Group::of_path(request.uri().path()), &mut allowance);
+        self.respond(Err(counted.err().unwrap_or(problem)), &id, allowance)
+    }
+
+    async fn admit(
+        &self,
+        operation: &'static Operation,
+        request: Request<Body>,
+        allowance: &mut Allowance,
+    ) -> Result<Admitted, WalletProblem> {
+        let (parts, body) = request.into_parts();
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let now = self.wall_clock.now();
+        let proven = match self.verifier.verify(&parts.headers, peer, now).await {
+            Ok(proven) => proven,
+            Err(refused) => return Err(self.turn_away(&refused, peer, operation.group, allowance)),
+        };
+        let tenant = proven.tenant();
+        *allowance = self.windows.take(tenant, operation.group, now).await.map_err(|error| unreadable(&error))?;
+        let policy = self.policies.of(tenant).await.map_err(|error| {
+            tracing::error!(%error, "a tenant could not be read");
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        })?;
+        let policy = policy.ok_or_else(WalletProblem::internal)?;
+        let roles = if policy.wallet.strict_roles { RolePolicy::Strict } else { RolePolicy::Default };
+        if let Some(lacking) = operation.lacking(roles, &proven.roles) {
+            let message = format!("The token needs the role {}", lacking.name());
+            return Err(WalletProblem::forbidden(message).with("required_role", lacking.name()));
+        }
+        if !allowance.is_granted() {
+            metrics::counter!("corridor_rate_limited_total", "operation" => operation.name).increment(1);
+            return Err(WalletProblem::too_many_requests(allowance));
+        }
+        let body = if parts.method == Method::POST { self.body(&parts, body).await? } else { Bytes::new() };
+        // Tenants can demand a claim of the payment service's POSTs only; here one that is there must match.
+        if parts.method == Method::POST
+            && let Err(fault @ AuthFault::HmacMismatch) = proven.vouches_for(&body)
+        {
+            return Err(self.refused(&fault.into()));
+        }
+        let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
+            WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0)).of_field("Idempotency-Key")
+        })?;
+        let caller = Caller { tenant, policy };
+        Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+    }
+
+    /// What a caller is told who has not proven himself: counted against his address, and 429 once that is used up.
+    fn turn_away(
+        &self,
+        refused: &auth::Refused,
+        peer: Option<IpAddr>,
+        group: Group,
+        allowance: &mut Allowance,
+    ) -> WalletProblem {
+        let problem = self.refused(refused);
+        if matches!(refused, auth::Refused::Unavailable(_)) {
+            return problem;
+        }
+        self.count_stranger(peer, group, allowance).err().unwrap_or(problem)
+    }
+
+    fn count_stranger(
+        &self,
+        peer: Option<IpAddr>,
+        group: Group,
+        allowance: &mut Allowance,
+    ) -> Result<(), WalletProblem> {
+        let limit = self.settings.limits.of(group);
+        *allowance = self.strangers.take(peer, group.name(), limit, self.wall_clock.now());
+        if allowance.is_granted() { Ok(()) } else { Err(WalletProblem::too_many_requests(allowance)) }
+    }
+
+    fn refused(&self, refused: &auth::Refused) -> WalletProblem {
+        if matches!(refused, auth::Refused::Unauthorized(_)) {
+            metrics::counter!("corridor_auth_failures_total").increment(1);
+        }
+        tracing::info!(%refused, "a request was not let in");
+        refused.wallet_problem(self.verifier.rules().candour())
+    }
+
+    /// The body of a POST; one that has none needs no content type.
+    async fn body(&self, parts: &Parts, body: Body) -> Result<Bytes, WalletProblem> {
+        let limits = self.settings.body;
+        let invalid = |status, message: String| WalletProblem::new(status, "INVALID_REQUEST", message);
+        let body = collect(body, limits).await.map_err(|error| match error {
+            BodyError::TooLarge => {
+                invalid(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {} bytes", limits.max_bytes))
+            }
+            BodyError::TooSlow => invalid(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time".to_owned()),
+            BodyError::Broken => WalletProblem::invalid_request("The body broke off"),
+        })?;
+        if !body.is_empty() && !is_json(&parts.headers) {
+            return Err(WalletProblem::invalid_request("The body must be application/json"));
+        }
+        Ok(body)
+    }
+
+    /// A window of which nothing is known.
+    fn untouched(&self, group: Group) -> Allowance {
+        let limit = self.settings.limits.of(group);
+        shown(limit, limit, self.wall_clock.now())
+    }
+
+    fn respond(&self, answer: Result<Answer, WalletProblem>, id: &RequestId, allowance: Allowance) -> Response {
+        let mut response = match answer {
+            Ok(answer) => served(answer),
+            Err(problem) => problem.respond(id, self.clock.now()),
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // A refusal may say by itself when to come back.
+        Allowance { retry_after_s: None, ..allowance }.write(headers);
+        response
+    }
+}
+
+fn served(answer: Answer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if answer.replayed {
+        response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+    }
+    response
+}
+
+fn unreadable(error: &Unreadable) -> WalletProblem {
+    tracing::error!(%error, "no permit could be drawn");
+    WalletProblem::unavailable(RETRY_AFTER_S)
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

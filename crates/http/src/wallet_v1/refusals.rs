@@ -1,0 +1,229 @@
+//! Which answer each refusal of the engine gets (specification: "Errors"; `decisions.md`, "Wallet Service v1").
+
+use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
+use domain::exchange::OrderRefusal;
+use domain::wallet::{WalletRefusal, WalletState};
+use engine::command::Refused;
+use http::StatusCode;
+
+use super::render;
+use crate::problem::WalletProblem;
+
+/// Seconds after which a busy or unreachable service may be asked again.
+pub(super) const RETRY_AFTER_S: i64 = 1;
+
+/// What a request names, for when there is no such thing. Another tenant's is told of in the same words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Wallet,
+    PaymentRequest,
+    Order,
+    Transaction,
+    Delivery,
+}
+
+impl Named {
+    /// 404 with the field that names it.
+    pub(super) fn not_found(self) -> WalletProblem {
+        let (message, field) = match self {
+            Named::Wallet => ("There is no such wallet", "wallet_id"),
+            Named::PaymentRequest => ("There is no such payment request", "payment_request_id"),
+            Named::Order => ("There is no such order", "order_id"),
+            Named::Transaction => ("There is no such transaction", "transaction_id"),
+            Named::Delivery => ("There is no such delivery", "delivery_id"),
+        };
+        WalletProblem::not_found(message).of_field(field)
+    }
+}
+
+/// The answer to what the engine refused; `named`: what the request was about.
+pub(super) fn refused(refused: Refused, named: Named) -> WalletProblem {
+    match refused {
+        Refused::NotFound => named.not_found(),
+        Refused::Wallet(refusal) => wallet(&refusal),
+        Refused::Request(conflict) => {
+            WalletProblem::conflict(conflict.to_string()).with("current_status", conflict.0.name())
+        }
+        Refused::Deposit(refusal) => deposit(&refusal),
+        Refused::Exchange(refusal) => order(&refusal),
+        Refused::IdempotencyMismatch => {
+            let message = "The key was used with another body; use a new key for a new request";
+            WalletProblem::validation_failed(message).of_field("Idempotency-Key")
+        }
+        // Somebody else was faster; what is there now may allow it.
+        Refused::Moved | Refused::Stale(_) => WalletProblem::unavailable(RETRY_AFTER_S),
+        refused => {
+            tracing::error!(%refused, "a request was refused for a reason that no client can cause");
+            WalletProblem::internal()
+        }
+    }
+}
+
+fn wallet(refusal: &WalletRefusal) -> WalletProblem {
+    match refusal {
+        WalletRefusal::KycRequired(level) => {
+            let message = format!("The customer's KYC level must be {} at least", level.name());
+            WalletProblem::new(StatusCode::FORBIDDEN, "KYC_REQUIRED", message)
+                .of_field("kyc_level")
+                .with_top_level("required_kyc_level", level.name())
+        }
+        WalletRefusal::Exists(id) => {
+            let message = "The customer has a wallet on this blockchain";
+            WalletProblem::new(StatusCode::CONFLICT, "WALLET_EXISTS", message)
+                .of_field("customer_id")
+                .with_top_level("existing_wallet_id", id)
+        }
+        WalletRefusal::Conflict(state) => {
+            WalletProblem::conflict(format!("The wallet is {}", state.name())).with("current_status", state.name())
+        }
+        WalletRefusal::Frozen(state) => frozen(*state),
+    }
+}
+
+/// 422: the wallet is in no state for it.
+fn frozen(state: WalletState) -> WalletProblem {
+    WalletProblem::validation_failed(format!("The wallet is {}", state.name())).with("wallet_status", state.name())
+}
+
+fn deposit(refusal: &DepositRefusal) -> WalletProblem {
+    let conflict = |status: &str| {
+        WalletProblem::conflict("The transaction does not wait for a decision").with("current_status", status)
+    };
+    match refusal {
+        DepositRefusal::State(state) => conflict(status(*state).name()),
+        DepositRefusal::Frozen(state) => frozen(*state),
+        DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
+        refusal => {
+            tracing::error!(%refusal, "a review was refused for a reason that no client can cause");
+            WalletProblem::internal()
+        }
+    }
+}
+
+/// The interface's word for a state.
+const fn status(state: DepositState) -> DepositStatus {
+    match state {
+        DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
+        DepositState::Held
+        | DepositState::Screening
+        | DepositState::InReview
+        | DepositState::Approved
+        | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
+        DepositState::Completed => DepositStatus::Completed,
+        DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Refunded => {
+            DepositStatus::Rejected
+        }
+        DepositState::Failed => DepositStatus::Failed,
+    }
+}
+
+fn order(refusal: &OrderRefusal) -> WalletProblem {
+    match refusal {
+        OrderRefusal::Frozen(state) => frozen(*state),
+        OrderRefusal::Amount => WalletProblem::validation_failed("The amount cannot be paid out").of_field("amount"),
+        OrderRefusal::NoToken => WalletProblem::unavailable(RETRY_AFTER_S),
+        OrderRefusal::InsufficientBalance { requested, available } => {
+            let code = requested.currency.code();
+            let message = format!("The wallet has too little {code}");
+            WalletProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "INSUFFICIENT_BALANCE", message)
+                .with("requested_amount", render::money(*requested))
+                .with("available_balance", render::money(*available))
+                .with("currency", code)
+        }
+        OrderRefusal::Conflict(state) => {
+            let status = state.status().name();
+            WalletProblem::conflict(format!("The order is {status}")).with("current_status", status)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::currency::Currency;
+    use domain::exchange::ExchangeState;
+    use domain::ids::WalletId;
+    use domain::money::Money;
+    use domain::payment_request::{RequestConflict, RequestState};
+    use domain::time::Timestamp;
+    use domain::wallet::KycLevel;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::request_id::RequestId;
+
+    async fn told(refused: Refused) -> (u16, Value) {
+        let answer = super::refused(refused, Named::Wallet).respond(&RequestId::fresh(), Timestamp(0));
+        let status = answer.status().as_u16();
+        let body = axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body");
+        let mut body: Value = serde_json::from_slice(&body).expect("JSON");
+        let body = body.as_object_mut().expect("an object");
+        for always in ["message", "request_id", "timestamp"] {
+            assert!(body.remove(always).is_some_and(|text| text.is_string()), "{always}");
+        }
+        (status, Value::Object(body.clone()))
+    }
+
+    #[tokio::test]
+    async fn each_refusal_has_its_status_code_field_and_details() {
+        let usdc = |minor| Money::new(minor, Currency::Usdc);
+        let existing = Uuid::from_u128(1).to_string();
+        for (refused, status, body) in [
+            (Refused::NotFound, 404, json!({"error": "NOT_FOUND", "field": "wallet_id"})),
+            (
+                WalletRefusal::KycRequired(KycLevel::Enhanced).into(),
+                403,
+                json!({"error": "KYC_REQUIRED", "field": "kyc_level", "required_kyc_level": "ENHANCED",
+                       "details": {"required_kyc_level": "ENHANCED"}}),
+            ),
+            (
+                WalletRefusal::Exists(WalletId(Uuid::from_u128(1))).into(),
+                409,
+                json!({"error": "WALLET_EXISTS", "field": "customer_id", "existing_wallet_id": existing,
+                       "details": {"existing_wallet_id": existing}}),
+            ),
+            (
+                WalletRefusal::Conflict(WalletState::Blacklisted).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "BLACKLISTED"}}),
+            ),
+            (
+                WalletRefusal::Frozen(WalletState::Blocked).into(),
+                422,
+                json!({"error": "VALIDATION_FAILED", "details": {"wallet_status": "BLOCKED"}}),
+            ),
+            (
+                OrderRefusal::Frozen(WalletState::Blacklisted).into(),
+                422,
+                json!({"error": "VALIDATION_FAILED", "details": {"wallet_status": "BLACKLISTED"}}),
+            ),
+            (
+                OrderRefusal::InsufficientBalance { requested: usdc(100_000_000), available: usdc(25_500_000) }.into(),
+                422,
+                json!({"error": "INSUFFICIENT_BALANCE",
+                       "details": {"requested_amount": "100.00", "available_balance": "25.50", "currency": "USDC"}}),
+            ),
+            (OrderRefusal::Amount.into(), 422, json!({"error": "VALIDATION_FAILED", "field": "amount"})),
+            (
+                OrderRefusal::Conflict(ExchangeState::Paying).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "PROCESSING"}}),
+            ),
+            (
+                RequestConflict(RequestState::Paid).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "PAID"}}),
+            ),
+            (
+                DepositRefusal::State(DepositState::Completed).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "COMPLETED"}}),
+            ),
+            (Refused::IdempotencyMismatch, 422, json!({"error": "VALIDATION_FAILED", "field": "Idempotency-Key"})),
+            (Refused::Moved, 503, json!({"error": "SERVICE_UNAVAILABLE"})),
+            (Refused::Ledger("x".to_owned()), 500, json!({"error": "INTERNAL_ERROR"})),
+        ] {
+            assert_eq!(told(refused).await, (status, body));
+        }
+    }
+}
