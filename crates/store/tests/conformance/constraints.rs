@@ -5,25 +5,25 @@ use domain::rail::RailId;
 use crate::world::World;
 
 /// Runs SQL that must be refused with these words.
-async fn refused(world: &World, sql: &str, words: [&str; 2]) {
+pub async fn refused(world: &World, sql: &str, words: [&str; 2]) {
     let Some(result) = world.sql(sql).await else { return };
     let Err(why) = result else { panic!("{sql} was taken") };
     assert!(words.iter().any(|word| why.contains(word)), "{sql}: {why}");
 }
 
-const UNIQUE: [&str; 2] = ["duplicate key", "UNIQUE constraint"];
-const CHECK: [&str; 2] = ["check constraint", "CHECK constraint"];
-const NOT_NULL: [&str; 2] = ["not-null constraint", "NOT NULL constraint"];
+pub const UNIQUE: [&str; 2] = ["duplicate key", "UNIQUE constraint"];
+pub const CHECK: [&str; 2] = ["check constraint", "CHECK constraint"];
+pub const NOT_NULL: [&str; 2] = ["not-null constraint", "NOT NULL constraint"];
 
 /// Columns of `table` but those named, for a copy of a row.
-fn copy(table: &str, columns: &str, changed: &str) -> String {
+pub fn copy(table: &str, columns: &str, changed: &str) -> String {
     format!("INSERT INTO {table} ({columns}) SELECT {changed} FROM {table}")
 }
 
 /// An id that is in no table.
 const OTHER: [&str; 2] = ["'00000000-0000-7000-8000-000000000001'", "x'00000000000070008000000000000001'"];
 
-fn other(world: &World) -> &'static str {
+pub fn other(world: &World) -> &'static str {
     match world.side {
         crate::world::Side::Postgres => OTHER[0],
         _ => OTHER[1],

@@ -5,14 +5,20 @@
 
 mod admin;
 mod books;
+mod chain;
 mod commit;
 mod constraints;
+mod deliveries;
 mod engines;
 mod jobs;
 mod lists;
 mod rows;
 mod schema;
 mod upkeep;
+mod wallet_guards;
+mod wallet_reads;
+mod wallet_rows;
+mod wallet_world;
 mod world;
 
 /// Makes one test per backend of each case.
@@ -102,4 +108,48 @@ conformance! {
         a_new_key_encryption_key_opens_what_the_old_one_sealed
         cursors_and_values_are_remembered
         what_administrators_do_is_noted;
+    wallet_rows:
+        a_wallet_is_loaded_as_it_was_saved
+        a_request_is_loaded_with_the_newest_sender
+        a_deposit_is_loaded_as_it_was_saved
+        an_exchange_order_is_loaded_with_its_attempts
+        every_plan_of_an_intent_is_kept
+        a_transaction_keeps_all_that_was_signed
+        accounts_of_vaults_are_loaded_by_name
+        what_an_idempotency_key_made_is_kept
+        foreign_wallet_things_are_not_found
+        a_command_sees_every_row_once;
+    wallet_guards:
+        a_customer_has_one_wallet_on_a_chain
+        a_link_leads_to_one_request
+        a_log_is_credited_once_whosever_it_is
+        a_nonce_and_a_release_are_used_once
+        a_stale_write_of_a_wallet_is_refused
+        wallet_events_have_one_number_each
+        unknown_values_of_wallets_are_refused
+        documents_open_only_where_they_belong;
+    wallet_reads:
+        a_wallets_history_is_merged_filtered_and_paged
+        requests_are_listed_by_state
+        deposits_are_found_by_what_they_wait_for
+        velocity_counts_what_came_and_what_was_refused
+        open_orders_of_a_wallet_are_found
+        books_of_vaults_stand_beside_their_logs
+        what_is_not_at_its_end_has_a_job;
+    chain:
+        blocks_are_taken_in_once_and_rewound
+        old_headers_go_and_logs_stay
+        who_lost_the_role_writes_nothing
+        states_of_tokens_are_remembered
+        vaults_are_watched_from_the_commit_that_makes_them
+        open_transactions_and_intents_are_found
+        alerts_lie_open_until_somebody_closes_them
+        unsupported_tokens_are_noted_once;
+    deliveries:
+        wallet_events_are_numbered_and_kept
+        deliveries_are_followed_by_aggregate_and_in_the_log
+        old_events_go_with_their_deliveries_but_not_before_them
+        receivers_are_sealed_rotated_and_switched_off
+        a_batch_switches_a_receiver_off
+        permits_never_exceed_the_limit;
 }

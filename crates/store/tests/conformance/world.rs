@@ -116,7 +116,12 @@ pub fn on_sqlite_memory<F: Future<Output = ()>>(case: fn(World) -> F) {
 
 pub fn on_postgres<F: Future<Output = ()>>(name: &str, case: fn(World) -> F) {
     let Some(cluster) = testkit::postgres::for_tests("store conformance").expect("a server") else { return };
-    let url = cluster.database(name).expect("a database");
+    let migrate = |url: &str| {
+        run(async { _ = migrated(url.to_owned(), Side::Postgres).await });
+        Ok(())
+    };
+    let template = cluster.template("store", migrate).expect("a migrated database");
+    let url = cluster.database_from(&template, name).expect("a database");
     run(async { case(migrated(url, Side::Postgres).await).await });
 }
 

@@ -1,0 +1,222 @@
+//! How far the chain is taken in, and by whom; our own transactions.
+
+use domain::chain::{Address, Block, BlockHash, TxHash};
+use domain::chain_tx::{IntentState, Mined, TxState};
+use domain::currency::StableCoin;
+use domain::deposit::{TokenState, UnsupportedAsset, VaultLog, Watched};
+use domain::time::{Span, Timestamp};
+use domain::wallet_effects::{Alert, AlertKind};
+use store::{HEADERS_KEPT, HeldRole, StoreError};
+use uuid::Uuid;
+
+use crate::wallet_world::{COIN, chain_tx, place, release, word};
+use crate::world::World;
+
+async fn watcher(world: &World, owner: &str) -> HeldRole {
+    let fence = world.store.lease_role("watch:ethereum", owner, Span::mins(1)).await.expect("asked");
+    HeldRole { name: "watch:ethereum".to_owned(), owner: owner.to_owned(), fence: fence.expect("free") }
+}
+
+/// The block of this height; `fork` tells blocks of the same height apart.
+fn block(number: u64, fork: u64) -> Block {
+    let hash = |number| BlockHash(word(number * 1_000 + fork));
+    Block { number, hash: hash(number), parent: hash(number - 1), at: Timestamp(i64::try_from(number).expect("small")) }
+}
+
+fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
+    let place = domain::chain_tx::Place { number, block: block(number, 0).hash };
+    let (tx, coin) = (TxHash(word(number)), StableCoin::Usdc);
+    VaultLog { place, log_index, tx, ordinal: log_index, vault, coin, minor }
+}
+
+pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
+    let role = watcher(&world, "a").await;
+    let (escrow, wallet) = (Address([5; 20]), Address([6; 20]));
+    assert_eq!(world.store.chain_headers(9).await, Ok(Vec::new()));
+    let logs = [log(11, 0, escrow, 5 * COIN), log(11, 1, escrow, -2 * COIN), log(11, 1, wallet, 2 * COIN)];
+    for number in 10..=12 {
+        let logs: &[VaultLog] = if number == 11 { &logs } else { &[] };
+        // Once more, as after a crash between the save and its acknowledgement.
+        for _ in 0..2 {
+            world.store.take_block_in(&role, &block(number, 0), logs).await.expect("taken in");
+        }
+    }
+    assert_eq!(world.store.chain_headers(2).await, Ok(vec![block(12, 0), block(11, 0)]));
+    assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdc).await, Ok(3 * COIN));
+    assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdt).await, Ok(0));
+    assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
+    let another = world.store.take_block_in(&role, &block(12, 1), &[]).await;
+    assert!(matches!(another, Err(StoreError::Conflict(_))), "the other must be rewound first: {another:?}");
+    world.store.rewind_chain(&role, 10).await.expect("rewound");
+    assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
+    assert_eq!(world.store.vault_sum(wallet, StableCoin::Usdc).await, Ok(0));
+    world.store.take_block_in(&role, &block(11, 1), &[]).await.expect("the other branch");
+    assert_eq!(world.store.chain_headers(1).await, Ok(vec![block(11, 1)]));
+}
+
+pub async fn old_headers_go_and_logs_stay(world: World) {
+    let role = watcher(&world, "a").await;
+    let vault = Address([5; 20]);
+    world.store.take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)]).await.expect("taken in");
+    for number in [11, 10 + HEADERS_KEPT] {
+        world.store.take_block_in(&role, &block(number, 0), &[]).await.expect("taken in");
+    }
+    let kept: Vec<u64> = world.store.chain_headers(999).await.expect("read").iter().map(|it| it.number).collect();
+    assert_eq!(kept, [10 + HEADERS_KEPT, 11]);
+    assert_eq!(world.store.vault_sum(vault, StableCoin::Usdc).await, Ok(COIN));
+}
+
+pub async fn who_lost_the_role_writes_nothing(world: World) {
+    world.tenant("demobank", 0).await;
+    let old = watcher(&world, "a").await;
+    world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("taken in");
+    world.pass(Span::mins(2)).await;
+    let new = watcher(&world, "b").await;
+    let token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: false, at_block: 9 };
+    for refused in [
+        world.store.take_block_in(&old, &block(11, 0), &[]).await,
+        world.store.rewind_chain(&old, 9).await,
+        world.store.set_token_state(&old, &token).await,
+        world.store.take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[]).await,
+    ] {
+        assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
+    }
+    assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
+    assert_eq!(world.store.token_states().await, Ok(Vec::new()));
+    world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("taken in");
+}
+
+pub async fn states_of_tokens_are_remembered(world: World) {
+    let role = watcher(&world, "a").await;
+    let mut token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
+    for paused in [true, false] {
+        token.paused = paused;
+        world.store.set_token_state(&role, &token).await.expect("set");
+        assert_eq!(world.store.token_states().await, Ok(vec![token]));
+    }
+    world.store.accept_token_code(StableCoin::Usdt, "amal").await.expect("accepted");
+    assert_eq!(world.store.token_states().await, Ok(vec![TokenState { code_changed: false, ..token }]));
+    for coin in StableCoin::ALL {
+        let again = world.store.accept_token_code(coin, "amal").await;
+        assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
+    }
+    assert_eq!(world.store.admin_log(1).await.expect("read")[0].action, "token.accept_code");
+}
+
+pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
+    let request = world.request(&mine).await;
+    let asked = [request.escrow, Address([9; 20]), other.address, mine.address];
+    let mut found = world.store.watched(&asked).await.expect("read");
+    found.sort_by_key(|it| asked.iter().position(|address| *address == it.address));
+    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request };
+    assert_eq!(
+        found,
+        [
+            vault(request.escrow, one, mine.id, Some(request.id)),
+            vault(other.address, two, other.id, None),
+            vault(mine.address, one, mine.id, None),
+        ]
+    );
+    assert_eq!(world.store.watched(&[]).await, Ok(Vec::new()));
+}
+
+pub async fn open_transactions_and_intents_are_found(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let wallet = world.wallet(tenant, "C-1").await;
+    let paid = world.deposit(&wallet, None, 1, |_| {}).await;
+    let mut open = Vec::new();
+    for (nonce, (tenant, state, mined)) in [
+        (tenant, TxState::Taken, None),
+        (tenant, TxState::Mined, Some(20)),
+        (other, TxState::Broadcast, None),
+        (tenant, TxState::Succeeded, Some(21)),
+        (tenant, TxState::Cancelled, None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let made = world
+            .put(tenant, |ws, ids| {
+                let mut tx = chain_tx(tenant, nonce as u64, ws.now, ids);
+                tx.state = state;
+                tx.mined =
+                    mined.map(|number| Mined { place: place(number), attempt: 1, succeeded: true, failed: Vec::new() });
+                tx.attempts.push(crate::wallet_world::attempt(1, nonce as u64, ws.now));
+                ws.chain_txs.put((tenant, tx.id), tx.clone());
+                tx
+            })
+            .await;
+        open.push(made);
+        world.pass(Span::secs(1)).await;
+    }
+    let from = |height| world.store.chain_txs_from_height(height);
+    assert_eq!(from(20).await, Ok(vec![open[1].clone(), open[3].clone()]), "those that are over too");
+    assert_eq!(from(21).await, Ok(open[3..4].to_vec()));
+    assert_eq!(world.store.open_chain_txs(9).await, Ok(open[..3].to_vec()), "of all tenants, the oldest first");
+    assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
+
+    let intents = world
+        .put(tenant, |ws, ids| {
+            IntentState::ALL.map(|state| {
+                let mut intent = release(&paid, ws.now, ids);
+                (intent.state, intent.tx, intent.subject) = (state, Some(open[0].id), ids.next());
+                ws.intents.put((tenant, intent.id), intent.clone());
+                intent
+            })
+        })
+        .await;
+    let mut found = world.store.open_intents(tenant, wallet.id).await.expect("read");
+    found.sort_by_key(|intent| intent.state);
+    assert_eq!(found, intents[..2]);
+    for intent in intents {
+        let active = !matches!(intent.state, IntentState::Failed | IntentState::Cancelled);
+        let expected = if active { vec![intent.clone()] } else { Vec::new() };
+        assert_eq!(world.store.intents_for(tenant, intent.subject).await, Ok(expected));
+    }
+}
+
+pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let alert =
+        |what: &str| Alert { kind: AlertKind::LowGas, subject: Uuid::from_u128(7 << 64), what: what.to_owned() };
+    let first = world.now().await;
+    for _ in 0..2 {
+        world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
+        world.store.raise_alert(tenant, &alert("low")).await.expect("raised");
+        world.pass(Span::secs(1)).await;
+    }
+    world.store.raise_alert(tenant, &alert("very low")).await.expect("raised");
+    let open = world.store.alerts(tenant, 9).await.expect("read");
+    assert_eq!(open.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>(), [alert("very low"), alert("low")]);
+    assert!(open[1].0 < first + Span::secs(1), "when it was first found");
+    assert_eq!(world.store.alerts(tenant, 1).await.expect("read").len(), 1);
+    assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
+    world.store.close_alert(tenant, &alert("low"), "amal").await.expect("closed");
+    let again = world.store.close_alert(tenant, &alert("low"), "amal").await;
+    assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
+    assert_eq!(world.store.admin_log(1).await.expect("read")[0].detail, "low_gas: low");
+    world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
+    assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised anew");
+}
+
+pub async fn unsupported_tokens_are_noted_once(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let asset = |value, at| UnsupportedAsset {
+        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None },
+        token: Address([8; 20]),
+        from: Address([9; 20]),
+        value,
+        place: place(5),
+        tx: TxHash(word(5)),
+        ordinal: 3,
+        at,
+    };
+    let now = world.now().await;
+    for value in [u64::MAX, 1] {
+        world.put(tenant, |ws, _| ws.add_unsupported(asset(value, now))).await;
+    }
+    assert_eq!(world.store.unsupported_assets(tenant, 9).await, Ok(vec![asset(u64::MAX, now)]));
+}

@@ -1,0 +1,376 @@
+//! The wallet service's log of events and how it is delivered; receivers; what is old enough to go.
+
+use domain::chain::{Address, TxHash};
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use domain::ids::{EventId, ExchangeId, TenantId};
+use domain::money::Money;
+use domain::payment::IdSource;
+use domain::payment_request::{PaymentRequest, SenderDetails};
+use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
+use domain::time::{Span, Timestamp};
+use domain::wallet::{BlockReason, TriggeredBy, Wallet};
+use domain::wallet_event::{Aggregate, NewWalletEvent, WalletEvent, WalletEventEntry, WalletEventKind};
+use futures_util::future::join_all;
+use secrecy::SecretString;
+use store::working_set::WorkingSet;
+use store::{DeliveryFilter, Page, Permits, StoreError};
+use uuid::Uuid;
+
+use crate::wallet_world::{about, failed, word};
+use crate::world::{World, tenant_need};
+
+const FIRST: Page = Page { page: 0, limit: 100 };
+
+/// One event of each kind, each of an aggregate of its own.
+fn one_of_each(wallet: &Wallet, request: &PaymentRequest, at: Timestamp) -> Vec<NewWalletEvent> {
+    let (minor, coin, tx, customer) = (5, StableCoin::Usdt, TxHash(word(1)), "C-1".to_owned());
+    let (order, about) = (ExchangeId(Uuid::new_v4()), about(request));
+    let of_request = Aggregate::Request(request.id);
+    let sender = SenderDetails { first_name: Some("Ali".to_owned()), ..SenderDetails::default() };
+    let received = WalletEvent::PaymentReceived {
+        about: about.clone(),
+        minor,
+        coin,
+        blockchain: "ethereum".to_owned(),
+        tx,
+        from: Address([1; 20]),
+        to: request.escrow,
+        confirmations: 12,
+        sender,
+    };
+    let checked = WalletEvent::RiskCheckComplete {
+        about: about.clone(),
+        result: RiskResult::ManualReview,
+        score: 61,
+        level: RiskLevel::High,
+        checks: Check::ALL.to_vec(),
+        reason: ReasonCode::PossibleMatch,
+        next: NextAction::AwaitManualReview,
+    };
+    let settled = WalletEvent::ExchangeComplete {
+        order,
+        wallet: wallet.id,
+        customer: customer.clone(),
+        minor,
+        coin,
+        paid: Money::new(277_356, Currency::Pkr),
+        rate: Decimal::new(27_875, 2),
+        reference: "FT-1".to_owned(),
+        iban: Some("PK36SCBL0000001123456702".to_owned()),
+        holder: "Sana Samplekhan".to_owned(),
+        at,
+    };
+    let blocked = WalletEvent::WalletBlocked {
+        wallet: wallet.id,
+        customer,
+        reason: BlockReason::BankPolicyViolation,
+        details: "d".to_owned(),
+        at,
+        auto_unblock_at: Some(at),
+        triggered_by: TriggeredBy::Manual,
+    };
+    let event = |aggregate, version, event| NewWalletEvent { aggregate, version, event };
+    vec![
+        event(of_request, 1, received),
+        event(of_request, 2, checked),
+        event(of_request, 3, WalletEvent::TransferComplete { about, minor, coin, tx, at }),
+        event(Aggregate::Order(order), 1, settled),
+        event(Aggregate::Wallet(wallet.id), 1, blocked),
+        failed(request, 4, at),
+    ]
+}
+
+pub async fn wallet_events_are_numbered_and_kept(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let entries = world
+        .put(tenant, |ws, _| {
+            ws.append_wallet(tenant, vec![failed(&request, 9, ws.now)]);
+            ws.discard();
+            ws.append_wallet(tenant, one_of_each(&wallet, &request, ws.now))
+        })
+        .await;
+    assert_eq!(entries.iter().map(|it| it.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    assert!(entries.iter().map(|it| it.event.kind()).eq(WalletEventKind::ALL));
+    assert!(entries.iter().all(|it| it.id == it.aggregate.event_id(tenant, it.version)));
+    let after = |seq, limit| world.store.wallet_events_after(tenant, seq, limit);
+    assert_eq!(after(0, 99).await, Ok(entries.clone()));
+    assert_eq!(after(4, 99).await, Ok(entries[4..].to_vec()));
+    assert_eq!(after(0, 1).await, Ok(entries[..1].to_vec()));
+    assert_eq!(world.store.wallet_event_head(tenant).await, Ok(6));
+    assert_eq!(world.store.oldest_wallet_event(tenant).await, Ok(Some((1, entries[0].at))));
+    assert_eq!(world.store.wallet_event_head(other).await, Ok(0));
+    assert_eq!(world.store.oldest_wallet_event(other).await, Ok(None));
+    assert_eq!(world.store.wallet_events_after(other, 0, 9).await, Ok(Vec::new()));
+    // Each service counts for itself.
+    world.quote(tenant).await;
+    assert_eq!((world.store.event_head(tenant).await, world.store.wallet_event_head(tenant).await), (Ok(1), Ok(6)));
+}
+
+fn pending(entry: &WalletEventEntry) -> Delivery {
+    Delivery {
+        event: entry.id,
+        tenant: entry.tenant,
+        aggregate: entry.aggregate,
+        version: entry.version,
+        state: DeliveryState::Pending,
+        tries: 0,
+        attempts: 0,
+        created_at: entry.at,
+        next_at: Some(entry.at),
+        delivered_at: None,
+        last_status: None,
+        last_fault: None,
+        revision: 1,
+    }
+}
+
+/// Events of a request, each with its delivery.
+async fn announced(world: &World, request: &PaymentRequest, versions: std::ops::RangeInclusive<i64>) -> Vec<Delivery> {
+    let (tenant, aggregate) = (request.tenant, Aggregate::Request(request.id));
+    let newest = *versions.end();
+    let mut need = tenant_need(tenant);
+    need.streams.insert((tenant, request.id.0));
+    let mut made = Vec::new();
+    let announce = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let events = versions.clone().map(|version| failed(request, version, ws.now)).collect();
+        made = ws.append_wallet(tenant, events).iter().map(pending).collect();
+        for delivery in &made {
+            ws.deliveries.put((tenant, delivery.event), delivery.clone());
+        }
+        let open = ws.streams.get(&(tenant, request.id.0)).map_or(1, |stream: &DeliveryStream| stream.open);
+        ws.streams.put((tenant, request.id.0), DeliveryStream { tenant, aggregate, open, newest });
+        ws.keep();
+    };
+    world.execute(&need, announce).await.expect("saved");
+    made
+}
+
+/// Ends a delivery.
+async fn end(world: &World, delivery: &Delivery, state: DeliveryState) -> Delivery {
+    let tenant = delivery.tenant;
+    let mut need = tenant_need(tenant);
+    need.deliveries.insert((tenant, delivery.event));
+    need.streams.insert((tenant, delivery.aggregate.id()));
+    let mut ended = None;
+    let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let mut it = ws.deliveries.get(&(tenant, delivery.event)).cloned().expect("loaded");
+        assert_eq!(&it, delivery);
+        (it.state, it.tries, it.attempts, it.revision) = (state, 2, 3, it.revision + 1);
+        (it.next_at, it.last_status, it.last_fault) = (None, Some(503), Some("busy".to_owned()));
+        it.delivered_at = (state == DeliveryState::Delivered).then_some(ws.now);
+        ws.deliveries.put((tenant, it.event), it.clone());
+        let key = (tenant, delivery.aggregate.id());
+        let mut stream = *ws.streams.get(&key).expect("loaded");
+        stream.open = delivery.version + 1;
+        ws.streams.put(key, stream);
+        ws.add_delivery_attempt(DeliveryAttempt {
+            tenant,
+            event: it.event,
+            number: it.attempts,
+            at: ws.now,
+            status: it.last_status,
+            body: "{\"received\":false} \u{1f600}".to_owned(),
+            fault: it.last_fault.clone(),
+            took: Span::millis(15),
+        });
+        ws.keep();
+        ended = Some(it);
+    };
+    world.execute(&need, decide).await.expect("saved");
+    ended.expect("ended")
+}
+
+pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let (one, two) = (world.request(&wallet).await, world.request(&wallet).await);
+    let first = announced(&world, &one, 1..=3).await;
+    world.pass(Span::mins(1)).await;
+    let second = announced(&world, &two, 1..=1).await;
+    let delivered = end(&world, &first[0], DeliveryState::Delivered).await;
+    let dead = end(&world, &first[1], DeliveryState::Dead).await;
+    let store = &world.store;
+    let of = Aggregate::Request(one.id);
+    let stream = DeliveryStream { tenant, aggregate: of, open: 3, newest: 3 };
+    assert_eq!(store.delivery_stream(tenant, of).await, Ok(Some(stream)));
+    let undelivered = store.undelivered(tenant, of).await.expect("read");
+    assert_eq!(undelivered.iter().map(|it| it.delivery.clone()).collect::<Vec<_>>(), [dead.clone(), first[2].clone()]);
+    let record = store.delivery(tenant, delivered.event).await.expect("read").expect("there");
+    assert_eq!((&record.delivery, record.event.id, record.event.version), (&delivered, delivered.event, 1));
+    assert_eq!(store.delivery(tenant, EventId(Uuid::new_v4())).await, Ok(None));
+    assert_eq!(store.delivery(TenantId(Uuid::new_v4()), delivered.event).await, Ok(None));
+    let tries = store.delivery_attempts(tenant, dead.event).await.expect("read");
+    assert_eq!(
+        tries.iter().map(|it| (it.number, it.status, it.took)).collect::<Vec<_>>(),
+        [(3, Some(503), Span::millis(15))]
+    );
+    assert_eq!(tries[0].body, "{\"received\":false} \u{1f600}");
+
+    let list = async |filter: DeliveryFilter, page| {
+        let listed = world.store.deliveries(tenant, &filter, page).await.expect("read");
+        (listed.rows.into_iter().map(|it| it.delivery).collect::<Vec<_>>(), listed.total)
+    };
+    let all = [second[0].clone(), first[2].clone(), dead.clone(), delivered.clone()];
+    assert_eq!(list(DeliveryFilter::default(), FIRST).await, (all.to_vec(), 4));
+    assert_eq!(list(DeliveryFilter::default(), Page { page: 1, limit: 3 }).await, (all[3..].to_vec(), 4));
+    let states = |states: &[DeliveryState]| DeliveryFilter { states: states.to_vec(), ..DeliveryFilter::default() };
+    assert_eq!(list(states(&[DeliveryState::Dead]), FIRST).await, (vec![dead], 1));
+    assert_eq!(list(states(&[DeliveryState::Pending]), FIRST).await, (all[..2].to_vec(), 2));
+    let kinds = DeliveryFilter { kinds: vec![WalletEventKind::PaymentReceived], ..DeliveryFilter::default() };
+    assert_eq!(list(kinds, FIRST).await, (Vec::new(), 0));
+    let since = DeliveryFilter { start: Some(second[0].created_at), ..DeliveryFilter::default() };
+    assert_eq!(list(since, FIRST).await, (all[..1].to_vec(), 1));
+    let until = DeliveryFilter { end: Some(second[0].created_at), ..DeliveryFilter::default() };
+    assert_eq!(list(until, FIRST).await, (all[1..].to_vec(), 3));
+    assert_eq!(
+        store.delivery_counts(tenant).await,
+        Ok(vec![(DeliveryState::Dead, 1), (DeliveryState::Delivered, 1), (DeliveryState::Pending, 2)])
+    );
+    let jobless: Vec<Uuid> = store
+        .wallet_things_without_job(9)
+        .await
+        .expect("read")
+        .into_iter()
+        .filter(|it| it.0 == "delivery")
+        .map(|it| it.2)
+        .collect();
+    assert_eq!(jobless.len(), 2, "the first of each aggregate that is not through: {jobless:?}");
+    assert!(jobless.contains(&first[2].event.0) && jobless.contains(&second[0].event.0));
+}
+
+pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let (one, two) = (world.request(&wallet).await, world.request(&wallet).await);
+    let first = announced(&world, &one, 1..=2).await;
+    let stuck = announced(&world, &two, 1..=1).await;
+    let last = announced(&world, &one, 3..=3).await;
+    for delivery in first.iter().chain(&last) {
+        end(&world, delivery, DeliveryState::Delivered).await;
+    }
+    let prune = async || {
+        let now = world.now().await;
+        world.store.prune(now).await.expect("pruned").wallet_events
+    };
+    world.pass(Span::days(29)).await;
+    assert_eq!(prune().await, 0, "young");
+    world.pass(Span::days(2)).await;
+    let young = announced(&world, &one, 4..=4).await;
+    assert_eq!(prune().await, 2, "up to the one that is still to be delivered");
+    assert_eq!(world.store.oldest_wallet_event(tenant).await.expect("read").map(|(seq, _)| seq), Some(3));
+    assert_eq!(world.store.delivery(tenant, first[0].event).await, Ok(None));
+    assert_eq!(world.store.delivery_attempts(tenant, first[0].event).await, Ok(Vec::new()));
+    assert_eq!(prune().await, 0);
+    end(&world, &stuck[0], DeliveryState::Dead).await;
+    assert_eq!(prune().await, 2);
+    let left = world.store.deliveries(tenant, &DeliveryFilter::default(), FIRST).await.expect("read");
+    assert_eq!(left.rows.into_iter().map(|it| it.delivery).collect::<Vec<_>>(), young);
+    assert_eq!(world.store.wallet_event_head(tenant).await, Ok(5), "numbers go on");
+}
+
+fn secret(text: &str) -> SecretString {
+    SecretString::from(text)
+}
+
+async fn signs(world: &World, tenant: TenantId, at: Timestamp) -> Option<(String, Vec<String>)> {
+    let webhook = world.store.webhook(tenant).await.expect("read").expect("there");
+    let endpoint = webhook.endpoint(at)?;
+    Some((endpoint.url, endpoint.secrets.into_iter().map(|secret| secret.0).collect()))
+}
+
+pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let store = &world.store;
+    assert!(store.webhook(tenant).await.expect("read").is_none());
+    let nobody = store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await;
+    assert_eq!(nobody, Err(StoreError::NotFound("receiver of webhooks")));
+    assert!(matches!(store.set_webhook_url(tenant, "https://x.example", "op").await, Err(StoreError::Conflict(_))));
+    store.add_webhook(tenant, "https://bank.example/hooks", secret("whsec_a"), "op").await.expect("added");
+    let again = store.add_webhook(tenant, "https://other.example", secret("whsec_x"), "op").await;
+    assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
+    let webhook = store.webhook(tenant).await.expect("read").expect("there");
+    assert!(!format!("{webhook:?}").contains("whsec_a"), "never in debug output");
+    let now = webhook.created_at;
+    assert_eq!(
+        signs(&world, tenant, now).await,
+        Some(("https://bank.example/hooks".to_owned(), vec!["whsec_a".to_owned()]))
+    );
+    store.set_webhook_url(tenant, "https://bank.example/v2", "op").await.expect("set");
+    store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await.expect("rotated");
+    let rotated = store.webhook(tenant).await.expect("read").expect("there").secrets[0].created_at;
+    let both = vec!["whsec_b".to_owned(), "whsec_a".to_owned()];
+    assert_eq!(signs(&world, tenant, rotated).await, Some(("https://bank.example/v2".to_owned(), both)));
+    let later = signs(&world, tenant, rotated + Span::hours(1)).await.expect("enabled");
+    assert_eq!(later.1, ["whsec_b"]);
+    assert!(matches!(store.enable_webhook(tenant, "op").await, Err(StoreError::Conflict(_))));
+    store.disable_webhook(tenant, "maintenance", "op").await.expect("disabled");
+    assert_eq!(signs(&world, tenant, now).await, None);
+    assert!(matches!(store.disable_webhook(tenant, "again", "op").await, Err(StoreError::Conflict(_))));
+    store.enable_webhook(tenant, "op").await.expect("enabled");
+    assert!(signs(&world, tenant, now).await.is_some());
+    let actions: Vec<String> = store.admin_log(9).await.expect("read").into_iter().map(|it| it.action).collect();
+    assert_eq!(actions[..5], ["webhook.enable", "webhook.disable", "webhook.rotate", "webhook.set_url", "webhook.add"]);
+}
+
+pub async fn a_batch_switches_a_receiver_off(world: World) {
+    let (tenant, without) = (world.tenant("demobank", 0).await, world.tenant("without", 0).await);
+    world.store.add_webhook(tenant, "https://bank.example", secret("whsec_a"), "op").await.expect("added");
+    let mut need = tenant_need(tenant);
+    need.receivers.insert((tenant, ()));
+    need.merge(tenant_need(without));
+    need.receivers.insert((without, ()));
+    let gone = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert!(ws.receivers.get(&tenant).is_some_and(|row| row.disabled.is_none()));
+        assert!(ws.receivers.get(&without).is_none(), "there is none");
+        ws.disable_receiver(tenant, "410");
+        ws.disable_receiver(without, "410");
+        ws.keep();
+    };
+    world.execute(&need, gone).await.expect("saved");
+    let disabled = world.store.webhook(tenant).await.expect("read").expect("there").disabled;
+    assert_eq!(disabled.map(|(_, why)| why).as_deref(), Some("410"));
+    let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let row = ws.receivers.get(&tenant).cloned().expect("loaded");
+        assert_eq!(row.disabled.map(|(_, why)| why).as_deref(), Some("410"));
+        ws.disable_receiver(tenant, "again");
+        ws.keep();
+        assert!(ws.is_unchanged(), "once is enough");
+    };
+    world.execute(&need, seen).await.expect("loaded");
+}
+
+pub async fn permits_never_exceed_the_limit(world: World) {
+    const LIMIT: u32 = 100;
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let second = match world.reopened(|_| {}).await {
+        Some(store) => {
+            store.ready().await.expect("ready");
+            store
+        }
+        None => world.store.clone(),
+    };
+    let window = Timestamp(60_000_000);
+    let draws = (0..24_u32).map(|at| {
+        let store = if at % 2 == 0 { &world.store } else { &second };
+        store.draw_permits(tenant, "wallets", window, 1 + at % 9, LIMIT)
+    });
+    let drawn: Vec<Permits> = join_all(draws).await.into_iter().map(|drawn| drawn.expect("drawn")).collect();
+    assert_eq!(drawn.iter().map(|it| it.granted).sum::<u32>(), LIMIT, "{drawn:?}");
+    assert_eq!(drawn.iter().map(|it| it.drawn).max(), Some(LIMIT));
+    let draw = async |tenant, group: &str, window, want, limit| {
+        let it = world.store.draw_permits(tenant, group, window, want, limit).await.expect("drawn");
+        (it.granted, it.drawn)
+    };
+    assert_eq!(draw(tenant, "wallets", window, 1, LIMIT).await, (0, LIMIT), "used up");
+    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit takes nothing back");
+    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one gives the rest");
+    assert_eq!(draw(tenant, "orders", window, 9, 50).await, (9, 9));
+    assert_eq!(draw(other, "wallets", window, 200, LIMIT).await, (LIMIT, LIMIT));
+    assert_eq!(draw(tenant, "wallets", window + Span::mins(1), 3, LIMIT).await, (3, 3));
+    let gone = world.store.prune(window + Span::hours(1) + Span::secs(1)).await.expect("pruned").windows;
+    assert_eq!(gone, 3, "of both tenants; the newer window stays");
+}

@@ -1,0 +1,288 @@
+//! What is listed, found and summed up of wallets.
+
+use domain::currency::StableCoin;
+use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
+use domain::exchange::ExchangeState;
+use domain::ids::{DepositId, TenantId};
+use domain::ledger::{AccountCode, Transfer, TransferKind};
+use domain::money::Money;
+use domain::payment_request::RequestState;
+use domain::risk::Velocity;
+use domain::time::{Span, Timestamp};
+use domain::wallet::Wallet;
+use store::{Listed, Page, ReasonSum, TransactionKind};
+use uuid::Uuid;
+
+use crate::wallet_world::{COIN, credit, wallet_need};
+use crate::world::{World, tenant_need};
+
+const FIRST: Page = Page { page: 0, limit: 100 };
+
+fn ids(page: &Listed<store::Transaction>) -> Vec<Uuid> {
+    page.rows.iter().map(store::Transaction::id).collect()
+}
+
+pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (wallet, other) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let request = world.request(&wallet).await;
+    let mut made = Vec::new();
+    for number in 1..=3 {
+        made.push(world.deposit(&wallet, Some(&request), number, |_| {}).await.id.0);
+        world.pass(Span::secs(1)).await;
+        made.push(world.exchange(&wallet, |_| {}).await.id.0);
+        world.pass(Span::secs(1)).await;
+    }
+    made.push(world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Held).await.id.0);
+    world.deposit(&wallet, Some(&request), 5, |it| it.state = DepositState::Orphaned).await;
+    world.deposit(&other, None, 6, |_| {}).await;
+    world.exchange(&other, |_| {}).await;
+    made.reverse();
+    let list = |kind, page| world.store.transactions(tenant, wallet.id, kind, page);
+    let all = list(None, FIRST).await.expect("read");
+    assert_eq!((ids(&all), all.total), (made.clone(), 7), "newest first, what was orphaned is not shown");
+    let blocked = list(Some(TransactionKind::Deposit(DepositKind::Blocked)), FIRST).await.expect("read");
+    assert_eq!((ids(&blocked), blocked.total), (made[..1].to_vec(), 1));
+    let received = list(Some(TransactionKind::Deposit(DepositKind::Received)), FIRST).await.expect("read");
+    assert_eq!((ids(&received), received.total), (vec![made[2], made[4], made[6]], 3));
+    let exchanged = list(Some(TransactionKind::Exchanged), Page { page: 1, limit: 2 }).await.expect("read");
+    assert_eq!((ids(&exchanged), exchanged.total), (vec![made[5]], 3));
+    let second = list(None, Page { page: 1, limit: 3 }).await.expect("read");
+    assert_eq!((ids(&second), second.total), (made[3..6].to_vec(), 7));
+    let behind = list(None, Page { page: 9, limit: 3 }).await.expect("read");
+    assert_eq!((ids(&behind), behind.total), (Vec::new(), 7));
+    let foreign = world.store.transactions(TenantId(Uuid::new_v4()), wallet.id, None, FIRST).await.expect("read");
+    assert_eq!((foreign.rows.len(), foreign.total), (0, 0));
+    let orders = world.store.list_exchanges(tenant, wallet.id, Page { page: 0, limit: 2 }).await.expect("read");
+    assert_eq!(orders.rows.iter().map(|it| it.id.0).collect::<Vec<_>>(), [made[1], made[3]]);
+    assert_eq!(orders.total, 3);
+}
+
+pub async fn requests_are_listed_by_state(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (wallet, other) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(world.request(&wallet).await);
+        world.pass(Span::secs(1)).await;
+    }
+    world.request(&other).await;
+    (made[1].state, made[1].version) = (RequestState::Paid, 2);
+    let mut need = tenant_need(tenant);
+    need.requests.insert((tenant, made[1].id));
+    world
+        .execute(&need, |ws, _| {
+            ws.requests.put((tenant, made[1].id), made[1].clone());
+            ws.keep();
+        })
+        .await
+        .expect("saved");
+    made.reverse();
+    let list = |state, page| world.store.list_requests(tenant, wallet.id, state, page);
+    let all = list(None, FIRST).await.expect("read");
+    assert_eq!((&all.rows, all.total), (&made, 5));
+    let paid = list(Some(RequestState::Paid), FIRST).await.expect("read");
+    assert_eq!((paid.rows, paid.total), (made[3..4].to_vec(), 1));
+    let active = list(Some(RequestState::Active), Page { page: 1, limit: 3 }).await.expect("read");
+    assert_eq!((active.rows, active.total), (made[4..].to_vec(), 4));
+    let none = list(Some(RequestState::Cancelled), FIRST).await.expect("read");
+    assert_eq!((none.rows.len(), none.total), (0, 0));
+}
+
+fn numbers(deposits: &[Deposit]) -> Vec<u64> {
+    deposits.iter().filter_map(Deposit::height).collect()
+}
+
+pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let (wallet, foreign) = (world.wallet(tenant, "C-1").await, world.wallet(other, "C-1").await);
+    let request = world.request(&wallet).await;
+    for (number, state) in [
+        (10, DepositState::Seen),
+        (11, DepositState::Held),
+        (12, DepositState::InReview),
+        (13, DepositState::Completed),
+        (14, DepositState::Held),
+    ] {
+        world.deposit(&wallet, Some(&request), number, |it| it.state = state).await;
+        world.pass(Span::secs(1)).await;
+    }
+    let lost = |it: &mut Deposit| (it.state, it.place, it.lost_at) = (DepositState::Suspended, None, Some(12));
+    world.deposit(&foreign, None, 15, lost).await;
+    world.deposit(&foreign, None, 16, |_| {}).await;
+    let store = &world.store;
+    assert_eq!(numbers(&store.held_deposits(tenant, wallet.id, 9).await.expect("read")), [11, 14]);
+    assert_eq!(numbers(&store.held_deposits(tenant, wallet.id, 1).await.expect("read")), [11]);
+    assert_eq!(store.held_deposits(other, wallet.id, 9).await, Ok(Vec::new()));
+    assert_eq!(numbers(&store.waiting_deposits(15, 9).await.expect("read")), [10, 12], "of all tenants");
+    assert_eq!(numbers(&store.waiting_deposits(99, 9).await.expect("read")), [10, 12, 16]);
+    assert_eq!(numbers(&store.waiting_deposits(99, 1).await.expect("read")), [10]);
+    assert_eq!(numbers(&store.deposits_from_height(12).await.expect("read")), [12, 12, 13, 14, 16]);
+    assert_eq!(
+        numbers(&store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")),
+        [10, 11, 12, 13, 14]
+    );
+    let review = store.deposits_in_review(tenant, FIRST).await.expect("read");
+    assert_eq!((numbers(&review.rows), review.total), (vec![12], 1));
+    let review = store.deposits_in_review(other, FIRST).await.expect("read");
+    assert_eq!((review.rows.len(), review.total), (0, 0));
+}
+
+/// A deposit that counted so long ago.
+async fn counted(world: &World, wallet: &Wallet, number: u64, ago: Span, state: DepositState) -> Deposit {
+    world
+        .deposit(wallet, None, number, |it| {
+            it.seen_at = it.seen_at - ago;
+            (it.credited_at, it.state, it.pot) = (Some(it.seen_at), state, Pot::Escrow);
+        })
+        .await
+}
+
+pub async fn velocity_counts_what_came_and_what_was_refused(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (wallet, other) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let now = world.now().await;
+    let this = counted(&world, &wallet, 1, Span::secs(1), DepositState::Screening).await;
+    counted(&world, &wallet, 2, Span::hours(23), DepositState::Completed).await;
+    counted(&world, &wallet, 3, Span::hours(25), DepositState::Rejected).await;
+    counted(&world, &wallet, 4, Span::days(29), DepositState::LegalHold).await;
+    counted(&world, &wallet, 5, Span::days(31), DepositState::Rejected).await;
+    counted(&world, &wallet, 6, Span::hours(1), DepositState::Suspended).await;
+    counted(&world, &other, 7, Span::hours(1), DepositState::Completed).await;
+    world.deposit(&wallet, None, 8, |_| {}).await;
+    let by_hand = |it: &mut Deposit| {
+        (it.credited_at, it.state) = (Some(it.seen_at), DepositState::Refunded);
+        let (by, note, at) = ("amal".to_owned(), String::new(), it.seen_at);
+        it.decision = Some(Decision { verdict: ReviewVerdict::Reject, by, note, at });
+    };
+    world.deposit(&wallet, None, 9, by_hand).await;
+    let amount = 25 * COIN;
+    let expected = Velocity { day_count: 2, day_minor: 2 * amount, month_minor: 4 * amount, month_rejections: 2 };
+    assert_eq!(world.store.velocity(tenant, wallet.id, this.id, now).await, Ok(expected));
+    let none = DepositId(Uuid::new_v4());
+    let with_this = world.store.velocity(tenant, wallet.id, none, now).await.expect("read");
+    assert_eq!((with_this.day_count, with_this.month_minor), (3, 5 * amount));
+    let empty = world.store.velocity(TenantId(Uuid::new_v4()), wallet.id, none, now).await;
+    assert_eq!(empty, Ok(Velocity::default()));
+}
+
+pub async fn open_orders_of_a_wallet_are_found(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let mut open = Vec::new();
+    for state in ExchangeState::ALL {
+        let order = world.exchange(&wallet, |it| it.state = state).await;
+        if !state.is_terminal() {
+            open.push(order);
+        }
+    }
+    assert_eq!(world.store.open_exchanges(tenant, wallet.id, 99).await, Ok(open.clone()));
+    assert_eq!(world.store.open_exchanges(tenant, wallet.id, 2).await, Ok(open[..2].to_vec()));
+}
+
+fn escrow_to_wallet(
+    wallet: &Wallet,
+    request: &domain::payment_request::PaymentRequest,
+    at: Timestamp,
+    ids: &mut dyn domain::payment::IdSource,
+) -> Transfer {
+    let (from, to) =
+        (AccountCode::Escrow(request.id, StableCoin::Usdc), AccountCode::Wallet(wallet.id, StableCoin::Usdc));
+    let kind = TransferKind::Pending;
+    Transfer { debit: from, kind, ..credit(wallet.tenant, to, 10 * COIN, "deposit.release", at, ids) }
+}
+
+pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let escrow = AccountCode::Escrow(request.id, StableCoin::Usdc);
+    world
+        .put(tenant, |ws, ids| {
+            let held = escrow_to_wallet(&wallet, &request, ws.now, ids);
+            let end = Transfer {
+                id: domain::ids::TransferId(ids.next()),
+                kind: TransferKind::PostPending,
+                pending: Some(held.id),
+                ..held.clone()
+            };
+            let transfers = vec![
+                credit(tenant, escrow.clone(), 25 * COIN, "deposit.credit", ws.now, ids),
+                held.clone(),
+                end,
+                Transfer {
+                    amount: Money::new(COIN, held.amount.currency),
+                    ..escrow_to_wallet(&wallet, &request, ws.now, ids)
+                },
+                credit(tenant, AccountCode::Treasury(StableCoin::Usdc), COIN, "sweep", ws.now, ids),
+            ];
+            ws.book(transfers).expect("booked");
+        })
+        .await;
+    assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
+    let codes: Vec<AccountCode> =
+        world.store.accounts(tenant).await.expect("read").into_iter().map(|it| it.code).collect();
+    assert!(codes.contains(&escrow) && codes.contains(&AccountCode::Treasury(StableCoin::Usdc)));
+    let books = world.store.vault_books(tenant, None, 99).await.expect("read");
+    let shown: Vec<_> =
+        books.iter().map(|it| (it.address, it.account.balance().minor, it.account.available().minor)).collect();
+    assert_eq!(shown, [(request.escrow, 15 * COIN, 14 * COIN), (wallet.address, 10 * COIN, 10 * COIN)]);
+    assert!(books.iter().all(|it| it.logged == 0 && it.coin == StableCoin::Usdc));
+    assert_eq!(world.store.vault_books(tenant, None, 1).await.as_deref(), Ok(&books[..1]));
+    assert_eq!(world.store.vault_books(tenant, Some(&escrow), 9).await.as_deref(), Ok(&books[1..]));
+    let sum = |reason: &str, debited, credited| ReasonSum { reason: reason.to_owned(), debited, credited };
+    assert_eq!(
+        world.store.sums_by_reason(tenant, &escrow).await,
+        Ok(vec![sum("deposit.credit", 0, 25 * COIN), sum("deposit.release", 10 * COIN, 0)]),
+        "what is only reserved has not moved"
+    );
+    // Held money never goes below zero, whatever a batch wants.
+    let mut need = wallet_need(&wallet);
+    need.accounts.insert((tenant, escrow.clone()));
+    let overdraft = world
+        .execute(&need, |ws, ids| {
+            let too_much = Money::new(15 * COIN, domain::currency::Currency::Usdc);
+            let transfer = Transfer { amount: too_much, ..escrow_to_wallet(&wallet, &request, ws.now, ids) };
+            assert!(ws.book(vec![transfer]).is_err(), "14 are free");
+            ws.discard();
+        })
+        .await;
+    assert!(overdraft.is_ok());
+    let sql = format!("UPDATE account SET debits_posted = debits_posted + {} WHERE code = '{escrow}'", 15 * COIN);
+    crate::constraints::refused(&world, &sql, crate::constraints::CHECK).await;
+}
+
+pub async fn what_is_not_at_its_end_has_a_job(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let screening = world.deposit(&wallet, None, 1, |it| it.state = DepositState::Screening).await;
+    world.deposit(&wallet, None, 2, |it| it.state = DepositState::Completed).await;
+    let order = world.exchange(&wallet, |_| {}).await;
+    world.exchange(&wallet, |it| it.state = ExchangeState::Debiting).await;
+    let expected = |skip: &[Uuid]| -> Vec<(String, TenantId, Uuid)> {
+        [("deposit", screening.id.0), ("exchange_order", order.id.0), ("payment_request", request.id.0)]
+            .into_iter()
+            .filter(|(_, id)| !skip.contains(id))
+            .map(|(what, id)| (what.to_owned(), tenant, id))
+            .collect()
+    };
+    assert_eq!(world.store.wallet_things_without_job(9).await, Ok(expected(&[])));
+    let mut need = tenant_need(tenant);
+    need.deposits.insert((tenant, screening.id));
+    need.jobs.insert((tenant, order.id.0));
+    let set = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+        for (id, kind) in [(screening.id.0, domain::job::JobKind::Screen), (order.id.0, domain::job::JobKind::Exchange)]
+        {
+            ws.set_job(tenant, id, domain::payment::JobChange::Set(kind, ws.now));
+        }
+        ws.keep();
+    };
+    world.execute(&need, set).await.expect("saved");
+    assert_eq!(world.store.wallet_things_without_job(9).await, Ok(expected(&[screening.id.0, order.id.0])));
+    let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+        assert!(ws.jobs.get(&(tenant, screening.id.0)).is_some_and(Option::is_some), "loaded with its deposit");
+        assert!(ws.jobs.get(&(tenant, order.id.0)).is_some_and(Option::is_some), "loaded by name");
+    };
+    world.execute(&need, seen).await.expect("loaded");
+}

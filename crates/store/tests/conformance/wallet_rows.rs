@@ -1,0 +1,464 @@
+//! What is saved of the wallet service is what is loaded and what is read.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use domain::chain::{Address, KeyRole, TxHash, Word};
+use domain::chain_tx::{IntentKind, IntentState, Mined, Plan, TxState};
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
+use domain::exchange::{ExchangeState, Fate, OrderFailure};
+use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId};
+use domain::ledger::AccountCode;
+use domain::money::Money;
+use domain::payment::IdSource;
+use domain::payment_request::{Asked, Received, RequestState, SenderDetails};
+use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
+use domain::screening::Screened;
+use domain::time::{Span, Timestamp};
+use domain::wallet::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
+use domain::wallet_event::{Aggregate, FailureReason};
+use store::ExecuteError;
+use store::need::{IdempotencyKey, Need};
+use store::working_set::{IdempotencyRecord, Made, SignerRow, Table, WorkingSet};
+use uuid::Uuid;
+
+use crate::wallet_world::{
+    COIN, SIGNER, attempt, chain_tx, credit, customer, movement, place, release, sender, wallet, wallet_need, word,
+};
+use crate::world::{World, tenant_need};
+
+/// Has a batch that names `need` find exactly this row.
+async fn finds<K, V>(world: &World, need: &Need, table: fn(&WorkingSet) -> &Table<K, V>, key: K, row: &V)
+where
+    K: Eq + std::hash::Hash + Clone + Sync,
+    V: Clone + PartialEq + Debug + Sync,
+{
+    world.execute(need, |ws, _| assert_eq!(table(ws).get(&key), Some(row))).await.expect("loaded");
+}
+
+pub async fn a_wallet_is_loaded_as_it_was_saved(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let bare = world.wallet(tenant, "C-1").await;
+    let mut need = wallet_need(&bare);
+    finds(&world, &need, |ws| &ws.wallets, (tenant, bare.id), &bare).await;
+    assert_eq!(world.store.wallet(tenant, bare.id).await, Ok(Some(bare.clone())));
+    assert_eq!(world.store.wallet_of_customer(tenant, "C-1", "ethereum").await, Ok(Some(bare.clone())));
+    assert_eq!(world.store.wallet_of_customer(tenant, "C-1", "other").await, Ok(None));
+
+    let at = bare.created_at + Span::mins(1);
+    let full = Wallet {
+        kyc_level: KycLevel::Enhanced,
+        state: WalletState::Blacklisted,
+        last_activity_at: at,
+        unblocked_at: Some(at),
+        block: Some(Block {
+            reason: BlockReason::SuspiciousActivity,
+            details: "\u{202e}looks \"odd\"\n".to_owned(),
+            at,
+            auto_unblock_at: Some(at + Span::hours(5)),
+            triggered_by: TriggeredBy::Automatic,
+        }),
+        blacklisting: Some(Blacklisting {
+            authority: "SBP".to_owned(),
+            reference: "R-77".to_owned(),
+            reason: "order".to_owned(),
+            effective_date: at.date(),
+            ordered_at: at,
+            at: Some(at),
+        }),
+        chain_blacklisted: true,
+        frozen_on_chain: true,
+        freeze: Some(IntentId(world.store.ids().next())),
+        follow_up: true,
+        events: 4,
+        version: 2,
+        ..bare.clone()
+    };
+    let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.wallets.put((tenant, full.id), full.clone());
+        ws.keep();
+    };
+    world.execute(&need, change).await.expect("saved");
+    need.wallets.clear();
+    need.customers.insert((tenant, customer("C-1")));
+    finds(&world, &need, |ws| &ws.wallets, (tenant, full.id), &full).await;
+    finds(&world, &need, |ws| &ws.customers, (tenant, customer("C-1")), &full.id).await;
+    assert_eq!(world.store.wallet(tenant, full.id).await, Ok(Some(full)));
+}
+
+pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let bare = world.request(&wallet).await;
+    let mut need = tenant_need(tenant);
+    need.requests.insert((tenant, bare.id));
+    need.senders.insert((tenant, bare.id));
+    finds(&world, &need, |ws| &ws.requests, (tenant, bare.id), &bare).await;
+    let mut full = bare.clone();
+    for asked in [
+        Asked::Crypto { coin: StableCoin::Usdt, minor: 5 },
+        Asked::Fiat { currency: Currency::Pkr, micros: 7_000_000_000, usdc: 25_000_000, usdt: 25_000_001 },
+    ] {
+        full.asked = asked;
+        full.purpose = Some("family".to_owned());
+        full.state = RequestState::Paid;
+        full.received = Received { usdc: 25_000_000, usdt: 1 };
+        full.paid_at = Some(full.created_at + Span::mins(3));
+        (full.late, full.wrong_asset, full.confirming) = (true, true, 2);
+        full.events += 1;
+        full.version += 1;
+        let change = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+            ws.requests.put((tenant, full.id), full.clone());
+            for name in ["Ali", "Alia"] {
+                ws.add_sender(sender(&full, name, ws.now, ids));
+                let newest = &ws.last_senders.get(&(tenant, full.id)).expect("put").details;
+                assert_eq!(newest.first_name.as_deref(), Some(name));
+            }
+            ws.keep();
+        };
+        world.execute(&need, change).await.expect("saved");
+        finds(&world, &need, |ws| &ws.requests, (tenant, full.id), &full).await;
+        assert_eq!(world.store.request(tenant, full.id).await, Ok(Some(full.clone())));
+        assert_eq!(world.store.request_by_token(&full.token).await, Ok(Some(full.clone())));
+    }
+    let said = world.store.sender_infos(tenant, full.id).await.expect("read");
+    let names: Vec<_> = said.iter().filter_map(|info| info.details.first_name.as_deref()).collect();
+    assert_eq!(names, ["Ali", "Alia", "Ali", "Alia"], "in the order in which it was said");
+    finds(&world, &need, |ws| &ws.last_senders, (tenant, full.id), &said[3]).await;
+    assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
+}
+
+fn assessment(at: Timestamp) -> Assessment {
+    Assessment {
+        result: RiskResult::Rejected,
+        score: 91,
+        checks: Check::ALL.to_vec(),
+        reason: ReasonCode::SanctionedName,
+        hold: Some(Hold::Legal),
+        list_version: "2026-11-20/ab".to_owned(),
+        policy_version: "default-1".to_owned(),
+        evidence: vec!["sample 7 \"Nobody\"".to_owned()],
+        decided_by: Some("amal".to_owned()),
+        at,
+    }
+}
+
+pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let bare = world.deposit(&wallet, Some(&request), 100, |_| {}).await;
+    let mut need = tenant_need(tenant);
+    need.deposits.insert((tenant, bare.id));
+    finds(&world, &need, |ws| &ws.deposits, (tenant, bare.id), &bare).await;
+    let (at, mut ids) = (bare.seen_at + Span::mins(1), world.store.ids());
+    let mut full = bare.clone();
+    (full.place, full.lost_at) = (None, Some(u64::from(u32::MAX)));
+    full.sender = SenderDetails {
+        first_name: Some("Ali".to_owned()),
+        last_name: Some("Example".to_owned()),
+        email: Some("ali@example.com".to_owned()),
+        phone_number: Some("+971501234567".to_owned()),
+        custodial_provider: Some("Sample Exchange".to_owned()),
+    };
+    (full.state, full.state_at, full.back_to) = (DepositState::Refunding, at, Some(DepositState::Rejected));
+    (full.pot, full.hold, full.credited_at) = (Pot::Escrow, Some(TransferId(ids.next())), Some(at));
+    (full.disputed, full.concern, full.spoiled) = (true, Some(ReasonCode::WrongAsset), true);
+    full.assessment = Some(assessment(at));
+    full.decision =
+        Some(Decision { verdict: ReviewVerdict::LegalHold, by: "amal".to_owned(), note: "seen".to_owned(), at });
+    (full.release, full.release_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(5))));
+    (full.completed_at, full.failure) = (Some(at), Some(FailureReason::ComplianceRejected));
+    full.refund = Some(Refund {
+        to: Address([8; 20]),
+        proposed_by: "amal".to_owned(),
+        screened: Screened { score: 3, evidence: None, list_version: "v".to_owned(), stale: true },
+        propose: IntentId(ids.next()),
+        proposed: true,
+        approved_by: Some("bilal".to_owned()),
+        execute: Some(IntentId(ids.next())),
+        tx: Some(TxHash(word(6))),
+    });
+    full.version = 2;
+    let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.deposits.put((tenant, full.id), full.clone());
+        ws.keep();
+    };
+    world.execute(&need, change).await.expect("saved");
+    finds(&world, &need, |ws| &ws.deposits, (tenant, full.id), &full).await;
+    assert_eq!(world.store.deposit(tenant, full.id).await, Ok(Some(full)));
+}
+
+pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let bare = world.exchange(&wallet, |_| {}).await;
+    let mut need = tenant_need(tenant);
+    need.exchanges.insert((tenant, bare.id));
+    finds(&world, &need, |ws| &ws.exchanges, (tenant, bare.id), &bare).await;
+    let (at, mut ids) = (bare.created_at + Span::mins(1), world.store.ids());
+    let mut full = bare.clone();
+    (full.rate, full.payout) = (Decimal::new(279_123_456_789, 9), Money::new(1, Currency::Pkr));
+    (full.priced_at, full.locked_until) = (Some(at), Some(at));
+    full.bank.account_number = Some("123".to_owned());
+    (full.bank.bank_code, full.bank.bic) = (Some("SCBL".to_owned()), Some("SCBLPKKX".to_owned()));
+    full.bank.bank_name = Some("Sample Bank".to_owned());
+    (full.fate, full.state, full.state_at) = (Fate::Fails, ExchangeState::Paying, at);
+    (full.debit, full.debit_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(8))));
+    (full.give_back, full.attempt) = (Some(IntentId(ids.next())), Some(AttemptId(ids.next())));
+    (full.unclear_since, full.unclear_beyond_window) = (Some(at), true);
+    (full.failure, full.came_back) = (Some(OrderFailure::RateMoved), true);
+    (full.settlement_reference, full.settled_at) = (Some("FT-1".to_owned()), Some(at));
+    (full.events, full.version) = (1, 2);
+    let tried = domain::attempt::Attempt {
+        id: full.attempt.expect("set"),
+        tenant,
+        payment: domain::ids::PaymentId(full.id.0),
+        number: 1,
+        rail: domain::rail::RailId::new("pak-raast"),
+        state: domain::attempt::AttemptState::Sending,
+        amount: full.payout,
+        created_at: at,
+        state_at: at,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        source: None,
+    };
+    let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.exchanges.put((tenant, full.id), full.clone());
+        ws.attempts.put((tenant, tried.id), tried.clone());
+        ws.keep();
+    };
+    world.execute(&need, change).await.expect("saved");
+    finds(&world, &need, |ws| &ws.exchanges, (tenant, full.id), &full).await;
+    finds(&world, &need, |ws| &ws.attempts, (tenant, tried.id), &tried).await;
+    assert_eq!(world.store.exchange(tenant, full.id).await, Ok(Some(full)));
+}
+
+pub async fn every_plan_of_an_intent_is_kept(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let deposit = world.deposit(&wallet, None, 1, |_| {}).await;
+    let (one, two) = (Word(word(1)), Word(word(2)));
+    let plans = [
+        (IntentKind::Release, Plan::Move(movement(3))),
+        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit: one, intent: two }),
+        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) }),
+        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
+        (IntentKind::SetFrozen, Plan::SetFrozen { account: wallet.address, frozen: true, case: two }),
+        (IntentKind::Blacklist(StableCoin::Usdt), Plan::Blacklist { token: Address([6; 20]), account: wallet.address }),
+        (IntentKind::Deploy, Plan::Deploy),
+    ];
+    let made = world
+        .put(tenant, |ws, ids| {
+            let made = plans.map(|(kind, plan)| {
+                let mut intent = release(&deposit, ws.now, ids);
+                (intent.kind, intent.plan) = (kind, plan);
+                intent
+            });
+            made.iter().for_each(|intent| ws.intents.put((tenant, intent.id), intent.clone()));
+            made
+        })
+        .await;
+    let ids: Vec<IntentId> = made.iter().rev().map(|intent| intent.id).collect();
+    let read = world.store.intents(tenant, &ids).await.expect("read");
+    assert!(read.iter().rev().eq(&made), "in the order asked for: {read:?}");
+    assert_eq!(world.store.intents_for(tenant, deposit.id.0).await, Ok(made.to_vec()));
+    let mut full = made[0].clone();
+    let tx = world.put(tenant, |ws, ids| chain_tx(tenant, 0, ws.now, ids)).await;
+    (full.state, full.tx) = (IntentState::Assigned, Some(tx.id));
+    (full.wallet, full.request, full.coin) = (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
+    (full.unchecked, full.tries, full.failure, full.version) = (true, 3, Some("reverted".to_owned()), 2);
+    let mut need = tenant_need(tenant);
+    need.intents.insert((tenant, full.id));
+    let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert_eq!(ws.intents.get(&(tenant, full.id)), Some(&made[0]));
+        ws.intents.put((tenant, full.id), full.clone());
+        ws.keep();
+    };
+    world.execute(&need, change).await.expect("saved");
+    finds(&world, &need, |ws| &ws.intents, (tenant, full.id), &full).await;
+}
+
+pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let bare = world
+        .put(tenant, |ws, ids| {
+            let tx = chain_tx(tenant, 0, ws.now, ids);
+            ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: 1 });
+            ws.chain_txs.put((tenant, tx.id), tx.clone());
+            tx
+        })
+        .await;
+    let mut need = tenant_need(tenant);
+    need.chain_txs.insert((tenant, bare.id));
+    need.signers.insert((tenant, SIGNER));
+    finds(&world, &need, |ws| &ws.chain_txs, (tenant, bare.id), &bare).await;
+    let mut full = bare.clone();
+    for number in 1..=3 {
+        full.attempts.push(attempt(number, 70 + u64::from(number.unsigned_abs()), full.created_at));
+        (full.state, full.cancel_wanted, full.paged) = (TxState::Broadcast, true, true);
+        full.version += 1;
+        let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+            let next = ws.signers.get(&(tenant, SIGNER)).expect("loaded").next_nonce + 1;
+            ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: next });
+            ws.chain_txs.put((tenant, full.id), full.clone());
+            ws.keep();
+        };
+        world.execute(&need, change).await.expect("saved");
+        finds(&world, &need, |ws| &ws.chain_txs, (tenant, full.id), &full).await;
+    }
+    let operator = SignerRow { role: KeyRole::Operator, next_nonce: 4 };
+    finds(&world, &need, |ws| &ws.signers, (tenant, SIGNER), &operator).await;
+    let failed = vec![IntentId(Uuid::new_v4())];
+    full.intents = [failed.as_slice(), &[IntentId(Uuid::new_v4())]].concat();
+    full.mined = Some(Mined { place: place(9), attempt: 2, succeeded: true, failed });
+    (full.settled, full.state) = (full.mined.clone(), TxState::Succeeded);
+    full.version += 1;
+    let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        ws.chain_txs.put((tenant, full.id), full.clone());
+        ws.keep();
+    };
+    world.execute(&need, change).await.expect("saved");
+    assert_eq!(world.store.chain_tx(tenant, full.id).await, Ok(Some(full.clone())));
+    for hash in full.attempts.iter().map(|attempt| attempt.hash) {
+        assert_eq!(world.store.chain_tx_by_hash(hash).await, Ok(Some((tenant, full.id))));
+    }
+    assert_eq!(world.store.chain_tx_by_hash(TxHash(word(1))).await, Ok(None));
+    let forget = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let mut forgetful = full.clone();
+        forgetful.attempts.remove(0);
+        forgetful.version += 1;
+        ws.chain_txs.put((tenant, full.id), forgetful);
+        ws.keep();
+    };
+    let refused = world.execute(&need, forget).await;
+    assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "what was signed stays: {refused:?}");
+}
+
+pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (one, two) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let code = |wallet: &Wallet| AccountCode::Wallet(wallet.id, StableCoin::Usdc);
+    world
+        .put(tenant, |ws, ids| {
+            let transfers =
+                [&one, &two].map(|wallet| credit(tenant, code(wallet), 5 * COIN, "deposit.credit", ws.now, ids));
+            ws.book(transfers.to_vec()).expect("booked");
+        })
+        .await;
+    let mut need = tenant_need(tenant);
+    need.accounts.insert((tenant, code(&one)));
+    let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert_eq!(ws.account(tenant, &code(&one)).balance().minor, 5 * COIN);
+        assert!(ws.accounts.get(&(tenant, code(&two))).is_none(), "not named, not loaded");
+        assert_eq!(ws.account(tenant, &AccountCode::External(StableCoin::Usdc)).balance().minor, -10 * COIN);
+    };
+    world.execute(&need, seen).await.expect("loaded");
+    let unseen = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+        ws.book(vec![credit(tenant, code(&two), COIN, "deposit.credit", ws.now, ids)]).expect("booked");
+        ws.keep();
+    };
+    assert_eq!(world.execute(&need, unseen).await, Err(ExecuteError::Contended), "nothing is booked blindly");
+    let [usdc, usdt] = world.store.wallet_accounts(tenant, two.id).await.expect("read");
+    assert_eq!((usdc.balance().minor, usdt.balance().minor), (5 * COIN, 0));
+    assert_eq!((usdc.code, usdt.code), (code(&two), AccountCode::Wallet(two.id, StableCoin::Usdt)));
+    assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
+}
+
+pub async fn what_an_idempotency_key_made_is_kept(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let id = Uuid::new_v4();
+    let made = [
+        Made::Wallet(WalletId(id)),
+        Made::Request(PaymentRequestId(id)),
+        Made::Exchange(ExchangeId(id)),
+        Made::Deposit(DepositId(id)),
+        Made::Delivery(EventId(id)),
+    ];
+    let key = |at: usize| (tenant, IdempotencyKey { scope: "POST".to_owned(), key: at.to_string() });
+    let need = Need { idempotency: (0..made.len()).map(key).collect::<BTreeSet<_>>(), ..tenant_need(tenant) };
+    let put = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        for (at, made) in made.into_iter().enumerate() {
+            ws.idempotency.put(key(at), IdempotencyRecord { body_hash: [3; 32], made, at: ws.now });
+        }
+        ws.keep();
+    };
+    world.execute(&need, put).await.expect("saved");
+    let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let found = (0..made.len()).map(|at| ws.idempotency.get(&key(at)).expect("loaded").made);
+        assert!(found.eq(made));
+    };
+    world.execute(&need, seen).await.expect("loaded");
+}
+
+pub async fn foreign_wallet_things_are_not_found(world: World) {
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    let wallet = world.wallet(one, "C-1").await;
+    let request = world.request(&wallet).await;
+    let deposit = world.deposit(&wallet, Some(&request), 1, |_| {}).await;
+    let order = world.exchange(&wallet, |_| {}).await;
+    let tx = world
+        .put(one, |ws, ids| {
+            let mut tx = chain_tx(one, 0, ws.now, ids);
+            tx.attempts.push(attempt(1, 71, ws.now));
+            ws.chain_txs.put((one, tx.id), tx.clone());
+            ws.add_sender(sender(&request, "Ali", ws.now, ids));
+            tx
+        })
+        .await;
+    let store = &world.store;
+    assert_eq!(store.wallet(two, wallet.id).await, Ok(None));
+    assert_eq!(store.wallet_of_customer(two, "C-1", "ethereum").await, Ok(None));
+    assert_eq!(store.request(two, request.id).await, Ok(None));
+    assert_eq!(store.sender_infos(two, request.id).await, Ok(Vec::new()));
+    assert_eq!(store.deposit(two, deposit.id).await, Ok(None));
+    assert_eq!(store.deposits_of_request(two, wallet.id, request.id).await, Ok(Vec::new()));
+    assert_eq!(store.exchange(two, order.id).await, Ok(None));
+    assert_eq!(store.chain_tx(two, tx.id).await, Ok(None));
+    assert_eq!(store.undelivered(two, Aggregate::Request(request.id)).await, Ok(Vec::new()));
+    let mut need = tenant_need(two);
+    need.wallets.insert((two, wallet.id));
+    need.customers.insert((two, customer("C-1")));
+    need.requests.insert((two, request.id));
+    need.senders.insert((two, request.id));
+    need.deposits.insert((two, deposit.id));
+    need.exchanges.insert((two, order.id));
+    need.chain_txs.insert((two, tx.id));
+    let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert!(ws.wallets.all().next().is_none() && ws.customers.all().next().is_none());
+        assert!(ws.requests.all().next().is_none() && ws.last_senders.all().next().is_none());
+        assert!(ws.deposits.all().next().is_none() && ws.exchanges.all().next().is_none());
+        assert!(ws.chain_txs.all().next().is_none());
+    };
+    world.execute(&need, seen).await.expect("loaded");
+    // A customer of another tenant may have the same name.
+    world.wallet(two, "C-1").await;
+}
+
+pub async fn a_command_sees_every_row_once(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (first, second) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let mut need = wallet_need(&first);
+    need.wallets.insert((tenant, second.id));
+    let seen = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+        let put = |ws: &mut WorkingSet, wallet: &Wallet, events| {
+            ws.wallets.put((tenant, wallet.id), Wallet { events, ..wallet.clone() });
+        };
+        put(ws, &first, 1);
+        ws.keep();
+        put(ws, &first, 2);
+        put(ws, &wallet(tenant, "C-3", ws.now, ids), 3);
+        let mut events: Vec<i64> = ws.wallets.all().map(|(_, wallet)| wallet.events).collect();
+        events.sort_unstable();
+        assert_eq!(events, [0, 2, 3]);
+        ws.discard();
+        assert_eq!(ws.wallets.all().count(), 2);
+        ws.wallets = Table::default();
+    };
+    world.execute(&need, seen).await.expect("loaded");
+    assert_eq!(world.store.wallet(tenant, second.id).await.map(|it| it.map(|it: Wallet| it.events)), Ok(Some(0)));
+}
