@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::ids::{PaymentId, TenantId};
+use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
 use domain::rail::{RailReport, Reports};
 use domain::time::{Span, Timestamp};
@@ -11,7 +11,8 @@ use futures_util::future::join_all;
 
 use super::{Stop, Workers};
 use crate::batcher::EngineError;
-use crate::command::{Action, Command, PaymentAction};
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
@@ -173,16 +174,44 @@ impl Workers {
             return true;
         };
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
+        match self.apply(tenant, payment, action).await {
+            Some(Outcome::Refused(Refused::NotFound)) if self.world.wallet.is_some() => {
+                self.take_payout_report(tenant, payment, report).await
+            }
+            taken => taken.is_some(),
+        }
+    }
+
+    /// Applies a report about an attempt that pays no payment out, but an exchange order.
+    async fn take_payout_report(&self, tenant: TenantId, payment: PaymentId, report: &RailReport) -> bool {
+        let order = match self.store.exchange(tenant, ExchangeId(payment.0)).await {
+            Ok(Some(order)) => order,
+            Ok(None) => return true,
+            Err(error) => {
+                tracing::warn!(%error, order = %payment, "the order of a report cannot be read now");
+                return false;
+            }
+        };
+        let action = Action::Exchange(OrderKey::of(&order), ExchangeAction::Report(report.clone()));
+        match self.apply(tenant, payment, action).await {
+            // It belongs to other things by now than were read: once more.
+            Some(Outcome::Refused(Refused::Moved)) | None => false,
+            Some(_) => true,
+        }
+    }
+
+    /// What came of a report's command; `None` where it must come again.
+    async fn apply(&self, tenant: TenantId, payment: PaymentId, action: Action) -> Option<Outcome> {
         match self.engine.execute(Command { tenant, action }).await {
-            Ok(_) => true,
+            Ok(outcome) => Some(outcome),
             Err(EngineError::Internal) => {
                 // It would panic again: it is logged, counted, and not allowed to hold up every report behind it.
                 tracing::error!(%payment, "a report could not be applied");
-                true
+                Some(Outcome::Panicked)
             }
             Err(error) => {
                 tracing::warn!(%payment, %error, "a report was not taken; it will be fetched again");
-                false
+                None
             }
         }
     }

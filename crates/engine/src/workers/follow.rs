@@ -13,12 +13,16 @@ use futures_util::future::join_all;
 use store::{Page, StoreError};
 
 use super::Workers;
+use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::{Followed, RequestAction, WalletAction};
 use crate::command::{Action, Outcome};
 use crate::world::WalletWorld;
 
-/// Requests, orders or deposits that are looked at at once.
+/// A wallet has fewer open orders: each has reserved some of its coins.
+const ORDERS_MAX: usize = 10_000;
+/// Requests or deposits that are looked at at once.
 const AT_ONCE: u32 = 100;
 
 impl Workers {
@@ -42,6 +46,9 @@ impl Workers {
             false
         });
         let chain_ready = wallet.state == WalletState::Pending && controller_is_there(wallets, wallet.controller).await;
+        if wallet.state == WalletState::Pending && !chain_ready {
+            self.report(job.tenant, job.subject, Action::Chain(ChainAction::Deploy)).await;
+        }
         let tokens = blacklist_tokens(wallets, wallet.tenant);
         let id = wallet.id;
         let followed = Followed { fence: job.fence, seen: wallet, in_line, chain_ready, tokens };
@@ -55,7 +62,7 @@ impl Workers {
             WalletState::Blacklisted => self.cancel_requests(wallet).await?,
             WalletState::Pending | WalletState::Active | WalletState::Blocked => true,
         };
-        Ok(requests && self.move_deposits(wallet).await?)
+        Ok(requests && self.call_off_orders(wallet).await? && self.move_deposits(wallet).await?)
     }
 
     async fn cancel_requests(&self, wallet: &Wallet) -> Result<bool, StoreError> {
@@ -75,6 +82,18 @@ impl Workers {
                 return Ok(true);
             }
         }
+    }
+
+    async fn call_off_orders(&self, wallet: &Wallet) -> Result<bool, StoreError> {
+        if !wallet.state.is_frozen() {
+            return Ok(true);
+        }
+        let open = self.store.open_exchanges(wallet.tenant, wallet.id, ORDERS_MAX).await?;
+        let told = join_all(open.iter().map(|order| {
+            let action = Action::Exchange(OrderKey::of(order), ExchangeAction::WalletChanged);
+            self.report(wallet.tenant, order.id.0, action)
+        }));
+        Ok(told.await.iter().all(Option::is_some))
     }
 
     /// Deposits that move with the wallet's state.

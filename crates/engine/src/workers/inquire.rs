@@ -1,41 +1,82 @@
-//! Asks rails what became of payments whose outcome is not known yet.
+//! Asks rails what became of pay-outs whose outcome is not known yet.
 
 use std::collections::BTreeMap;
 
 use domain::attempt::{Attempt, AttemptState};
-use domain::ids::PaymentId;
+use domain::ids::{ExchangeId, PaymentId};
 use domain::job::Job;
 use domain::rail::{Inquiry, InquiryAnswer, RailId};
 use futures_util::future::join_all;
 use tracing::Instrument as _;
 
 use super::Workers;
-use super::instruction::instruction;
-use crate::command::PaymentAction;
+use super::instruction::{instruction, order_instruction};
+use super::submit::Payees;
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
 /// Most attempts that one inquiry asks about.
 const INQUIRY_MAX: usize = 100;
 
+/// An attempt that is to be asked about.
+pub(super) struct Ask {
+    /// The job that wants to know.
+    pub(super) job: Job,
+    /// The attempt.
+    pub(super) attempt: Attempt,
+    /// The order that it pays out; `None` = a payment.
+    pub(super) order: Option<OrderKey>,
+}
+
+impl Ask {
+    /// What is told of the answer.
+    fn told(&self, answer: InquiryAnswer) -> Action {
+        let (attempt, fence) = (self.attempt.id, self.job.fence);
+        match &self.order {
+            Some(key) => Action::Exchange(key.clone(), ExchangeAction::Inquired { attempt, fence, answer }),
+            None => Action::Payment(self.attempt.payment, PaymentAction::Inquired { attempt, fence, answer }),
+        }
+    }
+}
+
 impl Workers {
     /// Works off leased `inquire` jobs.
     pub(super) async fn inquire(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
-            match self.store.attempts(job.tenant, PaymentId(job.subject)).await {
-                Ok(attempts) => asks.extend(attempts.into_iter().next_back().map(|attempt| (job, attempt))),
-                Err(error) => tracing::warn!(%error, "attempts cannot be read now; the lease will run out"),
-            }
+            asks.extend(self.newest_attempt(&job).await.map(|attempt| Ask { job, attempt, order: None }));
         }
         self.ask_about(asks).await;
     }
 
+    /// Works off leased `inquire_payout` jobs.
+    pub(super) async fn inquire_payouts(&self, jobs: Vec<Job>) {
+        let mut asks = Vec::new();
+        for job in jobs {
+            let Some(order) = self.exchange_of(&job).await else { continue };
+            let order = Some(OrderKey::of(&order));
+            asks.extend(self.newest_attempt(&job).await.map(|attempt| Ask { job, attempt, order }));
+        }
+        self.ask_about(asks).await;
+    }
+
+    async fn newest_attempt(&self, job: &Job) -> Option<Attempt> {
+        match self.store.attempts(job.tenant, PaymentId(job.subject)).await {
+            Ok(attempts) => attempts.into_iter().next_back(),
+            Err(error) => {
+                tracing::warn!(%error, "attempts cannot be read now; the lease will run out");
+                None
+            }
+        }
+    }
+
     /// Asks about attempts, rail by rail.
-    pub(super) async fn ask_about(&self, asks: Vec<(Job, Attempt)>) {
-        let mut by_rail: BTreeMap<RailId, Vec<(Job, Attempt)>> = BTreeMap::new();
-        for (job, attempt) in asks {
-            by_rail.entry(attempt.rail.clone()).or_default().push((job, attempt));
+    pub(super) async fn ask_about(&self, asks: Vec<Ask>) {
+        let mut by_rail: BTreeMap<RailId, Vec<Ask>> = BTreeMap::new();
+        for ask in asks {
+            by_rail.entry(ask.attempt.rail.clone()).or_default().push(ask);
         }
         join_all(
             by_rail.iter().flat_map(|(rail, asks)| asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))),
@@ -43,13 +84,13 @@ impl Workers {
         .await;
     }
 
-    async fn ask(&self, rail: &RailId, asks: &[(Job, Attempt)]) {
+    async fn ask(&self, rail: &RailId, asks: &[Ask]) {
         if planted::is(Planted::NoInquiry) {
             return self.send_without_asking(asks).await;
         }
         let inquiries: Vec<Inquiry> = asks
             .iter()
-            .map(|(_, attempt)| Inquiry {
+            .map(|Ask { attempt, .. }| Inquiry {
                 payment: attempt.payment,
                 attempt: attempt.id,
                 created_at: attempt.created_at,
@@ -69,42 +110,52 @@ impl Workers {
         } else {
             self.health.answered(rail);
         }
-        join_all(asks.iter().zip(answers).map(|((job, attempt), answer)| self.answered(job, attempt, answer))).await;
+        join_all(asks.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer))).await;
     }
 
     /// A planted bug.
-    async fn send_without_asking(&self, asks: &[(Job, Attempt)]) {
-        for (job, attempt) in asks {
-            if let Ok(Some(record)) = self.store.payment_record(job.tenant, attempt.payment).await {
-                let message = instruction(attempt, &record, &self.world.corridors);
-                self.send(&attempt.rail, &[message]).await;
-            }
+    async fn send_without_asking(&self, asks: &[Ask]) {
+        for ask in asks {
+            self.repeat(ask).await;
         }
     }
 
-    async fn answered(&self, job: &Job, attempt: &Attempt, answer: InquiryAnswer) {
-        let unproven = matches!(attempt.state, AttemptState::Sending | AttemptState::Indeterminate);
+    async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
+        let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate);
         let again = answer == InquiryAnswer::NotFound && unproven;
-        let action = PaymentAction::Inquired { attempt: attempt.id, fence: job.fence, answer };
         // Told first: the attempt is `indeterminate` from here on, so that a repetition which certainly does not leave
         // says nothing about the first message; and whoever lost the job's fence repeats nothing.
-        if self.tell(job.tenant, attempt.payment, action).await.is_some() && again {
-            self.send_again(job, attempt).await;
+        if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some() && again {
+            self.send_again(ask).await;
         }
     }
 
     /// "Not found" is no proof that nothing was sent: the identical message goes again, to the same rail, and only if
     /// that rail declares that it recognises duplicates.
-    async fn send_again(&self, job: &Job, attempt: &Attempt) {
+    async fn send_again(&self, ask: &Ask) {
         let detects = |rail: &&domain::policy::RailConfig| rail.duplicate_detection;
-        if self.world.corridors.rail(&attempt.rail).filter(detects).is_none() {
-            return;
+        if self.world.corridors.rail(&ask.attempt.rail).filter(detects).is_some() {
+            failpoint::reach(Failpoint::BeforeSendingAgain);
+            self.repeat(ask).await;
         }
-        match self.store.payment_record(job.tenant, attempt.payment).await {
+    }
+
+    /// Sends the identical message of an attempt once more.
+    async fn repeat(&self, ask: &Ask) {
+        let (attempt, corridors) = (&ask.attempt, &self.world.corridors);
+        if let Some(key) = &ask.order {
+            let order = match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
+                Ok(Some(order)) => order,
+                Ok(None) => return tracing::error!(order = %attempt.payment, "an attempt has no order"),
+                Err(error) => return tracing::warn!(%error, "the order cannot be read now"),
+            };
+            let message = order_instruction(attempt, &order, corridors);
+            return self.send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key))).await;
+        }
+        match self.store.payment_record(ask.job.tenant, attempt.payment).await {
             Ok(Some(record)) => {
-                let message = instruction(attempt, &record, &self.world.corridors);
-                failpoint::reach(Failpoint::BeforeSendingAgain);
-                self.send(&attempt.rail, &[message]).await;
+                let message = instruction(attempt, &record, corridors);
+                self.send(&attempt.rail, &[message], Payees::Payments).await;
             }
             Ok(None) => tracing::error!(payment = %attempt.payment, "an attempt has no payment"),
             Err(error) => tracing::warn!(%error, "the payment cannot be read now"),

@@ -1,6 +1,8 @@
 //! Makes the instruction of an attempt: a pure function of what is stored, so that a repetition is identical.
 
 use domain::attempt::Attempt;
+use domain::country::Country;
+use domain::exchange::ExchangeOrder;
 use domain::order::{AccountType, Order};
 use domain::policy::Corridors;
 use domain::rail::{Instruction, InstructionParty};
@@ -31,6 +33,36 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
         creditor_bank: order.bank_name.clone(),
         purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
         remittance: remittance(order),
+    }
+}
+
+/// The instruction of an attempt at paying an exchange order out. The customer is both sides: the money goes from his
+/// wallet to his account.
+pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corridors: &Corridors) -> Instruction {
+    let corridor = corridors.corridors.get(&Country::Pak);
+    let bank = &order.bank;
+    let holder = InstructionParty {
+        name: bank.holder.clone(),
+        country: Country::Pak.alpha2().to_owned(),
+        ..InstructionParty::default()
+    };
+    Instruction {
+        rail: attempt.rail.clone(),
+        tenant: attempt.tenant,
+        payment: attempt.payment,
+        attempt: attempt.id,
+        amount: attempt.amount,
+        created_at: attempt.created_at,
+        debtor: holder.clone(),
+        creditor: holder,
+        creditor_account: bank.iban.clone().or_else(|| bank.account_number.clone()).unwrap_or_default(),
+        creditor_account_is_iban: bank.iban.is_some(),
+        creditor_account_type: "CACC",
+        creditor_bic: bank.bic.clone(),
+        creditor_local_code: bank.bank_code.clone(),
+        creditor_bank: bank.bank_name.clone().or_else(|| bank.bank_code.clone()).unwrap_or_default(),
+        purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        remittance: "self".to_owned(),
     }
 }
 

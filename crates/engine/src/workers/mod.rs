@@ -25,6 +25,7 @@ mod deliver;
 pub(crate) mod follow;
 mod inquire;
 mod instruction;
+pub(crate) mod payout;
 mod screen;
 mod submit;
 mod sweep;
@@ -33,7 +34,15 @@ mod sweep;
 pub type Stop = watch::Receiver<bool>;
 
 /// The kinds of jobs that the wallet service has beside those of people.
-const WALLET_JOBS: [JobKind; 4] = [JobKind::Screen, JobKind::WalletTimer, JobKind::ExpireRequest, JobKind::Deliver];
+const WALLET_JOBS: [JobKind; 7] = [
+    JobKind::Screen,
+    JobKind::WalletTimer,
+    JobKind::ExpireRequest,
+    JobKind::Exchange,
+    JobKind::Payout,
+    JobKind::InquirePayout,
+    JobKind::Deliver,
+];
 
 /// What every worker needs.
 pub struct Workers {
@@ -79,6 +88,9 @@ impl Workers {
             (JobKind::Screen, Some(wallets)) => self.screen(wallets, jobs).await,
             (JobKind::WalletTimer, Some(wallets)) => self.follow(wallets, jobs).await,
             (JobKind::ExpireRequest, Some(_)) => self.expire_requests(jobs).await,
+            (JobKind::Exchange, Some(_)) => self.time_orders(jobs).await,
+            (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,
+            (JobKind::InquirePayout, Some(_)) => self.inquire_payouts(jobs).await,
             (JobKind::Deliver, Some(wallets)) => self.deliver(wallets, jobs).await,
             // People's work, and the wallet service's where it is not offered.
             _ => {}

@@ -15,8 +15,10 @@ use store::Record;
 use tracing::Instrument as _;
 
 use super::Workers;
+use super::inquire::Ask;
 use super::instruction::instruction;
-use crate::command::{Outcome, PaymentAction};
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, Outcome, PaymentAction};
 use crate::decide::payment::ROUTE_DELAY;
 use crate::failpoint::{self, Failpoint};
 use crate::payments::check::wanted;
@@ -33,6 +35,30 @@ enum Plan {
     Nothing,
 }
 
+/// What the instructions of one message pay out.
+#[derive(Clone, Copy)]
+pub(super) enum Payees<'a> {
+    /// Payments.
+    Payments,
+    /// Exchange orders, in the order of the instructions.
+    Orders(&'a [OrderKey]),
+}
+
+impl Payees<'_> {
+    /// What is told of the answer to instruction number `at`.
+    fn told(self, at: usize, sent: &Instruction, answer: Submission) -> Action {
+        let attempt = sent.attempt;
+        let order = match self {
+            Payees::Payments => None,
+            Payees::Orders(keys) => keys.get(at),
+        };
+        match order {
+            Some(key) => Action::Exchange(key.clone(), ExchangeAction::Submitted { attempt, answer }),
+            None => Action::Payment(sent.payment, PaymentAction::Submitted { attempt, answer }),
+        }
+    }
+}
+
 impl Workers {
     /// Works off leased `submit` jobs.
     pub(super) async fn submit(&self, jobs: Vec<Job>) {
@@ -44,7 +70,7 @@ impl Workers {
             let Some(record) = records.get(&(job.tenant, PaymentId(job.subject))) else { continue };
             match self.plan(&job, record).await {
                 Plan::Send(rail) => sends.entry(rail).or_default().push((job, record.clone())),
-                Plan::Ask(attempt) => asks.push((job, *attempt)),
+                Plan::Ask(attempt) => asks.push(Ask { job, attempt: *attempt, order: None }),
                 Plan::Tell(action) => tells.push((job, action)),
                 Plan::Nothing => {}
             }
@@ -146,11 +172,11 @@ impl Workers {
         });
         let instructions: Vec<Instruction> = join_all(begun).await.into_iter().flatten().collect();
         let messages = instructions.chunks(usize::from(config.max_batch.max(1)));
-        join_all(messages.map(|message| self.send(&rail, message))).await;
+        join_all(messages.map(|message| self.send(&rail, message, Payees::Payments))).await;
     }
 
     /// One message to a rail, and its answers to the engine.
-    pub(super) async fn send(&self, rail: &RailId, message: &[Instruction]) {
+    pub(super) async fn send(&self, rail: &RailId, message: &[Instruction], payees: Payees<'_>) {
         failpoint::reach(Failpoint::BeforeCall);
         let answers = match self.world.rails.get(rail) {
             Some(connected) => {
@@ -166,10 +192,11 @@ impl Workers {
         } else {
             self.health.answered(rail);
         }
-        let telling = message.iter().zip(answers).map(|(sent, answer)| {
-            let action = PaymentAction::Submitted { attempt: sent.attempt, answer };
-            self.tell(sent.tenant, sent.payment, action)
-        });
+        let telling = message
+            .iter()
+            .zip(answers)
+            .enumerate()
+            .map(|(at, (sent, answer))| self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer)));
         join_all(telling).await;
         failpoint::reach(Failpoint::AfterAnswers);
     }

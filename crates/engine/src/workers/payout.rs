@@ -1,0 +1,148 @@
+//! Exchange orders: their time-outs, and their pay-outs, which go the way of payments.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::attempt::Attempt;
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::{ExchangeId, PaymentId};
+use domain::job::Job;
+use domain::payment::report::NOT_SENT;
+use domain::policy::RailConfig;
+use domain::rail::{Instruction, RailId};
+use domain::route::{self, Choice, Wanted};
+use futures_util::future::join_all;
+
+use super::Workers;
+use super::inquire::Ask;
+use super::instruction::order_instruction;
+use super::submit::Payees;
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, Outcome};
+use crate::decide::payment::ROUTE_DELAY;
+
+/// What is to be done with one leased order.
+enum Plan {
+    /// Pay it over this rail, at this rate if it is not priced yet.
+    Send(RailId, Decimal),
+    /// It was sent before and nobody knows what came of it: ask first.
+    Ask(Box<Attempt>),
+    /// Tell the engine.
+    Tell(ExchangeAction),
+    /// Nothing: the job is out of date, or something cannot be read now.
+    Nothing,
+}
+
+/// What a pay-out asks of a rail.
+pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
+    Wanted {
+        country: Country::Pak,
+        amount: order.payout,
+        bank: order.bank.bic.as_deref().and_then(|bic| bic.get(..4)),
+        order: None,
+        default_local_code: false,
+    }
+}
+
+impl Workers {
+    /// Works off leased `exchange` jobs: orders whose time may have run out.
+    pub(super) async fn time_orders(&self, jobs: Vec<Job>) {
+        join_all(jobs.iter().map(|job| async move {
+            let Some(order) = self.exchange_of(job).await else { return };
+            let action = ExchangeAction::TimePassed { fence: job.fence };
+            self.report(job.tenant, job.subject, Action::Exchange(OrderKey::of(&order), action)).await;
+        }))
+        .await;
+    }
+
+    /// The order of a job; `None` where it cannot be read now. Its lease brings it back.
+    pub(super) async fn exchange_of(&self, job: &Job) -> Option<ExchangeOrder> {
+        match self.store.exchange(job.tenant, ExchangeId(job.subject)).await {
+            Ok(order) => order,
+            Err(error) => {
+                tracing::warn!(%error, order = %job.subject, "an order cannot be read now; its lease will run out");
+                None
+            }
+        }
+    }
+
+    /// Works off leased `payout` jobs.
+    pub(super) async fn pay_orders(&self, jobs: Vec<Job>) {
+        let mut sends: BTreeMap<RailId, Vec<(Job, ExchangeOrder, Decimal)>> = BTreeMap::new();
+        let (mut tells, mut asks) = (Vec::new(), Vec::new());
+        for job in jobs {
+            let Some(order) = self.exchange_of(&job).await else { continue };
+            match self.plan_payout(&job, &order).await {
+                Plan::Send(rail, mid) => sends.entry(rail).or_default().push((job, order, mid)),
+                Plan::Ask(attempt) => {
+                    asks.push(Ask { job, attempt: *attempt, order: Some(OrderKey::of(&order)) });
+                }
+                Plan::Tell(action) => tells.push((job, Action::Exchange(OrderKey::of(&order), action))),
+                Plan::Nothing => {}
+            }
+        }
+        let telling = tells.into_iter().map(|(job, action)| self.report(job.tenant, job.subject, action));
+        let sending = sends.into_iter().map(|(rail, orders)| self.pay_over(rail, orders));
+        tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
+    }
+
+    async fn plan_payout(&self, job: &Job, order: &ExchangeOrder) -> Plan {
+        let attempts = match self.store.attempts(job.tenant, PaymentId(order.id.0)).await {
+            Ok(attempts) => attempts,
+            Err(error) => {
+                tracing::warn!(%error, order = %order.id, "attempts cannot be read now");
+                return Plan::Nothing;
+            }
+        };
+        if let Some(attempt) = attempts.iter().find(|attempt| !attempt.state.is_refused()) {
+            return Plan::Ask(Box::new(attempt.clone()));
+        }
+        if order.state != ExchangeState::Debited {
+            return Plan::Nothing;
+        }
+        let (fence, now) = (job.fence, self.clock().now());
+        let put_off = |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
+        // A locked order keeps its rate: the present one is not asked for.
+        let mid = match order.locked_until {
+            Some(_) => Some(order.quoted_rate),
+            None => self.world.rates.mid(order.coin.currency(), Currency::Pkr).map(|mid| mid.rate),
+        };
+        let Some(mid) = mid else { return put_off(true) };
+        // A rail that could not be reached has refused nothing: its health decides when it is tried again.
+        let refused: BTreeSet<RailId> = attempts
+            .iter()
+            .filter(|attempt| attempt.reason.as_deref() != Some(NOT_SENT))
+            .map(|attempt| attempt.rail.clone())
+            .collect();
+        let corridors = &self.world.corridors;
+        let wanted = wanted(order);
+        match route::choose(corridors, &wanted, &refused, &self.health.unhealthy(now), now) {
+            Choice::Take(rail) => Plan::Send(rail.id.clone(), mid),
+            Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
+            Choice::Never => Plan::Tell(ExchangeAction::NoRoute { fence }),
+        }
+    }
+
+    /// Saves an attempt for each order, then sends them in messages of the rail's size.
+    async fn pay_over(&self, rail: RailId, orders: Vec<(Job, ExchangeOrder, Decimal)>) {
+        let most = self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
+        let begun = orders.into_iter().map(|(job, order, mid)| {
+            let (key, rail) = (OrderKey::of(&order), rail.clone());
+            async move {
+                let action = ExchangeAction::BeginPayout { fence: job.fence, rail, mid };
+                match self.report(job.tenant, job.subject, Action::Exchange(key.clone(), action)).await {
+                    Some(Outcome::Began(attempt)) => {
+                        Some((order_instruction(&attempt, &order, &self.world.corridors), key))
+                    }
+                    _ => None,
+                }
+            }
+        });
+        let begun = join_all(begun).await.into_iter().flatten();
+        let (instructions, keys): (Vec<Instruction>, Vec<OrderKey>) = begun.unzip();
+        let messages = instructions.chunks(usize::from(most)).zip(keys.chunks(usize::from(most)));
+        join_all(messages.map(|(message, keys)| self.send(&rail, message, Payees::Orders(keys)))).await;
+    }
+}
