@@ -15,5 +15,6 @@ pub mod health;
 mod measure;
 pub mod payments;
 pub mod planted;
+pub mod wallets;
 pub mod workers;
 pub mod world;

@@ -109,6 +109,13 @@ impl Store {
         Box::new(KeyedIds::new(codec, clock, entropy, Arc::clone(&self.inner.last_id)))
     }
 
+    /// Random bytes that nobody can guess, from the store's own source.
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.inner.options.entropy.fill(&mut bytes);
+        bytes
+    }
+
     /// Loads what `need` names, lets `decide` work on it, and saves what it kept, all in one transaction.
     ///
     /// `decide` runs again on fresh rows after a serialization failure or a conflict; what it filled in before is void.

@@ -1,0 +1,89 @@
+//! Block, unblock, blacklist.
+
+use domain::currency::StableCoin;
+use domain::ids::WalletId;
+use domain::time::Span;
+use domain::wallet::{BlacklistOrder, BlockOrder, Wallet, WalletState};
+
+use super::{Caller, Denied, Reply, Wallets};
+use crate::command::wallets::WalletAction;
+use crate::command::{Action, Idempotency};
+use crate::workers::follow::blacklist_tokens;
+
+/// How long the answer to a blacklist waits for the chain (`decisions.md`, "usdc_contract_blacklist_applied").
+const CHAIN_WAIT: Span = Span::secs(10);
+/// How often the chain is asked meanwhile.
+const CHAIN_ASK: Span = Span::millis(250);
+
+impl Wallets {
+    /// Blocks a wallet.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 as `domain::wallet` has it.
+    pub async fn block(
+        &self,
+        caller: &Caller,
+        id: WalletId,
+        order: BlockOrder,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Wallet>, Denied> {
+        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block(order, idempotency))).await
+    }
+
+    /// Unblocks a wallet.
+    ///
+    /// # Errors
+    /// As [`Wallets::block`].
+    pub async fn unblock(
+        &self,
+        caller: &Caller,
+        id: WalletId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Wallet>, Denied> {
+        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock(idempotency))).await
+    }
+
+    /// Passes a regulator's order on. Whether USDC's contract has the address on its blacklist is what the chain shows
+    /// when this answers; where our keys can put it there, the answer waits for that for a while.
+    ///
+    /// # Errors
+    /// As [`Wallets::block`].
+    pub async fn blacklist(
+        &self,
+        caller: &Caller,
+        id: WalletId,
+        order: BlacklistOrder,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Wallet>, Denied> {
+        let tokens = blacklist_tokens(self.offered()?, caller.tenant);
+        let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
+        let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, idempotency });
+        let mut reply = self.changed_wallet(caller, action).await?;
+        let wait = if ours && reply.made.state == WalletState::Blacklisted { CHAIN_WAIT } else { Span(0) };
+        if let Some(shown) = self.shown_on_chain(&reply.made, wait).await? {
+            reply.made.chain_blacklisted = shown;
+        }
+        Ok(reply)
+    }
+
+    /// What `isBlacklisted` shows, as soon as it is true or when the time is up; `None` = the chain does not answer.
+    async fn shown_on_chain(&self, wallet: &Wallet, wait: Span) -> Result<Option<bool>, Denied> {
+        let wallets = self.offered()?;
+        let Some(token) = wallets.config.token(StableCoin::Usdc) else { return Ok(None) };
+        let clock = &self.world.wall_clock;
+        let until = clock.now() + wait;
+        loop {
+            let shown = match wallets.chain.is_blacklisted(token, wallet.address).await {
+                Ok(shown) => Some(shown),
+                Err(error) => {
+                    tracing::warn!(%error, "the chain cannot be asked for a blacklist now");
+                    None
+                }
+            };
+            if shown == Some(true) || clock.now() >= until {
+                return Ok(shown);
+            }
+            clock.sleep_until(clock.now() + CHAIN_ASK).await;
+        }
+    }
+}

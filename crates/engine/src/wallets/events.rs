@@ -1,0 +1,86 @@
+//! The log of wallet events, and their deliveries.
+
+use domain::delivery::DeliveryAttempt;
+use domain::ids::EventId;
+use domain::wallet_event::WalletEventEntry;
+use store::working_set::Made;
+
+use super::{Caller, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use crate::batcher::EngineError;
+use crate::command::wallets::{DeliveryAction, DeliveryRef};
+use crate::command::{Action, Idempotency, Outcome};
+
+const FIELD: &str = "event_id";
+
+impl Wallets {
+    /// Events behind `after`, in order, at most `limit` (GET events).
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn events_after(
+        &self,
+        caller: &Caller,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<WalletEventEntry>, Denied> {
+        Ok(self.store.wallet_events_after(caller.tenant, after, limit).await?)
+    }
+
+    /// The body of an event's webhook: the same bytes at every try.
+    ///
+    /// # Errors
+    /// [`Denied::NotOffered`]
+    pub fn envelope(&self, event: &WalletEventEntry) -> Result<Vec<u8>, Denied> {
+        Ok((self.offered()?.envelope)(event))
+    }
+
+    /// A page of deliveries, those of the newest events first.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn deliveries(
+        &self,
+        caller: &Caller,
+        filter: &DeliveryFilter,
+        page: Page,
+    ) -> Result<Listed<DeliveryRecord>, Denied> {
+        Ok(self.store.deliveries(caller.tenant, filter, page).await?)
+    }
+
+    /// One delivery with all its tries.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find_delivery(
+        &self,
+        caller: &Caller,
+        event: EventId,
+    ) -> Result<(DeliveryRecord, Vec<DeliveryAttempt>), Denied> {
+        let record = self.own_delivery(caller, event).await?;
+        Ok((record, self.store.delivery_attempts(caller.tenant, event).await?))
+    }
+
+    async fn own_delivery(&self, caller: &Caller, event: EventId) -> Result<DeliveryRecord, Denied> {
+        self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))
+    }
+
+    /// Has an event delivered, again or after all.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn redeliver(
+        &self,
+        caller: &Caller,
+        event: EventId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<DeliveryRecord>, Denied> {
+        let record = self.own_delivery(caller, event).await?;
+        let action = Action::Delivery(DeliveryRef::of(&record.delivery), DeliveryAction::Replay(idempotency));
+        let replayed = match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
+            Outcome::Done => false,
+            Outcome::Replayed(Made::Delivery(_)) => true,
+            _ => return Err(Denied::Engine(EngineError::Internal)),
+        };
+        Ok(Reply { made: self.own_delivery(caller, event).await?, replayed })
+    }
+}

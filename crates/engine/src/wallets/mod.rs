@@ -1,0 +1,157 @@
+//! The wallet service as the HTTP room uses it: wallets, payment requests, exchanges, reviews, events and deliveries.
+//!
+//! Everything that needs no row is found out here before the command is built: rates, contracts, what the chain says.
+//! What changes state is left to the engine.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::chain::{Address, SignFault};
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::fault::Fault;
+use domain::ids::{TenantId, WalletId};
+use domain::time::Span;
+use store::{Store, StoreError};
+
+pub use crate::payments::{Caller, Reply};
+pub use store::{DeliveryFilter, DeliveryRecord, Listed, Page, Permits, Tenant, Transaction, TransactionKind, Webhook};
+
+use crate::batcher::{Engine, EngineError};
+use crate::command::{Action, Command, Outcome, Refused};
+use crate::world::{WalletWorld, World};
+
+mod control;
+mod events;
+mod pay_page;
+mod provision;
+mod requests;
+mod reviews;
+
+pub use pay_page::{Arrival, PayPage};
+pub use provision::{Held, NewCustomer};
+pub use requests::NewRequestAsked;
+pub use reviews::ReviewAsked;
+
+/// The oldest rate that a value is told from.
+const RATE_AGE_MAX: Span = Span::hours(24);
+
+/// Why a request was not served.
+#[derive(Debug, thiserror::Error)]
+pub enum Denied {
+    /// The installation offers no wallets.
+    #[error("the wallet service is not offered")]
+    NotOffered,
+    /// A field's value is not one that is known here.
+    #[error("invalid field: {0:?}")]
+    Invalid(Fault),
+    /// What a field names is not there, or not this tenant's.
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// There is no rate, or it is too old.
+    #[error("no current rate from {} to {}", .0.code(), .1.code())]
+    RateUnavailable(Currency, Currency),
+    /// The tenant's keys are not there.
+    #[error(transparent)]
+    Keys(#[from] SignFault),
+    /// The decision was no.
+    #[error(transparent)]
+    Refused(Refused),
+    /// No decision was made, or it is not known.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Reading failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The wallet service. Cheap to clone.
+#[derive(Clone)]
+pub struct Wallets {
+    store: Store,
+    engine: Engine,
+    world: Arc<World>,
+    /// Controllers that are known to be on the chain: they never go away again.
+    deployed: Arc<Mutex<BTreeSet<Address>>>,
+}
+
+impl Wallets {
+    /// The service over its engine.
+    pub fn new(store: Store, engine: Engine, world: Arc<World>) -> Wallets {
+        Wallets { store, engine, world, deployed: Arc::default() }
+    }
+
+    /// The store, for reads that have no rules of their own.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The engine, for following its commits.
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Configuration and ports.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// What the wallet service is configured with.
+    ///
+    /// # Errors
+    /// [`Denied::NotOffered`]
+    pub fn offered(&self) -> Result<&WalletWorld, Denied> {
+        self.world.wallet.as_ref().ok_or(Denied::NotOffered)
+    }
+
+    /// The mid-market rate of a coin in a currency, if there is a current one.
+    pub fn mid(&self, coin: StableCoin, currency: Currency) -> Option<Decimal> {
+        let now = self.world.clock.now();
+        let mid = self.world.rates.mid(coin.currency(), currency)?;
+        Some(mid.rate).filter(|rate| rate.is_positive() && now - mid.as_of <= RATE_AGE_MAX)
+    }
+
+    /// Draws up to `want` permits of a tenant's window of calls, of which there are `limit` (`decisions.md`, "Rate
+    /// limits").
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn draw_permits(
+        &self,
+        tenant: TenantId,
+        group: &str,
+        began_at: domain::time::Timestamp,
+        want: u32,
+        limit: u32,
+    ) -> Result<Permits, Denied> {
+        Ok(self.store.draw_permits(tenant, group, began_at, want, limit).await?)
+    }
+
+    /// A wallet of the caller's, or the refusal that its absence is.
+    async fn own_wallet(&self, caller: &Caller, id: WalletId) -> Result<domain::wallet::Wallet, Denied> {
+        self.store.wallet(caller.tenant, id).await?.ok_or(Denied::NotFound("wallet_id"))
+    }
+
+    async fn run(&self, tenant: TenantId, action: Action) -> Result<Outcome, Denied> {
+        match self.engine.execute(Command { tenant, action }).await? {
+            Outcome::Refused(refused) => Err(Denied::Refused(refused)),
+            outcome => Ok(outcome),
+        }
+    }
+
+    fn is_known_deployed(&self, controller: &Address) -> bool {
+        self.deployed.lock().unwrap_or_else(PoisonError::into_inner).contains(controller)
+    }
+
+    fn note_deployed(&self, controller: Address) {
+        self.deployed.lock().unwrap_or_else(PoisonError::into_inner).insert(controller);
+    }
+}
+
+/// Makes the refusal of a thing that is not there name the field that named it.
+fn not_found_as(field: &'static str) -> impl Fn(Denied) -> Denied {
+    move |denied| match denied {
+        Denied::Refused(Refused::NotFound) => Denied::NotFound(field),
+        other => other,
+    }
+}

@@ -1,0 +1,151 @@
+//! Provisioning of wallets, and what they hold.
+
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Rounding;
+use domain::fault::Fault;
+use domain::ids::WalletId;
+use domain::money::Money;
+use domain::ports::Controller;
+use domain::wallet::{KycLevel, Provision, Wallet};
+use store::working_set::Made;
+
+use super::{Caller, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
+use crate::batcher::{EngineError, fresh_id};
+use crate::command::wallets::NewWallet;
+use crate::command::{Action, Idempotency, Outcome};
+
+/// The customer for whom a wallet is asked (POST provision).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCustomer {
+    /// The bank's own id.
+    pub customer_id: String,
+    /// E-mail address.
+    pub email: String,
+    /// E.164.
+    pub phone: String,
+    /// The API's name of a chain; the installation's where none is given.
+    pub blockchain: Option<String>,
+    /// What the bank says about the customer.
+    pub kyc_level: Option<KycLevel>,
+}
+
+/// What a wallet holds of one coin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Which coin.
+    pub coin: StableCoin,
+    /// All of it, in minor units.
+    pub minor: i64,
+    /// What no order has reserved.
+    pub available_minor: i64,
+    /// Its value in US dollars at mid; `None` = there is no rate now.
+    pub value_usd: Option<Money>,
+    /// Its value in rupees at mid; `None` = there is no rate now.
+    pub value_pkr: Option<Money>,
+}
+
+impl Wallets {
+    /// Makes a wallet (POST provision).
+    ///
+    /// # Errors
+    /// [`Denied::Invalid`] for another chain; refusals as `domain::wallet::provision` has them.
+    pub async fn provision(
+        &self,
+        caller: &Caller,
+        customer: NewCustomer,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Wallet>, Denied> {
+        let wallets = self.offered()?;
+        let chain = &wallets.config.name;
+        if customer.blockchain.as_ref().is_some_and(|asked| asked != chain) {
+            return Err(Denied::Invalid(Fault::new("blockchain", "enum", format!("must be {chain}"))));
+        }
+        let controller = wallets.contracts.controller(caller.tenant)?;
+        let provision = Provision {
+            id: WalletId(fresh_id(&self.store)),
+            tenant: caller.tenant,
+            customer_id: customer.customer_id,
+            email: customer.email,
+            phone: customer.phone,
+            blockchain: chain.clone(),
+            kyc_level: customer.kyc_level,
+            deployed: self.is_deployed(&controller).await?,
+            controller,
+        };
+        let minimum_kyc = caller.policy.wallet.minimum_kyc;
+        let action = Action::Provision(Box::new(NewWallet { provision, minimum_kyc, idempotency }));
+        self.changed_wallet(caller, action).await
+    }
+
+    /// Whether a controller is on the chain. A chain that does not answer is taken to have none: the wallet is PENDING
+    /// until it does.
+    async fn is_deployed(&self, controller: &Controller) -> Result<bool, Denied> {
+        if self.is_known_deployed(&controller.address) {
+            return Ok(true);
+        }
+        match self.offered()?.chain.is_deployed(controller.address).await {
+            Ok(true) => {
+                self.note_deployed(controller.address);
+                Ok(true)
+            }
+            Ok(false) => Ok(false),
+            Err(error) => {
+                tracing::warn!(%error, "the chain cannot be asked for a controller now");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Has a wallet made or changed.
+    pub(super) async fn changed_wallet(&self, caller: &Caller, action: Action) -> Result<Reply<Wallet>, Denied> {
+        match self.run(caller.tenant, action).await.map_err(super::not_found_as("wallet_id"))? {
+            Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
+            Outcome::Replayed(Made::Wallet(id)) => {
+                Ok(Reply { made: self.own_wallet(caller, id).await?, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// A wallet and what it holds (GET wallet).
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find(&self, caller: &Caller, id: WalletId) -> Result<(Wallet, Vec<Held>), Denied> {
+        let wallet = self.own_wallet(caller, id).await?;
+        let accounts = self.store.wallet_accounts(caller.tenant, id).await?;
+        let held = StableCoin::ALL.into_iter().zip(accounts).map(|(coin, account)| {
+            let minor = account.balance().minor;
+            Held {
+                coin,
+                minor,
+                available_minor: account.available().minor,
+                value_usd: self.value(coin, minor, Currency::Usd),
+                value_pkr: self.value(coin, minor, Currency::Pkr),
+            }
+        });
+        Ok((wallet, held.collect()))
+    }
+
+    /// What coins are worth in a currency at mid, rounded down to its minor units.
+    fn value(&self, coin: StableCoin, minor: i64, currency: Currency) -> Option<Money> {
+        let amount = Money::new(minor, coin.currency()).decimal();
+        let exact = amount.checked_mul(self.mid(coin, currency)?)?;
+        Money::exact(exact.round(currency.minor_units(), Rounding::Floor), currency)
+    }
+
+    /// A page of a wallet's history (GET transactions).
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn transactions(
+        &self,
+        caller: &Caller,
+        wallet: WalletId,
+        kind: Option<TransactionKind>,
+        page: Page,
+    ) -> Result<Listed<Transaction>, Denied> {
+        self.own_wallet(caller, wallet).await?;
+        Ok(self.store.transactions(caller.tenant, wallet, kind, page).await?)
+    }
+}

@@ -1,0 +1,129 @@
+//! Payment requests.
+
+use domain::ids::{PaymentRequestId, WalletId};
+use domain::payment_request::{AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestState};
+use store::working_set::Made;
+
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use crate::batcher::{EngineError, fresh_id};
+use crate::command::wallets::{RequestAction, WalletAction};
+use crate::command::{Action, Idempotency, Outcome};
+
+/// Random bytes of a pay link: 160 bits.
+const TOKEN_BYTES: usize = 20;
+
+/// A payment request that is asked for (POST payment-requests).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRequestAsked {
+    /// The recipient's wallet.
+    pub wallet: WalletId,
+    /// What is asked for.
+    pub amount: AmountAsked,
+    /// `purpose`
+    pub purpose: Option<String>,
+    /// `expires_in_hours`
+    pub expires_in_hours: i64,
+}
+
+impl Wallets {
+    /// Makes a payment request.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; [`Denied::RateUnavailable`] for an amount in a currency without a rate; refusals as
+    /// `domain::payment_request::create` has them.
+    pub async fn create_request(
+        &self,
+        caller: &Caller,
+        asked: NewRequestAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<PaymentRequest>, Denied> {
+        self.offered()?;
+        let amount = Asked::of(asked.amount, |coin, currency| self.mid(coin, currency));
+        let amount = amount.map_err(|refusal| match refusal {
+            AmountRefusal::Invalid(fault) => Denied::Invalid(fault),
+            AmountRefusal::NoRate(coin, currency) => Denied::RateUnavailable(coin.currency(), currency),
+        })?;
+        let new = NewRequest {
+            id: PaymentRequestId(fresh_id(&self.store)),
+            token: token(self.store.random::<TOKEN_BYTES>()),
+            asked: amount,
+            purpose: asked.purpose,
+            expires_in_hours: asked.expires_in_hours,
+        };
+        let action = Action::Wallet(asked.wallet, WalletAction::Request { new: Box::new(new), idempotency });
+        self.changed_request(caller, action, "wallet_id").await
+    }
+
+    /// Cancels one.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 where it is not ACTIVE.
+    pub async fn cancel_request(
+        &self,
+        caller: &Caller,
+        id: PaymentRequestId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<PaymentRequest>, Denied> {
+        let action = Action::Request(id, RequestAction::Cancel(idempotency));
+        self.changed_request(caller, action, "payment_request_id").await
+    }
+
+    async fn changed_request(
+        &self,
+        caller: &Caller,
+        action: Action,
+        field: &'static str,
+    ) -> Result<Reply<PaymentRequest>, Denied> {
+        match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
+            Outcome::Request(request) => Ok(Reply { made: *request, replayed: false }),
+            Outcome::Replayed(Made::Request(id)) => {
+                Ok(Reply { made: self.find_request(caller, id).await?, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// One payment request.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find_request(&self, caller: &Caller, id: PaymentRequestId) -> Result<PaymentRequest, Denied> {
+        self.store.request(caller.tenant, id).await?.ok_or(Denied::NotFound("payment_request_id"))
+    }
+
+    /// A page of a wallet's payment requests.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn list_requests(
+        &self,
+        caller: &Caller,
+        wallet: WalletId,
+        state: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<PaymentRequest>, Denied> {
+        self.own_wallet(caller, wallet).await?;
+        Ok(self.store.list_requests(caller.tenant, wallet, state, page).await?)
+    }
+}
+
+/// Lower-case hexadecimal digits.
+fn token(bytes: [u8; TOKEN_BYTES]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_160_bits_of_plain_text() {
+        let text = token([0xa5; TOKEN_BYTES]);
+        assert_eq!(text, "a5".repeat(20));
+        assert!(4 * text.len() >= 128);
+    }
+}

@@ -1,0 +1,105 @@
+//! Deposits that wait for a person, and refunds. Four eyes are the caller's business: a decision records who made it.
+
+use domain::chain::Address;
+use domain::deposit::{Deposit, ReviewVerdict};
+use domain::ids::DepositId;
+use store::working_set::Made;
+
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use crate::batcher::EngineError;
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::{Action, Idempotency, Outcome};
+
+const FIELD: &str = "transaction_id";
+
+/// What a person decided (POST reviews/{transaction_id}).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewAsked {
+    /// Which deposit.
+    pub deposit: DepositId,
+    /// What.
+    pub verdict: ReviewVerdict,
+    /// Who.
+    pub by: String,
+    /// Why.
+    pub note: String,
+}
+
+impl Wallets {
+    /// A page of the deposits that wait for a person, the longest first.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn reviews(&self, caller: &Caller, page: Page) -> Result<Listed<Deposit>, Denied> {
+        Ok(self.store.deposits_in_review(caller.tenant, page).await?)
+    }
+
+    /// One deposit.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find_deposit(&self, caller: &Caller, id: DepositId) -> Result<Deposit, Denied> {
+        self.store.deposit(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
+    }
+
+    /// A person's decision.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 and 422 as `domain::deposit` has them.
+    pub async fn decide_review(
+        &self,
+        caller: &Caller,
+        asked: ReviewAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Deposit>, Denied> {
+        let ReviewAsked { deposit, verdict, by, note } = asked;
+        let action = DepositAction::Reviewed { verdict, by, note, idempotency };
+        self.changed_deposit(caller, deposit, action).await
+    }
+
+    /// A person wants a rejected deposit given back, to an address that its sender has named.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn propose_refund(
+        &self,
+        caller: &Caller,
+        deposit: DepositId,
+        to: Address,
+        by: String,
+    ) -> Result<Reply<Deposit>, Denied> {
+        let screened = self.offered()?.addresses.screen(&to, self.world.clock.now());
+        self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
+    }
+
+    /// Another person agrees.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn approve_refund(
+        &self,
+        caller: &Caller,
+        deposit: DepositId,
+        by: String,
+    ) -> Result<Reply<Deposit>, Denied> {
+        self.changed_deposit(caller, deposit, DepositAction::ApproveRefund { by }).await
+    }
+
+    async fn changed_deposit(
+        &self,
+        caller: &Caller,
+        id: DepositId,
+        action: DepositAction,
+    ) -> Result<Reply<Deposit>, Denied> {
+        self.offered()?;
+        let deposit = self.find_deposit(caller, id).await?;
+        let named = DepositRef::of(&deposit, caller.policy.wallet.accept_late);
+        match self.run(caller.tenant, Action::Deposit(named, action)).await.map_err(not_found_as(FIELD))? {
+            Outcome::Deposit(deposit) => Ok(Reply { made: *deposit, replayed: false }),
+            Outcome::Replayed(Made::Deposit(id)) => {
+                Ok(Reply { made: self.find_deposit(caller, id).await?, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+}
