@@ -103,10 +103,11 @@ fn suffices(attempt: Result<Ran, RpcFault>) -> bool {
 }
 
 fn run_at(sight: &Sight<'_>, world: &mut World<'_>, block: &Block, tx: TxEnv) -> Result<Ran, RpcFault> {
+    let caller = tx.caller;
     run(world, &block.header, sight.chain.chain_id, tx, Checks::Question).map_err(|fault| match fault {
-        EVMError::Transaction(InvalidTransaction::LackOfFundForMaxFee { fee, balance }) => {
-            RpcFault::server(format!("insufficient funds for gas * price + value: have {balance} want {fee}"))
-        }
+        EVMError::Transaction(InvalidTransaction::LackOfFundForMaxFee { fee, balance }) => RpcFault::server(format!(
+            "insufficient funds for gas * price + value: address {caller} have {balance} want {fee}"
+        )),
         EVMError::Transaction(InvalidTransaction::CallGasCostMoreThanGasLimit { initial_gas, gas_limit }) => {
             RpcFault::server(format!("intrinsic gas too low: have {gas_limit}, want {initial_gas}"))
         }

@@ -17,7 +17,8 @@ const BLOCKS_MAX: u64 = 1_024;
 const PERCENTILES_MAX: usize = 100;
 /// Percentiles are counted in these parts of a hundredth.
 const PERCENTILE_SCALE: u64 = 1_000_000;
-const RATIO_DIGITS: usize = 6;
+/// Decimals of a ratio: more than a reader's binary fraction can hold.
+const RATIO_DIGITS: u32 = 21;
 
 pub(crate) fn gas_price(sight: &Sight<'_>) -> Value {
     wei(u128::from(sight.head().base_fee()) + u128::from(TIP))
@@ -72,7 +73,7 @@ fn percentiles(params: Params<'_>) -> Result<Option<Vec<u64>>, RpcFault> {
     let parse = |value: &Value| scaled(&value.to_string()).ok_or_else(|| invalid(value.to_string()));
     let parsed = values.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     match parsed.is_sorted() && parsed.iter().all(|percentile| *percentile <= 100 * PERCENTILE_SCALE) {
-        true => Ok(Some(parsed)),
+        true => Ok(Some(parsed).filter(|parsed| !parsed.is_empty())),
         false => Err(invalid("they rise from 0 to 100".to_owned())),
     }
 }
@@ -84,13 +85,14 @@ fn scaled(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(PERCENTILE_SCALE)?.checked_add(digits.parse().ok()?)
 }
 
-/// A fraction with six decimals, as a JSON number.
+/// A fraction as a JSON number.
 fn ratio(used: u64, limit: u64) -> Value {
-    let scaled = u128::from(used) * 1_000_000 / u128::from(limit.max(1));
-    let (whole, fraction) = (scaled / 1_000_000, scaled % 1_000_000);
+    const ONE: u128 = 10_u128.pow(RATIO_DIGITS);
+    let scaled = u128::from(used).saturating_mul(ONE) / u128::from(limit.max(1));
+    let (whole, fraction) = (scaled / ONE, scaled % ONE);
     let text = match fraction {
         0 => whole.to_string(),
-        _ => format!("{whole}.{fraction:0RATIO_DIGITS$}"),
+        _ => format!("{whole}.{fraction:0width$}", width = RATIO_DIGITS as usize),
     };
     serde_json::from_str(&text).unwrap_or_default()
 }

@@ -129,7 +129,9 @@ fn block_receipts(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, RpcFau
         Some(_) => BlockId::Hash(params.hash(0)?),
         None => params.block(0)?,
     };
-    let Some(block) = find(sight, id)? else { return Ok(Value::Null) };
+    // What waits has no receipts yet.
+    let found = if id == BlockId::Pending { None } else { find(sight, id)? };
+    let Some(block) = found else { return Ok(Value::Null) };
     Ok((0..block.body.txs.len()).filter_map(|index| show::receipt(sight, block, index)).collect())
 }
 

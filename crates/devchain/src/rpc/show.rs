@@ -94,6 +94,7 @@ pub(crate) fn tx(tx: &Tx, mined: Option<Mined<'_>>) -> Value {
     let mut shown = json!({
         "blockHash": mined.map(|(sight, block, _)| data(sight.hash(block))),
         "blockNumber": mined.map(|(_, block, _)| quantity(block.number())),
+        "blockTimestamp": mined.map(|(_, block, _)| quantity(block.header.timestamp)),
         "transactionIndex": mined.map(|(_, _, index)| length(index)),
         "hash": data(tx.hash()),
         "type": quantity(envelope.ty()),

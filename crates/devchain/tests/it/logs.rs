@@ -1,4 +1,4 @@
-//! `eth_getLogs`.
+//! `eth_getLogs`: what filters choose, which are refused, and how many entries one answer has.
 
 use devchain::alloy_primitives::{Address, B256, U256};
 use devchain::{DevChain, Options, Unsigned};

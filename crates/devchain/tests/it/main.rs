@@ -1,6 +1,7 @@
 //! The chain from outside: JSON-RPC as clients speak it, what waits and what is mined, reorganisations, the disk.
 
 mod accounts;
+mod anvil;
 mod blocks;
 mod calls;
 mod control;
