@@ -1,6 +1,7 @@
 -- The wallet service: wallets, payment requests, deposits, exchange orders, the chain, events and their delivery.
 --
--- As in the first schema: the tenant stands first in every key of a tenant's things, and last in every other index.
+-- As in the first schema: the tenant stands first in every key of a tenant's things, and not first in any other index
+-- but partial ones, which a look-up by id cannot take.
 -- What is only about one thing, and all personal data, is in its sealed `document`; columns are what is searched, what
 -- is counted and what a constraint needs. There is one chain per installation, so no key names it.
 
@@ -88,7 +89,7 @@ CREATE UNIQUE INDEX deposit_log ON deposit (tx, ordinal);
 CREATE INDEX deposit_list ON deposit (wallet, tenant, seen_at, id);
 CREATE INDEX deposit_height ON deposit (height, tenant) WHERE height IS NOT NULL;
 CREATE INDEX deposit_waiting ON deposit (height, tenant) WHERE state IN ('seen', 'suspended');
-CREATE INDEX deposit_review ON deposit (seen_at, tenant, id) WHERE state = 'in_review';
+CREATE INDEX deposit_review ON deposit (tenant, seen_at, id) WHERE state = 'in_review';
 
 CREATE TABLE exchange_order (
     tenant {{uuid}} NOT NULL,
@@ -246,6 +247,7 @@ CREATE TABLE delivery (
     PRIMARY KEY (tenant, event),
     CHECK (state <> 'delivered' OR delivered_at IS NOT NULL)
 ) {{clustered 60}};
+CREATE INDEX delivery_undelivered ON delivery (tenant, state) WHERE state <> 'delivered';
 
 CREATE TABLE delivery_attempt (
     tenant {{uuid}} NOT NULL,

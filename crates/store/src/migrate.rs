@@ -218,4 +218,19 @@ mod tests {
         let newer = [right.as_slice(), &[(3, String::new())]].concat();
         assert!(matches!(pending(&newer), Err(StoreError::Schema(_))));
     }
+
+    #[test]
+    fn what_clients_may_repeat_outlives_the_second_migration() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&MIGRATIONS[0].script(Dialect::Sqlite, Timestamp(0)));
+        apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
+        apply("INSERT INTO idempotency VALUES (x'01', 'POST /v2/quote', 'k', x'02', 'quote', x'03', 9)");
+        apply(&MIGRATIONS[1].script(Dialect::Sqlite, Timestamp(0)));
+        let count = |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
+        let kept = "SELECT COUNT(*) FROM idempotency WHERE scope = 'POST /v2/quote' AND made = x'03' AND at = 9";
+        assert_eq!(count(kept), 1);
+        assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"), 1);
+    }
 }

@@ -55,7 +55,7 @@ pub async fn verify_some(store: &Store, tenants: &[Tenant]) -> Result<Report, St
 }
 
 /// The sum of all balances of each currency, in its minor units; zero where the books are right.
-pub fn sums(accounts: &[Account]) -> BTreeMap<Currency, i64> {
+fn sums(accounts: &[Account]) -> BTreeMap<Currency, i64> {
     let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
     for account in accounts {
         let sum = sums.entry(account.code.currency()).or_default();

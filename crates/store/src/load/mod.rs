@@ -212,3 +212,43 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use domain::ids::{PaymentId, QuoteId};
+    use secrecy::SecretBox;
+
+    use super::*;
+    use crate::keyed_id::IdCodec;
+    use crate::options::Options;
+    use crate::sealed::Vault;
+
+    struct NoClock;
+
+    impl domain::ports::Clock for NoClock {
+        fn now(&self) -> Timestamp {
+            Timestamp(0)
+        }
+
+        fn sleep_until(&self, _: Timestamp) -> domain::ports::Answer<'static, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    #[test]
+    fn a_payment_asks_nothing_of_the_wallet_service() {
+        let options = Options::new(Arc::new(NoClock), SecretBox::new(Box::new([1; 32])));
+        let keys = Keys { ids: IdCodec::new(&[7; 16]), vault: Arc::new(Vault::new(&options)) };
+        let tenant = TenantId(uuid::Uuid::max());
+        let mut need = Need { tenants: BTreeSet::from([tenant]), ..Need::default() };
+        need.quotes.insert((tenant, QuoteId(tenant.0)));
+        need.payments.insert((tenant, PaymentId(tenant.0)));
+        let asked: Vec<&str> = loads(&need, &keys).iter().map(|load| load.stmt.name).collect();
+        let own = ["load.heads", "load.accounts", "load.quotes", "load.payments", "load.jobs", "load.payment_attempts"];
+        assert_eq!(asked, own);
+        assert!(loads(&Need::default(), &keys).is_empty());
+    }
+}

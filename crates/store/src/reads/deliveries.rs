@@ -47,7 +47,8 @@ static ATTEMPTS: Stmt = Stmt::written(
 );
 static COUNTS: Stmt = Stmt::written(
     "delivery.counts",
-    "SELECT d.state, COUNT(*) FROM delivery d WHERE d.tenant = $1 GROUP BY d.state ORDER BY d.state",
+    "SELECT d.state, COUNT(*) FROM delivery d WHERE d.tenant = $1 AND d.state <> 'delivered' \
+     GROUP BY d.state ORDER BY d.state",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LIST_TOTAL, &ATTEMPTS, &COUNTS];
@@ -159,11 +160,11 @@ impl Store {
         rows.iter().map(|row| rows::delivery::read_attempt(&mut row.fields(), &keys)).collect()
     }
 
-    /// How many of a tenant's deliveries are in which state.
+    /// How many of a tenant's deliveries the receiver does not have, by state.
     ///
     /// # Errors
     /// As [`Store::delivery`].
-    pub async fn delivery_counts(&self, tenant: TenantId) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
+    pub async fn undelivered_counts(&self, tenant: TenantId) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
         let rows = self.query(&COUNTS, vec![tenant.0.into()]).await?;
         let count = |row: &Row| {
             let mut fields = row.fields();

@@ -22,8 +22,11 @@ static NEXT_AT: Stmt = Stmt::written(
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
      ORDER BY j.run_at LIMIT 1",
 );
-static COUNTS: Stmt =
-    Stmt::written("job.counts", "SELECT j.kind, COUNT(*), MIN(j.run_at) FROM job j GROUP BY j.kind ORDER BY j.kind");
+static COUNTS: Stmt = Stmt::written(
+    "job.counts",
+    "SELECT j.kind, COUNT(*), CAST(SUM(CASE WHEN j.run_at <= {{now}} THEN 1 ELSE 0 END) AS BIGINT), MIN(j.run_at) \
+     FROM job j GROUP BY j.kind ORDER BY j.kind",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &NEXT_AT, &COUNTS];
 
@@ -34,6 +37,8 @@ pub struct JobCount {
     pub kind: JobKind,
     /// How many, due or not, taken or not.
     pub count: i64,
+    /// How many of them are due, taken or not.
+    pub due: i64,
     /// When the oldest of them is or was due.
     pub oldest: Timestamp,
 }
@@ -93,13 +98,14 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn job_counts(&self) -> Result<Vec<JobCount>, StoreError> {
-        let rows = self.query(&COUNTS, Vec::new()).await?;
+        let rows = self.query(&COUNTS, vec![self.now_param()]).await?;
         rows.iter()
             .map(|row| {
                 let mut fields = row.fields();
                 Ok(JobCount {
                     kind: fields.named("job kind", JobKind::parse)?,
                     count: fields.int()?,
+                    due: fields.int()?,
                     oldest: Timestamp(fields.int()?),
                 })
             })

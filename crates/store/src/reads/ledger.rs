@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::currency::Currency;
 use domain::ids::{TenantId, TransferId};
 use domain::ledger::{Account, AccountCode};
 
@@ -41,7 +42,18 @@ static LOOSE_ENDS: Stmt = Stmt::written(
      AND (p.id IS NULL OR p.kind <> 'pending' OR p.amount <> t.amount OR p.debit <> t.debit OR p.credit <> t.credit)",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS];
+// One statement, and so one instant. Accounts of vaults are many: they are added up where they stand.
+static BALANCES: Stmt = Stmt::written(
+    "ledger.balances",
+    "SELECT CAST(0 AS BIGINT), a.code, a.credits_posted - a.debits_posted FROM account a \
+     WHERE a.tenant = $1 AND a.class = 'shared' \
+     UNION ALL SELECT CAST(1 AS BIGINT), v.coin, CAST(SUM(v.balance) AS BIGINT) FROM (\
+     SELECT CASE WHEN o.code LIKE '%:USDC' THEN 'USDC' ELSE 'USDT' END AS coin, \
+     o.credits_posted - o.debits_posted AS balance FROM account o WHERE o.tenant = $1 AND o.class = 'own') v \
+     GROUP BY v.coin",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
 /// What does not add up in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +81,25 @@ impl Store {
     pub async fn accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
         let rows = self.query(&ACCOUNTS, vec![tenant.0.into()]).await?;
         rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
+    }
+
+    /// The sum of all balances of each currency, in its minor units; zero where the books are right.
+    ///
+    /// # Errors
+    /// As [`Store::accounts`].
+    pub async fn currency_sums(&self, tenant: TenantId) -> Result<BTreeMap<Currency, i64>, StoreError> {
+        let rows = self.query(&BALANCES, vec![tenant.0.into()]).await?;
+        let mut sums = BTreeMap::new();
+        for row in &rows {
+            let mut fields = row.fields();
+            let currency = match fields.flag()? {
+                false => fields.named("account", AccountCode::parse)?.currency(),
+                true => fields.named("currency", Currency::parse)?,
+            };
+            let sum: &mut i64 = sums.entry(currency).or_default();
+            *sum = sum.saturating_add(fields.int()?);
+        }
+        Ok(sums)
     }
 
     /// A tenant's transfers behind `after`, in the order in which they were made, at most `limit`.

@@ -31,6 +31,8 @@ pub async fn a_wrong_balance_is_named(world: World) {
         return;
     };
     assert_eq!(done, Ok(1));
+    let sums = world.store.currency_sums(tenant).await.expect("read");
+    assert_eq!(sums.get(&domain::currency::Currency::Usdt), Some(&1));
     let faults = world.store.verify_books(tenant).await.expect("verified");
     let [BookFault::Sums { stored, recomputed }] = faults.as_slice() else { panic!("{faults:?}") };
     assert_eq!(stored.credits_posted, recomputed.credits_posted + 1);

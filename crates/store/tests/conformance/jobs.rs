@@ -55,7 +55,13 @@ pub async fn jobs_that_are_not_due_wait(world: World) {
     put_off(&world, &payment, JobKind::Inquire, due).await;
     assert_eq!(world.store.next_job_at(&JobKind::ALL).await, Ok(Some(due)));
     assert!(world.store.lease_jobs(&JobKind::ALL, "a", LEASE, 9).await.expect("asked").is_empty());
+    let counts = async || {
+        let counts = world.store.job_counts().await.expect("counted");
+        counts.iter().map(|it| (it.kind, it.count, it.due)).collect::<Vec<_>>()
+    };
+    assert_eq!(counts().await, [(JobKind::Inquire, 1, 0)]);
     world.pass(Span::hours(2)).await;
+    assert_eq!(counts().await, [(JobKind::Inquire, 1, 1)]);
     let taken = world.store.lease_jobs(&JobKind::ALL, "a", LEASE, 9).await.expect("taken");
     assert_eq!(taken.iter().map(|job| (job.kind, job.run_at)).collect::<Vec<_>>(), [(JobKind::Inquire, due)]);
 }

@@ -223,6 +223,8 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     let codes: Vec<AccountCode> =
         world.store.accounts(tenant).await.expect("read").into_iter().map(|it| it.code).collect();
     assert!(codes.contains(&escrow) && codes.contains(&AccountCode::Treasury(StableCoin::Usdc)));
+    let sums = world.store.currency_sums(tenant).await.expect("read");
+    assert_eq!(sums, [(domain::currency::Currency::Usdc, 0)].into(), "vaults are added up with all others");
     let books = world.store.vault_books(tenant, None, 99).await.expect("read");
     let shown: Vec<_> =
         books.iter().map(|it| (it.address, it.account.balance().minor, it.account.available().minor)).collect();
