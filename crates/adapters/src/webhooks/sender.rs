@@ -52,6 +52,8 @@ pub struct SetupError(#[from] reqwest::Error);
 pub struct Sender {
     client: Client,
     reach: Reach,
+    /// The `traceparent` of what is being done now.
+    trace: Option<fn() -> Option<String>>,
 }
 
 /// What is POSTed, headers included.
@@ -106,7 +108,13 @@ impl Sender {
             .dns_resolver(std::sync::Arc::new(Guard::new(settings.reach, lookup)))
             .tls_certs_merge(settings.roots)
             .build()?;
-        Ok(Sender { client, reach: settings.reach })
+        Ok(Sender { client, reach: settings.reach, trace: None })
+    }
+
+    /// Gives messages without a trace of their own the `traceparent` that `current` tells of the try itself.
+    #[must_use]
+    pub fn traced(self, current: fn() -> Option<String>) -> Sender {
+        Sender { trace: Some(current), ..self }
     }
 
     /// POSTs exactly this to a path below `base`; `now` is what a date in `Retry-After` is measured from.
@@ -149,7 +157,7 @@ impl Sender {
             signature: signature::sign(&secrets, &id, timestamp, &message.body),
             timestamp: timestamp.to_string(),
             id,
-            traceparent: message.traceparent.clone(),
+            traceparent: message.traceparent.clone().or_else(|| self.trace.and_then(|current| current())),
             body: message.body.clone(),
         })
     }

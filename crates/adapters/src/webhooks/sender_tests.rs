@@ -82,6 +82,21 @@ async fn a_message_arrives_signed_with_its_trace_and_its_bytes() {
 }
 
 #[tokio::test]
+async fn a_message_without_a_trace_gets_that_of_the_try() {
+    const OF_THE_TRY: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let receiver = receiver().await;
+    let endpoint = endpoint(&receiver.url(), &[SECRET]);
+    let untraced = Message { traceparent: None, ..message(1) };
+    sender().deliver(&endpoint, &untraced).await;
+    let traced = sender().traced(|| Some(OF_THE_TRY.to_owned()));
+    traced.deliver(&endpoint, &untraced).await;
+    traced.deliver(&endpoint, &message(2)).await;
+    let book = receiver.book();
+    let traces: Vec<Option<&str>> = book.entries().iter().map(|entry| entry.arrival.traceparent.as_deref()).collect();
+    assert_eq!(traces, [None, Some(OF_THE_TRY), Some(TRACE)]);
+}
+
+#[tokio::test]
 async fn answers_are_judged_as_the_decisions_say() {
     let receiver = receiver().await;
     let refuse =
