@@ -12,11 +12,13 @@ const INSTALLED: &str = "contracts/node_modules/@foundry-rs";
 const BINARY: &str = "bin/anvil";
 /// What it says when it can be asked.
 const READY: &str = "Listening on ";
-/// Ends anvil when the pipe to this shell closes, which the kernel does when we are gone.
+/// Ends anvil when the pipe to this shell closes, which the kernel does when we are gone; ends itself when anvil ends.
 const SCRIPT: &str = r#"
-"$0" "$@" </dev/null &
-cat >/dev/null
-kill -KILL $!
+exec 3<&0
+"$0" "$@" </dev/null 3<&- &
+pid=$!
+(cat <&3; kill -KILL "$pid") >/dev/null 2>&1 &
+wait "$pid"
 "#;
 
 /// The binary; `None` when it is not installed, after saying on standard error (past the test runner's capture) that
