@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use domain::country::Country;
+use http_api::auth::Service;
 
 use super::failure::Failure;
 use crate::client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
@@ -31,32 +32,73 @@ pub struct ApiArgs {
 impl ApiArgs {
     /// What was given, as the client takes it.
     pub fn given(&self) -> Result<GivenCredentials, Failure> {
-        let secret_key = match (&self.secret_key, &self.secret_key_file) {
-            (Some(key), _) => Some(Secret::new(key)),
-            (None, Some(path)) => {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-                Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
-            }
-            (None, None) => None,
-        };
-        let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        Ok(GivenCredentials {
-            base_url: some(&self.base_url),
-            access_key: some(&self.access_key),
-            secret_key: secret_key.filter(|key| !key.is_empty()),
-        })
+        given(&self.base_url, &self.access_key, &self.secret_key, &self.secret_key_file)
     }
 
     /// The credentials, completed from the running sandbox.
     pub fn credentials(&self, data_dir: &DataDir) -> Result<Credentials, Failure> {
-        Ok(Credentials::find(self.given()?, data_dir)?)
+        Ok(Credentials::find(Service::Pay, self.given()?, data_dir)?)
     }
 
     /// A client with them.
     pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
         Ok(Client::new(self.credentials(data_dir)?)?)
     }
+}
+
+/// `--wallet-base-url`, `--wallet-access-key`, `--wallet-secret-key`
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection to the wallet service (default: the running sandbox)")]
+pub struct WalletApiArgs {
+    /// The wallet API's URL; tokens are made for it
+    #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
+    wallet_base_url: Option<String>,
+    /// The wallet access key
+    #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
+    wallet_access_key: Option<String>,
+    /// The wallet secret key (better: --wallet-secret-key-file or the variable; other users can see arguments)
+    #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
+    wallet_secret_key: Option<String>,
+    /// A file that holds the wallet secret key
+    #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "wallet_secret_key")]
+    wallet_secret_key_file: Option<PathBuf>,
+}
+
+impl WalletApiArgs {
+    /// A client of the wallet service.
+    pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
+        let given = given(
+            &self.wallet_base_url,
+            &self.wallet_access_key,
+            &self.wallet_secret_key,
+            &self.wallet_secret_key_file,
+        )?;
+        Ok(Client::new(Credentials::find(Service::Wallet, given, data_dir)?)?)
+    }
+}
+
+/// What was given; empty is not given.
+fn given(
+    base_url: &Option<String>,
+    access_key: &Option<String>,
+    secret_key: &Option<String>,
+    secret_key_file: &Option<PathBuf>,
+) -> Result<GivenCredentials, Failure> {
+    let secret_key = match (secret_key, secret_key_file) {
+        (Some(key), _) => Some(Secret::new(key)),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
+        }
+        (None, None) => None,
+    };
+    let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    Ok(GivenCredentials {
+        base_url: some(base_url),
+        access_key: some(access_key),
+        secret_key: secret_key.filter(|key| !key.is_empty()),
+    })
 }
 
 /// Reads `--country`: alpha-3, in either case.

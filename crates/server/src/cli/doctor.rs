@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use clap::Args;
+use http_api::auth::Service;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -187,7 +188,7 @@ fn disk_of(free_bytes: u64) -> Finding {
 
 /// Reachability, clocks and keys, as far as each can be known.
 fn service(args: &DoctorArgs, data_dir: &DataDir) -> Result<Vec<Finding>, Failure> {
-    let credentials = match Credentials::find(args.api.given()?, data_dir) {
+    let credentials = match Credentials::find(Service::Pay, args.api.given()?, data_dir) {
         Ok(credentials) => credentials,
         Err(error) => return Ok(vec![Finding::new("service", Level::Skipped, error.to_string())]),
     };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use http_api::auth::Service;
 use serde_json::json;
 
 use super::Context;
@@ -85,7 +86,8 @@ fn mint(args: &MintArgs, context: &Context) -> Result<(), Failure> {
 fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
     let given = args.api.given()?;
     // The sandbox completes what was not given; without one, less is checked.
-    let found = context.data_dir().ok().and_then(|dir| client::Credentials::find(given.clone(), &dir).ok());
+    let found =
+        context.data_dir().ok().and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
     let expected = Expected {
         now: jiff::Timestamp::now().as_second(),
         url: given.base_url.or_else(|| Some(found.as_ref()?.base_url.clone())),

@@ -45,9 +45,17 @@ impl ClientError {
         }
     }
 
+    /// The HTTP status of the refusal.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            ClientError::Refused { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
     /// From an answer with a status that is no success.
     pub fn of_answer(status: u16, body: &str) -> ClientError {
-        let detail = serde_json::from_str::<Value>(body).ok().and_then(|body| body.get("detail").cloned());
+        let detail = serde_json::from_str::<Value>(body).ok().and_then(problem_of);
         let told = match &detail {
             Some(Value::Array(faults)) => {
                 faults.iter().map(|fault| format!("\n  {}", fault_line(fault))).collect::<String>()
@@ -74,6 +82,19 @@ impl ClientError {
         let hint = if error.is_connect() { " (is the service running?)" } else { "" };
         ClientError::Unavailable { message: format!("{address}: {what}{hint}"), repeat: !error.is_connect() }
     }
+}
+
+/// What a body says went wrong: the payment service's `detail`, or the wallet service's whole body, whose code is in
+/// `error`.
+fn problem_of(mut body: Value) -> Option<Value> {
+    if let Some(detail) = body.get_mut("detail") {
+        return Some(detail.take());
+    }
+    let members = body.as_object_mut()?;
+    let code = members.remove("error").filter(Value::is_string)?;
+    members.remove("timestamp");
+    members.insert("code".to_owned(), code);
+    Some(body)
 }
 
 fn code_of(detail: &Value) -> Option<String> {
@@ -138,6 +159,12 @@ mod tests {
                 r#"{"detail":{"code":"quote_expired","message":"The quote has expired","request_id":"r-1"}}"#,
                 "refused with 400: The quote has expired (quote_expired, request_id r-1)",
                 Some("quote_expired"),
+            ),
+            (
+                409,
+                r#"{"error":"CONFLICT","message":"Not from here","details":{"current_status":"BLOCKED"},"request_id":"r-1","timestamp":"t"}"#,
+                r#"refused with 409: Not from here (CONFLICT, details {"current_status":"BLOCKED"}, request_id r-1)"#,
+                Some("CONFLICT"),
             ),
             (403, r#"{"detail":"no"}"#, "refused with 403: no", None),
             (404, "<html>\u{1b}[2J", "refused with 404: <html> [2J", None),

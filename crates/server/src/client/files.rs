@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use http_api::auth::Service;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::credentials::Credentials;
 use super::error::ClientError;
 use crate::config::Secret;
 
@@ -36,6 +38,25 @@ impl Sandbox {
     /// `{base_url}` without a trailing slash.
     pub fn base_url(&self) -> &str {
         self.base_url.trim_end_matches('/')
+    }
+
+    /// Address and keys of one of the two services.
+    pub(super) fn credentials(&self, service: Service) -> Option<Credentials> {
+        let text = |name: &str| self.others.get(name)?.as_str().map(str::to_owned);
+        Some(match service {
+            Service::Pay => Credentials {
+                service,
+                base_url: self.base_url().to_owned(),
+                access_key: self.payment_access_key.clone(),
+                secret_key: self.payment_secret_key.clone(),
+            },
+            Service::Wallet => Credentials {
+                service,
+                base_url: text("wallet_base_url")?.trim_end_matches('/').to_owned(),
+                access_key: text("wallet_access_key")?,
+                secret_key: Secret::new(text("wallet_secret_key")?),
+            },
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 
+use http_api::auth::Service;
 use http_api::server::Settings;
 
 use super::Credentials;
@@ -58,6 +59,7 @@ impl Scripted {
 
     pub fn credentials(&self) -> Credentials {
         Credentials {
+            service: Service::Pay,
             base_url: self.base_url.clone(),
             access_key: "demo-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sVb0".to_owned(),
             secret_key: Secret::new("c2VjcmV0"),

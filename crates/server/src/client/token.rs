@@ -25,7 +25,7 @@ pub fn mint(credentials: &Credentials, now: i64, ttl_s: i64, body: Option<&[u8]>
     let secret = credentials.secret_key.expose().as_bytes();
     let minter = Minter::new(&credentials.access_key, secret, &credentials.base_url);
     let issued_at = Timestamp(now.saturating_mul(1_000_000));
-    minter.token(Grant { body, ..Grant::new(issued_at, ttl_s) })
+    minter.token(Grant { body, roles: credentials.roles(), ..Grant::new(issued_at, ttl_s) })
 }
 
 /// The `hmac` claim of a body: HMAC-SHA256 in lower-case hex.

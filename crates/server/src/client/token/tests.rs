@@ -1,5 +1,6 @@
 //! Tokens that are in order, and tables of tokens that are not.
 
+use http_api::auth::Service;
 use serde_json::json;
 
 use super::*;
@@ -9,6 +10,7 @@ const URL: &str = "http://127.0.0.1:8480";
 
 fn credentials() -> Credentials {
     Credentials {
+        service: Service::Pay,
         base_url: URL.to_owned(),
         access_key: "demo-test_pay-Q1T9".to_owned(),
         secret_key: Secret::new("c2VjcmV0"),

@@ -49,6 +49,7 @@ impl Api {
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
         let credentials = Credentials {
+            service: http_api::auth::Service::Pay,
             base_url: base_url.to_owned(),
             access_key: access_key.to_owned(),
             secret_key: Secret::new(secret_key),
