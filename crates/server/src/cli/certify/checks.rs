@@ -7,10 +7,9 @@ use domain::wallet_event::WalletEventKind;
 use domain::webhook::{DeliveryAnswer, DeliveryResult};
 use futures_util::future::join_all;
 use serde::Deserialize;
-use serde_json::json;
 use uuid::Uuid;
 
-use super::samples::{self, About, Sample};
+use super::samples::{self, Sample, Whom};
 
 /// How far off a timestamp is that must be refused (the tolerance is 300 s).
 const STALE_S: i64 = 600;
@@ -163,7 +162,7 @@ pub struct Probe {
     base: String,
     secret: WebhookSecret,
     stranger: WebhookSecret,
-    about: About,
+    whom: Whom,
     /// Takes the time.
     now: fn() -> Timestamp,
     /// The first event, once it was taken, and the answer to it.
@@ -181,7 +180,7 @@ impl Probe {
         sender: Sender,
         base: &str,
         [secret, stranger]: [WebhookSecret; 2],
-        about: About,
+        whom: Whom,
         now: fn() -> Timestamp,
     ) -> Probe {
         Probe {
@@ -189,7 +188,7 @@ impl Probe {
             base: base.to_owned(),
             secret,
             stranger,
-            about,
+            whom,
             now,
             first: None,
             heard: false,
@@ -207,9 +206,7 @@ impl Probe {
             Check::Burst => self.burst().await,
             Check::Disorder => self.disorder().await,
             Check::UnknownType => {
-                let data = json!({ "wallet_id": self.about.wallet, "customer_id": self.about.customer });
-                let sample = samples::envelope("certificate-probe", "certificate.probe", &data, (self.now)());
-                self.taken(&sample, Twist::default()).await.map(drop)
+                self.taken(&samples::event_of_later(&self.whom, (self.now)()), Twist::default()).await.map(drop)
             }
             Check::UnknownMember => self.unknown_member().await,
             Check::Speed => return self.speed(),
@@ -286,23 +283,18 @@ impl Probe {
     }
 
     fn sample(&self, kind: WalletEventKind) -> Sample {
-        samples::event(kind, &self.about, (self.now)())
-    }
-
-    /// About a payment request of its own.
-    fn elsewhere(&self) -> About {
-        About { request: Uuid::new_v4().to_string(), ..self.about.clone() }
+        samples::event(kind, &self.whom, (self.now)())
     }
 
     async fn event(&mut self, kind: WalletEventKind) -> Result<(), Outcome> {
-        let mut about = self.about.clone();
+        let mut whom = self.whom.clone();
         if kind == WalletEventKind::TransactionFailed {
             // Of another payment, which comes first: nothing fails that was completed.
-            about = self.elsewhere();
-            let before = samples::event(WalletEventKind::PaymentReceived, &about, (self.now)());
+            whom = self.whom.elsewhere();
+            let before = samples::event(WalletEventKind::PaymentReceived, &whom, (self.now)());
             self.taken(&before, Twist::default()).await?;
         }
-        let sample = samples::event(kind, &about, (self.now)());
+        let sample = samples::event(kind, &whom, (self.now)());
         let answer = self.taken(&sample, Twist::default()).await?;
         self.first.get_or_insert((sample, answer));
         Ok(())
@@ -334,11 +326,11 @@ impl Probe {
     }
 
     async fn disorder(&mut self) -> Result<(), Outcome> {
-        let about = self.elsewhere();
+        let whom = self.whom.elsewhere();
         for kind in
             [WalletEventKind::TransferComplete, WalletEventKind::RiskCheckComplete, WalletEventKind::PaymentReceived]
         {
-            let sample = samples::event(kind, &about, (self.now)());
+            let sample = samples::event(kind, &whom, (self.now)());
             let taken = self.taken(&sample, Twist::default()).await;
             taken.map_err(|outcome| match outcome {
                 Outcome::Failed(why) => Outcome::Failed(format!("{}: {why}", kind.name())),
@@ -349,13 +341,8 @@ impl Probe {
     }
 
     async fn unknown_member(&mut self) -> Result<(), Outcome> {
-        let kind = WalletEventKind::PaymentReceived;
-        let mut data = samples::data(kind, &self.elsewhere(), (self.now)());
-        if let Some(members) = data.as_object_mut() {
-            members.insert("member_of_a_later_version".to_owned(), json!({ "list": [1, null] }));
-        }
-        let sample = samples::envelope(kind.segment(), kind.name(), &data, (self.now)());
-        self.taken(&sample, Twist::default()).await.map(drop)
+        let sample = samples::event(WalletEventKind::PaymentReceived, &self.whom.elsewhere(), (self.now)());
+        self.taken(&samples::with_member_of_later(sample), Twist::default()).await.map(drop)
     }
 
     fn speed(&self) -> Outcome {

@@ -11,13 +11,14 @@ use std::path::PathBuf;
 
 use adapters::webhooks::{Reach, Sender, Settings};
 use clap::Args;
+use domain::ids::{PaymentRequestId, WalletId};
 use domain::time::Timestamp;
 use indicatif::{ProgressBar, ProgressStyle};
 use uuid::Uuid;
 
 use self::checks::{Check, Probe};
 use self::report::Found;
-use self::samples::About;
+use self::samples::Whom;
 use super::Context;
 use super::api;
 use super::failure::Failure;
@@ -39,8 +40,8 @@ pub struct CertifyArgs {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// A wallet that the receiver knows [default: made up]
-    #[arg(long, value_name = "ID")]
-    wallet_id: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = wallet_id)]
+    wallet_id: Option<WalletId>,
     /// The customer of that wallet [default: made up]
     #[arg(long, value_name = "ID")]
     customer_id: Option<String>,
@@ -58,13 +59,12 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
     let sender = Sender::new(settings).map_err(Failure::usage)?;
     let (_, stranger) = webhook_secret::fresh()?;
-    let made_up = |given: &Option<String>| given.clone().unwrap_or_else(|| format!("certify-{}", Uuid::new_v4()));
-    let about = About {
-        request: Uuid::new_v4().to_string(),
-        wallet: made_up(&args.wallet_id),
-        customer: made_up(&args.customer_id),
+    let whom = Whom {
+        request: PaymentRequestId(Uuid::new_v4()),
+        wallet: args.wallet_id.unwrap_or_else(|| WalletId(Uuid::new_v4())),
+        customer: args.customer_id.clone().unwrap_or_else(|| format!("certify-{}", Uuid::new_v4())),
     };
-    let mut probe = Probe::new(sender, &args.receiver, [secrets.remove(0), stranger], about, now);
+    let mut probe = Probe::new(sender, &args.receiver, [secrets.remove(0), stranger], whom, now);
     let found = api::wait_for(examine(&mut probe, &progress_bar()))?;
     if let Some(path) = &args.junit {
         let written = std::fs::write(path, report::junit(&args.receiver, &found));
@@ -75,6 +75,10 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
         Output::Json => output::json(&report::json(&args.receiver, &found))?,
     }
     verdict(&found)
+}
+
+fn wallet_id(text: &str) -> Result<WalletId, String> {
+    WalletId::parse(text).ok_or_else(|| "must be a wallet's id, a UUID".to_owned())
 }
 
 fn now() -> Timestamp {

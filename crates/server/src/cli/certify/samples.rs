@@ -1,19 +1,38 @@
-//! Made-up events of the six kinds, with every field of the specification's table. Nobody's money is behind them.
+//! Made-up events of the six kinds, written by what writes the real ones. Nobody's money is behind them.
 
+use domain::chain::{Address, TxHash};
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::ids::{EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
+use domain::money::Money;
+use domain::payment_request::SenderDetails;
+use domain::risk::{self, ReasonCode, RiskLevel, RiskResult};
 use domain::time::{Span, Timestamp};
-use domain::wallet_event::WalletEventKind;
+use domain::wallet::{BlockReason, TriggeredBy};
+use domain::wallet_event::{About, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use http_api::wallet_v1::render::event_body;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What made-up events are about.
+/// What a payment of 25.00 USDC has in the coin's smallest units.
+const PAID_MINOR: i64 = 25_000_000;
+
+/// Whom made-up events are about.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct Whom {
     /// `payment_request_id`
-    pub request: String,
+    pub request: PaymentRequestId,
     /// `wallet_id`
-    pub wallet: String,
+    pub wallet: WalletId,
     /// `customer_id`
     pub customer: String,
+}
+
+impl Whom {
+    /// The same wallet, and a payment request of its own.
+    pub fn elsewhere(&self) -> Whom {
+        Whom { request: PaymentRequestId(Uuid::new_v4()), ..self.clone() }
+    }
 }
 
 /// One event, as it is sent.
@@ -27,67 +46,102 @@ pub struct Sample {
     pub body: Vec<u8>,
 }
 
-/// The path of a kind of event.
-pub fn path(segment: &str) -> String {
+/// An event of that kind that happened at `now`.
+pub fn event(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> Sample {
+    let id = EventId(Uuid::new_v4());
+    let entry = WalletEventEntry {
+        id,
+        tenant: TenantId(Uuid::nil()),
+        seq: 1,
+        aggregate: Aggregate::Wallet(whom.wallet),
+        version: 1,
+        at: now,
+        event: happened(kind, whom, now),
+    };
+    Sample { id: id.to_string(), path: path(kind.segment()), body: event_body(&entry) }
+}
+
+/// The same of a type that does not exist yet.
+pub fn event_of_later(whom: &Whom, now: Timestamp) -> Sample {
+    let id = Uuid::new_v4().to_string();
+    let data = json!({ "wallet_id": whom.wallet.to_string(), "customer_id": whom.customer });
+    let body = json!({ "event_id": id, "event_type": "certificate.probe", "timestamp": now.to_string(), "data": data });
+    Sample { id, path: path("certificate-probe"), body: body.to_string().into_bytes() }
+}
+
+/// The same event with a member in its data that does not exist yet.
+pub fn with_member_of_later(sample: Sample) -> Sample {
+    let Ok(mut envelope) = serde_json::from_slice::<Value>(&sample.body) else { return sample };
+    envelope["data"]["member_of_a_later_version"] = json!({ "list": [1, null] });
+    Sample { body: envelope.to_string().into_bytes(), ..sample }
+}
+
+fn path(segment: &str) -> String {
     format!("/webhooks/wallet/{segment}")
 }
 
-/// An event of that kind that happened at `now`.
-pub fn event(kind: WalletEventKind, about: &About, now: Timestamp) -> Sample {
-    envelope(kind.segment(), kind.name(), &data(kind, about, now), now)
-}
-
-/// An event of any type.
-pub fn envelope(segment: &str, event_type: &str, data: &Value, now: Timestamp) -> Sample {
-    let id = Uuid::new_v4().to_string();
-    let body = json!({ "event_id": id, "event_type": event_type, "timestamp": now.to_string(), "data": data });
-    Sample { id, path: path(segment), body: body.to_string().into_bytes() }
-}
-
-/// The data of an event of that kind. Names are not ASCII: who verifies a body that was decoded and encoded again shows.
-pub fn data(kind: WalletEventKind, about: &About, now: Timestamp) -> Value {
-    let About { request, wallet, customer } = about;
-    let hash = |first: char| format!("0x{}", String::from(first).repeat(64));
-    let address = |first: char| format!("0x{}", String::from(first).repeat(40));
+/// Names are not ASCII: who checks a signature over a body that was decoded and encoded again is found out.
+fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
+    let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone() };
+    let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
+    let text = |text: &str| Some(text.to_owned());
     match kind {
-        WalletEventKind::PaymentReceived => json!({
-            "payment_request_id": request, "wallet_id": wallet, "customer_id": customer,
-            "amount": "25.00", "currency": "USDC", "blockchain": "ethereum",
-            "tx_hash": hash('a'), "from_address": address('b'), "to_address": address('c'), "confirmations": 12,
-            "sender_info": {
-                "first_name": "محمد", "last_name": "Müller-O'Brien", "email": "sender@example.com",
-                "phone_number": "+971501234567", "custodial_provider": "Example Exchange",
+        WalletEventKind::PaymentReceived => WalletEvent::PaymentReceived {
+            about,
+            minor: PAID_MINOR,
+            coin,
+            blockchain: "ethereum".to_owned(),
+            tx: TxHash([0xaa; 32]),
+            from: Address([0xbb; 20]),
+            to: Address([0xcc; 20]),
+            confirmations: 12,
+            sender: SenderDetails {
+                first_name: text("محمد"),
+                last_name: text("Müller-O'Brien"),
+                email: text("sender@example.com"),
+                phone_number: text("+971501234567"),
+                custodial_provider: text("Example Exchange"),
             },
-            "status": "RECEIVED_IN_ESCROW",
-        }),
-        WalletEventKind::RiskCheckComplete => json!({
-            "payment_request_id": request, "wallet_id": wallet, "customer_id": customer,
-            "risk_check_result": "APPROVED", "risk_score": 4, "risk_level": "LOW",
-            "checks_performed": ["ON_CHAIN_ANALYSIS", "SANCTION_SCREENING", "SOURCE_VERIFICATION"],
-            "decision_reason": "CLEAR: no finding", "next_action": "TRANSFER_TO_WALLET",
-        }),
-        WalletEventKind::TransferComplete => json!({
-            "payment_request_id": request, "wallet_id": wallet, "customer_id": customer,
-            "amount": "25.00", "currency": "USDC", "transfer_tx_hash": hash('d'), "status": "COMPLETED",
-            "completed_at": now.to_string(),
-        }),
-        WalletEventKind::ExchangeComplete => json!({
-            "order_id": Uuid::new_v4().to_string(), "order_type": "EXCHANGE",
-            "wallet_id": wallet, "customer_id": customer,
-            "from_amount": "10.00", "from_currency": "USDC", "to_amount": "2773.56", "to_currency": "PKR",
-            "exchange_rate": "278.75", "settlement_reference": "CERTIFY-1",
-            "bank_account": { "iban": "PK36SCBL0000001123456702", "account_holder_name": "عائشہ خان" },
-            "status": "SETTLED", "settled_at": now.to_string(),
-        }),
-        WalletEventKind::WalletBlocked => json!({
-            "wallet_id": wallet, "customer_id": customer,
-            "reason": "PENDING_INVESTIGATION", "details": "Made up by corridor certify", "blocked_at": now.to_string(),
-            "auto_unblock_at": (now + Span::hours(24)).to_string(), "triggered_by": "MANUAL",
-        }),
-        WalletEventKind::TransactionFailed => json!({
-            "payment_request_id": request, "wallet_id": wallet, "customer_id": customer,
-            "failure_reason": "ON_CHAIN_REVERT", "error_message": "The transfer did not succeed",
-            "failed_at": now.to_string(),
-        }),
+        },
+        WalletEventKind::RiskCheckComplete => WalletEvent::RiskCheckComplete {
+            about,
+            result: RiskResult::Approved,
+            score: 4,
+            level: RiskLevel::Low,
+            checks: risk::Check::ALL.to_vec(),
+            reason: ReasonCode::ChecksPassed,
+            next: RiskResult::Approved.next_action(),
+        },
+        WalletEventKind::TransferComplete => {
+            WalletEvent::TransferComplete { about, minor: PAID_MINOR, coin, tx: TxHash([0xdd; 32]), at: now }
+        }
+        WalletEventKind::ExchangeComplete => WalletEvent::ExchangeComplete {
+            order: ExchangeId(Uuid::new_v4()),
+            wallet,
+            customer,
+            minor: 10_000_000,
+            coin,
+            paid: Money::new(277_356, Currency::Pkr),
+            rate: Decimal::new(27_875, 2),
+            reference: "CERTIFY-1".to_owned(),
+            iban: text("PK36SCBL0000001123456702"),
+            holder: "عائشہ خان".to_owned(),
+            at: now,
+        },
+        WalletEventKind::WalletBlocked => WalletEvent::WalletBlocked {
+            wallet,
+            customer,
+            reason: BlockReason::PendingInvestigation,
+            details: "Made up by corridor certify".to_owned(),
+            at: now,
+            auto_unblock_at: Some(now + Span::hours(24)),
+            triggered_by: TriggeredBy::Manual,
+        },
+        WalletEventKind::TransactionFailed => WalletEvent::TransactionFailed {
+            about,
+            reason: FailureReason::OnChainRevert,
+            message: "The transfer did not succeed".to_owned(),
+            at: now,
+        },
     }
 }

@@ -14,10 +14,11 @@ async fn receiver() -> SimulatedReceiver {
 
 async fn found(url: &str) -> Result<Vec<Found>, Failure> {
     let sender = Sender::new(Settings { reach: Reach::Sandbox, roots: Vec::new() }).expect("a sender");
-    let about = About { request: "r".to_owned(), wallet: "w".to_owned(), customer: "c".to_owned() };
+    let (request, wallet) = (PaymentRequestId(Uuid::new_v4()), WalletId(Uuid::new_v4()));
+    let whom = Whom { request, wallet, customer: "c".to_owned() };
     let known = adapters::webhooks::WebhookSecret::parse(SECRET).expect("a secret");
     let (_, stranger) = webhook_secret::fresh().expect("a secret");
-    let mut probe = Probe::new(sender, url, [known, stranger], about, now);
+    let mut probe = Probe::new(sender, url, [known, stranger], whom, now);
     examine(&mut probe, &ProgressBar::hidden()).await
 }
 
