@@ -13,7 +13,7 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 use crate::config::{LogFormat, Telemetry};
 
-pub use otlp::continue_trace;
+pub use otlp::{continue_trace, current_traceparent};
 pub use recorder::{Exposition, install_recorder};
 
 /// Why telemetry could not be set up.

@@ -2,6 +2,7 @@
 //!
 //! Spans are sent by a thread of the exporter's own with a blocking client: a slow collector delays nobody.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
@@ -81,6 +82,13 @@ pub fn continue_trace(span: &tracing::Span, headers: &HeaderMap) {
     drop(span.set_parent(parent));
 }
 
+/// The `traceparent` header of what is being done now; `None` where nothing is traced.
+pub fn current_traceparent() -> Option<String> {
+    let mut headers = HashMap::new();
+    TraceContextPropagator::new().inject_context(&tracing::Span::current().context(), &mut headers);
+    headers.remove(TRACEPARENT)
+}
+
 const TRACEPARENT: &str = "traceparent";
 
 struct Headers<'a>(&'a HeaderMap);
@@ -98,4 +106,30 @@ impl Extractor for Headers<'_> {
 #[expect(clippy::float_arithmetic, reason = "the sampler takes a ratio; no money is near")]
 fn sampler(bps: u32) -> Sampler {
     Sampler::TraceIdRatioBased(f64::from(bps) / f64::from(SAMPLE_WHOLE_BPS))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::SubscriberExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_traced_can_be_continued_elsewhere() {
+        assert_eq!(current_traceparent(), None, "without an exporter there is no trace");
+        let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).build();
+        let traces = Traces { provider };
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(traces.layer()), || {
+            let span = tracing::info_span!("deliver");
+            let headers = HeaderMap::from_iter([(
+                reqwest::header::HeaderName::from_static(TRACEPARENT),
+                reqwest::header::HeaderValue::from_static(parent),
+            )]);
+            continue_trace(&span, &headers);
+            let current = span.in_scope(current_traceparent).expect("a trace");
+            assert!(current.starts_with(&parent[..36]) && current.ends_with("-01"), "{current}");
+            assert_ne!(current, parent, "a span of its own");
+        });
+    }
 }
