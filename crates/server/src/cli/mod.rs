@@ -14,6 +14,7 @@ mod export;
 mod failure;
 mod health;
 mod ledger;
+mod listen;
 mod order;
 mod output;
 mod pay;
@@ -26,6 +27,7 @@ mod shell;
 mod store_commands;
 mod tenants;
 mod token;
+mod trigger;
 mod watch;
 mod webhook_secret;
 
@@ -83,6 +85,10 @@ enum Command {
     /// Read the event log, sign and examine webhooks
     #[command(subcommand)]
     Events(events::EventsCommand),
+    /// Send what happens to a receiver on this machine
+    Listen(listen::ListenArgs),
+    /// Make an event or a state happen in a sandbox
+    Trigger(trigger::TriggerArgs),
     /// Test a bank's receiver of webhooks
     Certify(certify::CertifyArgs),
     // ---- access
@@ -163,6 +169,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Pay(args) => pay::run(&args, &context),
         Command::Payments(command) => payments::run(&command, &context),
         Command::Events(command) => events::run(&command, &context),
+        Command::Listen(args) => listen::run(&args, &context),
+        Command::Trigger(args) => trigger::run(&args, &context),
         Command::Certify(args) => certify::run(&args, &context),
         Command::Token(command) => token::run(&command, &context),
         Command::Healthcheck(args) => health::run(&args, &context),
@@ -222,9 +230,17 @@ mod tests {
             "corridor payments export --country PAK --format csv --file out.csv",
             "corridor payments watch 6f0c --country VNM",
             "corridor events tail --after 0 --count 3",
+            "corridor events list --status dead --limit 3",
+            "corridor events resend a b --wallet-base-url http://x --wallet-access-key k --wallet-secret-key s",
+            "corridor events recover --since 6h --dry-run",
+            "corridor events recover --since 2026-11-21T00:00:00Z",
+            "corridor listen --forward-to http://127.0.0.1:9000 --print-json --count 2",
+            "corridor trigger --list",
+            "corridor trigger payment.failed --output json",
+            "corridor trigger order.failed --wallet-id w",
             "corridor events sign event.json --id evt_1 --timestamp 1 --secret whsec_a --secret whsec_b",
             "corridor events verify - --id a --timestamp 1 --signature v1,a --at 2 --secret-file f --output json",
-            "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --wallet-id w --customer-id c",
+            "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
@@ -248,6 +264,11 @@ mod tests {
             "corridor payments list",
             "corridor payments list --country PAK --search x",
             "corridor events sign",
+            "corridor events resend",
+            "corridor events recover --since yesterday",
+            "corridor listen",
+            "corridor trigger",
+            "corridor trigger no.such",
             "corridor certify",
             "corridor token mint --ttl 0",
             "corridor token mint --secret-key a --secret-key-file b",

@@ -61,6 +61,16 @@ fn four_digits(text: &str) -> Result<String, String> {
 }
 
 impl OrderArgs {
+    /// The example with an account of this ending.
+    pub fn ending(digits: &str) -> OrderArgs {
+        OrderArgs { account_ending: Some(digits.to_owned()), ..OrderArgs::default() }
+    }
+
+    /// The example with a beneficiary of this name.
+    pub fn to(name: &str) -> OrderArgs {
+        OrderArgs { beneficiary_name: Some(name.to_owned()), ..OrderArgs::default() }
+    }
+
     /// The order as JSON. `example` says whether made-up values may stand in for what is not given: only where no real
     /// money is behind the key.
     pub fn document(&self, last: &LastQuote, quote: &Quote, example: bool) -> Result<String, Failure> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use adapters::webhooks::WebhookSecret;
 use clap::Args;
+use serde_json::Value;
 
 use super::failure::Failure;
 use crate::client::DataDir;
@@ -22,28 +23,37 @@ pub struct SecretArgs {
 }
 
 impl SecretArgs {
-    /// The secrets, newest first as they were given.
-    pub fn secrets(&self, data_dir: &DataDir) -> Result<Vec<WebhookSecret>, Failure> {
-        let given = match &self.secret_file {
+    /// The secrets that were given, newest first; none where none was.
+    pub fn given(&self) -> Result<Vec<WebhookSecret>, Failure> {
+        let text = match &self.secret_file {
             None => self.secret.join(" "),
             Some(path) => {
                 std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?
             }
         };
-        let mut texts: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
-        if texts.is_empty() {
-            let sandbox = data_dir.sandbox()?;
-            let known = sandbox.and_then(|sandbox| Some(sandbox.others.get("webhook_secret")?.as_str()?.to_owned()));
-            texts.extend(known);
+        text.split_whitespace().map(parsed).collect()
+    }
+
+    /// The same, else the running sandbox's.
+    pub fn secrets(&self, data_dir: &DataDir) -> Result<Vec<WebhookSecret>, Failure> {
+        let mut secrets = self.given()?;
+        if secrets.is_empty()
+            && let Some(sandbox) = data_dir.sandbox()?
+            && let Some(text) = sandbox.others.get("webhook_secret").and_then(Value::as_str)
+        {
+            secrets.push(parsed(text)?);
         }
-        if texts.is_empty() {
+        if secrets.is_empty() {
             let message =
                 "no webhook secret: give --secret-file or CORRIDOR_WEBHOOK_SECRET, or start `corridor sandbox`";
             return Err(Failure::Usage(message.to_owned()));
         }
-        let parsed = texts.iter().map(|text| WebhookSecret::parse(text));
-        parsed.collect::<Result<_, _>>().map_err(|fault| Failure::Usage(fault.to_string()))
+        Ok(secrets)
     }
+}
+
+fn parsed(text: &str) -> Result<WebhookSecret, Failure> {
+    WebhookSecret::parse(text).map_err(|fault| Failure::Usage(fault.to_string()))
 }
 
 /// A new secret, as text and ready to sign.
@@ -51,6 +61,6 @@ pub fn fresh() -> Result<(String, WebhookSecret), Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| Failure::Usage(format!("random numbers: {error}")))?;
     let text = WebhookSecret::text_of(&random);
-    let secret = WebhookSecret::parse(&text).map_err(|fault| Failure::Usage(fault.to_string()))?;
+    let secret = parsed(&text)?;
     Ok((text, secret))
 }

@@ -1,4 +1,4 @@
-//! A client of the payment API as any bank would write one: signed requests over HTTP, refusals told in the API's own
+//! A client of both APIs as any bank would write one: signed requests over HTTP, refusals told in the API's own
 //! words. It holds no rule of the service.
 
 mod credentials;
@@ -7,6 +7,7 @@ mod events;
 mod files;
 mod records;
 mod token;
+mod wallet;
 
 #[cfg(test)]
 pub(crate) mod scripted;
@@ -19,11 +20,12 @@ use jiff::Timestamp;
 use reqwest::{Method, StatusCode, Url, header};
 
 pub use credentials::{Credentials, GivenCredentials, sandbox_base_url};
-pub use error::ClientError;
+pub use error::{ClientError, printable};
 pub use events::{Event, EventStream};
 pub use files::{DataDir, LastPayment, LastQuote, Sandbox, write_private};
 pub use records::{Exact, OrderPart, PaymentRecord, PaymentResponse, Quote, Seen};
 pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint};
+pub use wallet::{Delivery, WalletEvent};
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
