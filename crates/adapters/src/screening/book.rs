@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use domain::ports::NameScreen;
+use domain::chain::Address;
+use domain::ports::{AddressScreen, NameScreen};
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use jiff::civil::Date;
@@ -19,6 +20,9 @@ use crate::fetch::{self, FetchError};
 pub const STALE_AFTER: Span = Span::hours(24);
 /// A refreshed list with less than this share of the old one's entries is taken for a broken download, per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
+
+/// The score of an address that a list names.
+const CERTAIN: u8 = 100;
 
 const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
 
@@ -82,15 +86,6 @@ impl ListRefresh {
     pub fn is_complete(&self) -> bool {
         self.outcomes.iter().all(Result::is_ok)
     }
-}
-
-/// An owned entry behind a listed address, as evidence for a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddressHit {
-    /// `"<list> <uid> <primary name>"`.
-    pub evidence: String,
-    /// Version of the lists it was found in.
-    pub list_version: String,
 }
 
 #[derive(Debug)]
@@ -172,14 +167,6 @@ impl ListBook {
         times.min()
     }
 
-    /// The entry that owns a digital-currency address: exact, but for the case of its letters.
-    pub fn listed_address(&self, address: &str) -> Option<AddressHit> {
-        let lists = self.current();
-        let (list, entry) = lists.listed_address(address)?;
-        let evidence = format!("{} {} {}", list.name, entry.uid, entry.primary_name());
-        Some(AddressHit { evidence, list_version: lists.version().to_owned() })
-    }
-
     fn in_force(&self) -> Arc<InForce> {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -197,6 +184,20 @@ impl NameScreen for ListBook {
         Screened {
             score: best.as_ref().map_or(0, |found| found.score),
             evidence: best.map(|found| found.evidence()),
+            list_version: in_force.lists.version().to_owned(),
+            stale: in_force.is_stale(now),
+        }
+    }
+}
+
+impl AddressScreen for ListBook {
+    /// A listed address is listed: the score is 100 or 0.
+    fn screen(&self, address: &Address, now: Timestamp) -> Screened {
+        let in_force = self.in_force();
+        let found = in_force.lists.listed_address(&address.to_string());
+        Screened {
+            score: if found.is_some() { CERTAIN } else { 0 },
+            evidence: found.map(|(list, entry)| format!("{} {} {}", list.name, entry.uid, entry.primary_name())),
             list_version: in_force.lists.version().to_owned(),
             stale: in_force.is_stale(now),
         }

@@ -18,7 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use book::{AddressHit, ListBook, ListRefresh, ListSource, Location, RefreshError, STALE_AFTER};
+pub use book::{ListBook, ListRefresh, ListSource, Location, RefreshError, STALE_AFTER};
 pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
 pub use index::{Match, REPORT_FROM, SanctionLists};
 pub use ties::{COUNTRY_POINTS, OTHER_BIRTHDATE_POINTS, SAME_BIRTHDATE_POINTS};

@@ -3,6 +3,7 @@
 use super::load::{Document, LoadError, load};
 use super::*;
 use crate::fetch::tests::{client, serve_once};
+use domain::chain::Address;
 use domain::ports::NameScreen as _;
 use domain::screening::{Party, Verdict};
 use domain::time::{Span, Timestamp};
@@ -144,11 +145,13 @@ fn a_name_of_very_common_words_alone_is_a_persons_decision_unless_the_birth_date
 #[test]
 fn listed_addresses_are_found_exactly_whatever_their_case() {
     let book = ListBook::sample().expect("sample");
-    let hit = book.listed_address("0xBAD0000000000000000000000000000000000001").expect("listed");
-    assert_eq!(hit.evidence, "SAMPLE S-1 Zorblax Quibbleton");
+    let screen =
+        |text: &str| domain::ports::AddressScreen::screen(&book, &Address::parse(text).expect("address"), Timestamp(0));
+    let hit = screen("0xBAD0000000000000000000000000000000000001");
+    assert_eq!((hit.score, hit.evidence.as_deref()), (100, Some("SAMPLE S-1 Zorblax Quibbleton")));
     assert!(hit.list_version.starts_with("SAMPLE"));
-    assert_eq!(book.listed_address("0xbad000000000000000000000000000000000000"), None);
-    assert_eq!(book.listed_address(""), None);
+    let other = screen("0xbad0000000000000000000000000000000000000");
+    assert_eq!((other.score, other.evidence, other.stale), (0, None, false));
 }
 
 #[test]

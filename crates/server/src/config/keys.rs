@@ -49,10 +49,14 @@ pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_B
     if config.environment == Environment::Production {
         return Err(KeyError::Missing);
     }
-    let path = kek_path(data_dir);
-    match std::fs::read_to_string(&path) {
+    create_key_file(&kek_path(data_dir))
+}
+
+/// 32 random bytes in a file that only its owner can read: as they are there, or made now.
+pub fn create_key_file(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
+    match std::fs::read_to_string(path) {
         Ok(text) => decode(text.trim()).ok_or_else(|| KeyError::Malformed(path.display().to_string())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(&path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(path),
         Err(source) => Err(KeyError::File { path: path.display().to_string(), source }),
     }
 }

@@ -53,6 +53,12 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
             format!("{path}: stands in plain text in the configuration file: use {variable}"),
         );
     }
+    reasons.extend(super::chain::refusals(config));
+    let mut refuse = |holds: bool, reason: String| {
+        if holds {
+            reasons.push(reason);
+        }
+    };
     let url = config.public_url();
     refuse(!url.starts_with("https://"), format!("http.public_url: must be https, is {url:?}"));
     refuse(

@@ -39,12 +39,18 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 5] = [
+pub const SECRET_KEYS: [&str; 11] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "rails.*.token",
     "rates.token",
+    "chain.node_url",
+    "chain.second_node_url",
+    "chain.keys.keystore_password",
+    "chain.keys.pkcs11_pin",
+    "chain.keys.kms_secret_access_key",
+    "chain.keys.kms_session_token",
 ];
 
 /// Whether the key at `path` holds a secret.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use domain::policy::Environment;
 use serde::Deserialize;
 
+use super::chain::{Chain, Wallets, Webhooks};
 use super::read::{self, Exact};
 use super::secret::Secret;
 
@@ -36,6 +37,12 @@ pub struct Config {
     pub rates: Rates,
     /// `[screening]`
     pub screening: Screening,
+    /// `[wallets]`
+    pub wallets: Wallets,
+    /// `[chain]`
+    pub chain: Chain,
+    /// `[webhooks]`
+    pub webhooks: Webhooks,
     /// `[engine]`
     pub engine: Engine,
     /// `[limits]`

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use domain::country::Country;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{keys, secret::Secret};
+use super::{chain, keys, secret::Secret};
 
 /// One broken rule.
 pub(super) struct ConfigFault {
@@ -25,13 +25,13 @@ impl Faults {
         self.0.push(ConfigFault { key: key.into(), rule: rule.into() });
     }
 
-    fn within<T: TryInto<u64>>(&mut self, key: impl Into<String>, value: T, min: u64, max: u64) {
+    pub fn within<T: TryInto<u64>>(&mut self, key: impl Into<String>, value: T, min: u64, max: u64) {
         if !value.try_into().is_ok_and(|value| (min..=max).contains(&value)) {
             self.add(key, format!("must be {min} to {max}"));
         }
     }
 
-    fn check(&mut self, key: impl Into<String>, holds: bool, rule: &str) {
+    pub fn check(&mut self, key: impl Into<String>, holds: bool, rule: &str) {
         if !holds {
             self.add(key, rule);
         }
@@ -45,6 +45,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     security_and_payments(config, &mut faults);
     rates_and_screening(config, &mut faults);
     engine_and_limits(config, &mut faults);
+    chain::faults(config, &mut faults);
     corridors(config, &mut faults);
     rails(config, &mut faults);
     if faults.0.is_empty()
@@ -217,7 +218,7 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
     }
 }
 
-fn is_http_url(text: &str) -> bool {
+pub(super) fn is_http_url(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 

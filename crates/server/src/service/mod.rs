@@ -10,6 +10,7 @@ use domain::ids::BatchId;
 use domain::time::Span;
 use engine::batcher::Engine;
 use engine::payments::Payments;
+use engine::wallets::Wallets;
 use engine::workers::Workers;
 use http_api::server::Drained;
 use store::{CLOCK_OFFSET, Store};
@@ -19,6 +20,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub mod books;
+pub mod chain;
+mod chain_api;
+mod chain_keys;
 pub mod clock;
 mod keep_fresh;
 pub mod ops;
@@ -28,8 +32,9 @@ pub mod tenancy;
 mod traced;
 pub mod world;
 
+use self::chain::ChainSide;
 use self::clock::BusinessClock;
-use self::world::Surroundings;
+use self::world::{Ground, Surroundings};
 use crate::config::{Config, StoreLocation};
 use crate::telemetry::Exposition;
 
@@ -56,6 +61,10 @@ pub struct Service {
     pub clock: BusinessClock,
     /// The simulated bank, where there is one.
     pub bank: Option<Arc<SimulatedBank>>,
+    /// The wallet service.
+    pub wallets: Wallets,
+    /// The chain that wallets live on, where they are offered.
+    pub chain: Option<ChainSide>,
     stop: watch::Sender<bool>,
     tasks: Vec<(String, JoinHandle<()>)>,
     serving: JoinHandle<()>,
@@ -106,11 +115,15 @@ impl Service {
     pub async fn start(start: Start<'_>) -> anyhow::Result<Service> {
         let Start { config, data_dir, listener, role, metrics, behaviour } = start;
         let address = listener.local_addr()?;
-        let surroundings = world::build(config, data_dir, behaviour).await?;
-        let store = open_store_at(config, data_dir, Arc::new(surroundings.clock.clone())).await?;
+        let clock = BusinessClock::default();
+        let store = open_store_at(config, data_dir, Arc::new(clock.clone())).await?;
         store.migrate().await.context("cannot migrate the store")?;
-        restore_clock(&store, &surroundings.clock).await?;
-        let Surroundings { world, clock, bank, rates, lists, http } = surroundings;
+        restore_clock(&store, &clock).await?;
+        let public_url =
+            if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
+        let tenants = store.tenants().await.context("reading the tenants")?;
+        let ground = Ground { data_dir, clock, behaviour, tenants: &tenants, public_url: &public_url };
+        let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
@@ -119,18 +132,24 @@ impl Service {
         let refreshing =
             keep_fresh::Fresh { rates: rates.clone(), lists: lists.clone(), rates_http, http, clock: clock.clone() };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
+        if let Some(chain) = &chain {
+            for (name, task) in chain.tasks(&store, &stopping) {
+                tasks.push((name, tokio::spawn(task)));
+            }
+            chain.set_up(config, &tenants).await?;
+        }
         if role != Role::Api {
             let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
             for (name, task) in workers.tasks(&stopping) {
                 tasks.push((name, tokio::spawn(task)));
             }
         }
-        let public_url =
-            if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
+        let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
         let payments = Payments::new(store, engine, world, config.environment);
         let router = routes::router(&routes::Parts {
             config,
             payments: payments.clone(),
+            wallets: wallets.clone(),
             public_url: &public_url,
             role,
             metrics,
@@ -138,6 +157,7 @@ impl Service {
             bank: bank.clone(),
             clock: clock.clone(),
             rates,
+            chain: chain.clone(),
             stopping: stopping.clone(),
         });
         let settings = config.server_settings();
@@ -150,7 +170,7 @@ impl Service {
                 tracing::warn!("requests were still open after the drain time-out and were cut");
             }
         });
-        Ok(Service { address, public_url, payments, clock, bank, stop, tasks, serving })
+        Ok(Service { address, public_url, payments, clock, bank, wallets, chain, stop, tasks, serving })
     }
 
     /// Stops taking requests, finishes those under way, then stops the workers and the engine.
@@ -159,7 +179,7 @@ impl Service {
         let deadline = tokio::time::Instant::now() + within;
         finish("HTTP server", self.serving, deadline).await;
         // The last handles of the engine go with these, and its batcher ends when they are gone.
-        drop(self.payments);
+        drop((self.payments, self.wallets));
         for (name, task) in self.tasks.into_iter().rev() {
             finish(&name, task, deadline).await;
         }

@@ -6,6 +6,7 @@ use adapters::screening::ListBook;
 use axum::Router;
 use domain::policy::Environment;
 use engine::payments::Payments;
+use engine::wallets::Wallets;
 use http_api::auth::Rules;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
@@ -15,6 +16,8 @@ use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::Role;
+use super::chain::ChainSide;
+use super::chain_api;
 use super::clock::BusinessClock;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
@@ -34,6 +37,8 @@ pub(super) struct Parts<'a> {
     pub bank: Option<Arc<SimulatedBank>>,
     pub clock: BusinessClock,
     pub rates: FreshRates,
+    pub wallets: Wallets,
+    pub chain: Option<ChainSide>,
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -52,6 +57,9 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             router = router.merge(sandbox_api::router(SandboxApi::of(parts, gate)));
         }
         router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
+        if let Some(chain) = parts.chain.as_ref().and_then(|chain| chain.embedded.clone()) {
+            router = router.merge(chain_api::router(chain));
+        }
     }
     router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })

@@ -9,15 +9,20 @@ use std::time::Duration;
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::ListBook;
+use adapters::webhooks::{self, Reach};
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
+use domain::policy::Environment;
 use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
-use engine::world::World;
+use engine::world::{WalletWorld, World};
+
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use store::Tenant;
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
+use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
 use crate::config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
@@ -40,6 +45,22 @@ pub struct Surroundings {
     pub lists: Arc<ListBook>,
     /// For fetching rates and lists.
     pub http: reqwest::Client,
+    /// The chain that wallets live on, where they are offered.
+    pub chain: Option<ChainSide>,
+}
+
+/// What a world is built from, beside the configuration.
+pub struct Ground<'a> {
+    /// Data of simulated parties is kept below it.
+    pub data_dir: &'a Path,
+    /// The business clock.
+    pub clock: BusinessClock,
+    /// How a simulated bank behaves.
+    pub behaviour: Behaviour,
+    /// Who is there already.
+    pub tenants: &'a [Tenant],
+    /// The API URL.
+    pub public_url: &'a str,
 }
 
 /// The rate book, by its source.
@@ -51,9 +72,9 @@ pub enum FreshRates {
     Live(Arc<LiveRates>),
 }
 
-/// Builds everything that `config` names; data of simulated parties is kept below `data_dir`.
-pub async fn build(config: &Config, data_dir: &Path, behaviour: Behaviour) -> anyhow::Result<Surroundings> {
-    let clock = BusinessClock::default();
+/// Builds everything that `config` names.
+pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surroundings> {
+    let Ground { data_dir, clock, behaviour, tenants, public_url } = ground;
     let http = client(config, HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors()?);
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
@@ -61,18 +82,48 @@ pub async fn build(config: &Config, data_dir: &Path, behaviour: Behaviour) -> an
     let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
+    let chain = match config.wallets.enabled {
+        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(WallClock), public_url).await?),
+        false => None,
+    };
+    let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone())).transpose()?;
     let world = Arc::new(World {
         corridors,
         directory: Arc::new(directory(config)?),
         rates: book,
         screen,
         rails,
-        wallet: None,
+        wallet,
         clock: Arc::new(clock.clone()),
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
     });
-    Ok(Surroundings { world, clock, bank, rates, lists, http })
+    Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
+}
+
+fn wallet_world(config: &Config, chain: &ChainSide, lists: Arc<ListBook>) -> anyhow::Result<WalletWorld> {
+    let sandbox = config.environment == Environment::Mock;
+    let reach = if sandbox || config.webhooks.private_receivers { Reach::Sandbox } else { Reach::Internet };
+    let settings = webhooks::Settings { reach, roots: webhook_roots(config)? };
+    Ok(WalletWorld {
+        config: chain.config.clone(),
+        chain: chain.chain.clone(),
+        signer: chain.signer.clone(),
+        contracts: chain.contracts.clone(),
+        addresses: lists,
+        receiver: Arc::new(webhooks::Sender::new(settings)?),
+        envelope: http_api::wallet_v1::render::event_body,
+        sandbox,
+    })
+}
+
+fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
+    let path = &config.webhooks.authority_file;
+    if path.as_os_str().is_empty() {
+        return Ok(Vec::new());
+    }
+    let pem = std::fs::read(path).with_context(|| format!("webhooks.authority_file {}", path.display()))?;
+    reqwest::Certificate::from_pem_bundle(&pem).context("webhooks.authority_file")
 }
 
 /// A world that can decide commands and call nobody, for commands that open the store.

@@ -1,0 +1,281 @@
+//! `[wallets]`, `[chain]` and `[webhooks]`: the chain that wallets live on, who signs for whom, and what follows for the
+//! engine.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use domain::chain::{Address, ChainConfig, Depth, Token};
+use domain::currency::StableCoin;
+use domain::policy::Environment;
+use serde::Deserialize;
+
+use super::read::Exact;
+use super::secret::Secret;
+use super::sections::Config;
+use super::validate::{Faults, is_http_url};
+
+/// Wei of a gwei.
+const GWEI: u128 = 1_000_000_000;
+/// Decimals of an amount of coin or of US dollars, as limits are compared.
+const COIN_DECIMALS: u32 = 6;
+
+/// `[wallets]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Wallets {
+    pub enabled: bool,
+    pub token_max_age_s: u32,
+}
+
+/// `[webhooks]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Webhooks {
+    pub private_receivers: bool,
+    pub authority_file: PathBuf,
+}
+
+/// `source` of the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// All out of one seed in the data directory.
+    Seed,
+    /// Encrypted files.
+    Keystore,
+    /// An HSM.
+    Pkcs11,
+    /// AWS KMS.
+    AwsKms,
+}
+
+/// `[chain.keys]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Keys {
+    pub source: KeySource,
+    pub keystore_password: Secret,
+    pub pkcs11_module: PathBuf,
+    pub pkcs11_token: String,
+    pub pkcs11_pin: Secret,
+    pub pkcs11_sessions: usize,
+    pub kms_region: String,
+    pub kms_endpoint: String,
+    pub kms_access_key_id: String,
+    pub kms_secret_access_key: Secret,
+    pub kms_session_token: Secret,
+}
+
+/// One `[[chain.tenants]]` entry.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct TenantEntry {
+    pub tag: String,
+    pub operator: String,
+    pub compliance: String,
+    pub approver: String,
+    #[serde(default)]
+    pub blacklister: String,
+    pub admin: String,
+    pub treasury: String,
+    #[serde(default)]
+    pub controller: String,
+    #[serde(default)]
+    pub implementation: String,
+    #[serde(default)]
+    pub version: u32,
+}
+
+/// `[chain]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
+pub struct Chain {
+    pub name: String,
+    pub chain_id: u64,
+    pub node_url: Secret,
+    pub second_node_url: Secret,
+    pub plain_http_nodes: bool,
+    pub node_connect_timeout_ms: u64,
+    pub node_request_timeout_ms: u64,
+    pub block_time_ms: u64,
+    pub usdc: String,
+    pub usdt: String,
+    pub small_below: Exact,
+    pub small_depth: String,
+    pub medium_below: Exact,
+    pub medium_depth: String,
+    pub large_depth: String,
+    pub settled_depth: String,
+    pub explorer_tx_url: String,
+    pub batch_max: usize,
+    pub replace_after_s: u32,
+    pub max_fee_gwei: u64,
+    pub keys: Keys,
+    pub tenants: Vec<TenantEntry>,
+}
+
+impl Config {
+    /// Whether the chain is the one built in.
+    pub fn chain_is_embedded(&self) -> bool {
+        self.chain.node_url.is_empty()
+    }
+
+    /// What the engine is told about the chain; `tokens` where the configuration names none.
+    pub fn chain_config(&self, tokens: &[Token], explorer_tx_url: String) -> ChainConfig {
+        let chain = &self.chain;
+        let named = [(StableCoin::Usdc, &chain.usdc), (StableCoin::Usdt, &chain.usdt)];
+        let named: Vec<Token> =
+            named.into_iter().filter_map(|(coin, text)| Some(Token { coin, address: Address::parse(text)? })).collect();
+        // Blocks of the built-in chain are final as soon as they are there.
+        let depth = |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
+        ChainConfig {
+            name: chain.name.clone(),
+            chain_id: chain.chain_id,
+            tokens: if named.is_empty() { tokens.to_vec() } else { named },
+            small_below: minor(&chain.small_below),
+            small_depth: depth(&chain.small_depth),
+            medium_below: minor(&chain.medium_below),
+            medium_depth: depth(&chain.medium_depth),
+            large_depth: depth(&chain.large_depth),
+            settled_depth: depth(&chain.settled_depth),
+            explorer_tx_url,
+            batch_max: chain.batch_max,
+            replace_after_s: chain.replace_after_s,
+            max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+        }
+    }
+}
+
+/// What is checked to be a depth before it comes here.
+fn depth(text: &str) -> Depth {
+    parse_depth(text).unwrap_or(Depth::Finalized)
+}
+
+fn parse_depth(text: &str) -> Option<Depth> {
+    match text {
+        "safe" => Some(Depth::Safe),
+        "finalized" => Some(Depth::Finalized),
+        blocks => u64::from_str(blocks).ok().filter(|blocks| (1..=10_000).contains(blocks)).map(Depth::Blocks),
+    }
+}
+
+fn minor(amount: &Exact) -> i64 {
+    exact_minor(amount).unwrap_or(0)
+}
+
+fn exact_minor(amount: &Exact) -> Option<i64> {
+    amount.0.to_minor(COIN_DECIMALS).filter(|minor| *minor > 0)
+}
+
+/// What is wrong with the three sections.
+pub(super) fn faults(config: &Config, faults: &mut Faults) {
+    let chain = &config.chain;
+    faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
+    faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
+    faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));
+    for (key, url) in [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)] {
+        faults.check(key, url.is_empty() || is_http_url(url.expose()), "must be an http or https URL, or \"\"");
+    }
+    faults.within("chain.node_connect_timeout_ms", chain.node_connect_timeout_ms, 100, 60_000);
+    faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
+    faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
+    let no_node = config.chain_is_embedded();
+    for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
+        let fits = text.is_empty() || Address::parse(text).is_some();
+        faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
+        faults.check(key, text.is_empty() || !no_node, "the built-in chain has tokens of its own: leave it \"\"");
+    }
+    let depths = [
+        ("chain.small_depth", &chain.small_depth),
+        ("chain.medium_depth", &chain.medium_depth),
+        ("chain.large_depth", &chain.large_depth),
+        ("chain.settled_depth", &chain.settled_depth),
+    ];
+    for (key, text) in depths {
+        faults.check(
+            key,
+            parse_depth(text).is_some(),
+            "must be a number of blocks (1 to 10000), \"safe\" or \"finalized\"",
+        );
+    }
+    let (small, medium) = (exact_minor(&chain.small_below), exact_minor(&chain.medium_below));
+    faults.check("chain.small_below", small.is_some(), "must be an amount with at most 6 decimals");
+    faults.check("chain.medium_below", medium.is_some() && medium >= small, "must be an amount, not below small_below");
+    faults.within("chain.batch_max", chain.batch_max, 1, 16);
+    faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
+    faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    keys(&chain.keys, faults);
+    for tenant in &chain.tenants {
+        tenant_faults(tenant, faults);
+    }
+}
+
+fn keys(keys: &Keys, faults: &mut Faults) {
+    let mut need = |key: &str, holds: bool| faults.check(format!("chain.keys.{key}"), holds, "is missing");
+    match keys.source {
+        KeySource::Seed => {}
+        KeySource::Keystore => need("keystore_password", !keys.keystore_password.is_empty()),
+        KeySource::Pkcs11 => {
+            need("pkcs11_module", !keys.pkcs11_module.as_os_str().is_empty());
+            need("pkcs11_token", !keys.pkcs11_token.is_empty());
+            need("pkcs11_pin", !keys.pkcs11_pin.is_empty());
+        }
+        KeySource::AwsKms => {
+            need("kms_region", !keys.kms_region.is_empty());
+            need("kms_access_key_id", !keys.kms_access_key_id.is_empty());
+            need("kms_secret_access_key", !keys.kms_secret_access_key.is_empty());
+        }
+    }
+    faults.within("chain.keys.pkcs11_sessions", keys.pkcs11_sessions, 1, 256);
+}
+
+fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
+    let key = |name: &str| format!("chain.tenants.{}.{name}", tenant.tag);
+    for (name, text) in
+        [("operator", &tenant.operator), ("compliance", &tenant.compliance), ("approver", &tenant.approver)]
+    {
+        faults.check(key(name), !text.is_empty(), "is missing");
+    }
+    for (name, text) in [("admin", &tenant.admin), ("treasury", &tenant.treasury)] {
+        faults.check(key(name), Address::parse(text).is_some(), "must be an address");
+    }
+    let deployed = [&tenant.controller, &tenant.implementation];
+    let all = deployed.iter().all(|text| Address::parse(text).is_some()) && tenant.version > 0;
+    let none = deployed.iter().all(|text| text.is_empty());
+    faults.check(key("controller"), all || none, "controller, implementation and version belong together");
+}
+
+/// Why the sections may not be used with real money.
+pub(super) fn refusals(config: &Config) -> Vec<String> {
+    if !config.wallets.enabled || config.environment != Environment::Production {
+        return Vec::new();
+    }
+    let chain = &config.chain;
+    let mut reasons = Vec::new();
+    let mut refuse = |holds: bool, reason: &str| {
+        if holds {
+            reasons.push(reason.to_owned());
+        }
+    };
+    refuse(
+        config.chain_is_embedded(),
+        "chain.node_url: the built-in chain holds nobody's money: name a node, or set wallets.enabled = false",
+    );
+    refuse(chain.second_node_url.is_empty(), "chain.second_node_url: is missing: one node alone is believed nothing");
+    refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: name at least one token");
+    refuse(
+        chain.keys.source == KeySource::Seed,
+        "chain.keys.source: \"seed\" keeps keys in plain text: use keystore, pkcs11 or aws_kms",
+    );
+    refuse(chain.tenants.is_empty(), "chain.tenants: is empty: nobody could sign");
+    refuse(
+        config.webhooks.private_receivers,
+        "webhooks.private_receivers: lets webhooks into the own network: set false",
+    );
+    reasons
+}
