@@ -60,13 +60,10 @@ impl Minter {
     /// # Errors
     /// [`SignFault`]
     pub fn deploy(&self, script: &mut Script<'_>, blacklister: Address) -> Result<(), SignFault> {
-        let own = self.key.address();
         for (_, code) in [&self.usdc, &self.usdt] {
             script.deploy(CREATE2_DEPLOYER, [&salt().0[..], code].concat())?;
         }
-        let amount = |input: Input| input.number(u128::from(SUPPLY)).finish();
-        script.call(self.usdc.0, amount(Input::call("configureMinter(address,uint256)").address(&own)))?;
-        script.call(self.usdc.0, amount(Input::call("mint(address,uint256)").address(&own)))?;
+        script.mint(self.usdc.0, SUPPLY)?;
         script.call(self.usdc.0, Input::call("updateBlacklister(address)").address(&blacklister).finish())?;
         script.call(self.usdt.0, Input::call("transferOwnership(address)").address(&blacklister).finish())
     }

@@ -59,6 +59,25 @@ impl<'a> Script<'a> {
         self.call(token, input.finish())
     }
 
+    /// Makes the signer, who is USDC's master minter, a minter and mints for him.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn mint(&mut self, usdc: Address, minor_units: u64) -> Result<(), SignFault> {
+        let own = self.signer();
+        let arguments = |function| Input::call(function).address(&own).number(u128::from(minor_units)).finish();
+        self.call(usdc, arguments("configureMinter(address,uint256)"))?;
+        self.call(usdc, arguments("mint(address,uint256)"))
+    }
+
+    /// Pauses a token whose pauser the signer is.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn pause(&mut self, token: Address) -> Result<(), SignFault> {
+        self.call(token, Input::call("pause()").finish())
+    }
+
     /// Creates a contract with a plain CREATE; answers where.
     ///
     /// # Errors

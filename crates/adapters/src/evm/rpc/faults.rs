@@ -94,6 +94,11 @@ const EXCESS: [&str; 12] = [
     "maximum",
     "max ",
 ];
+/// Troubles of the node itself: they say nothing about the transaction, which it may have taken.
+const TROUBLED: [&str; 5] =
+    ["internal error", "too many requests", "rate limit", "limit exceeded", "temporarily unavailable"];
+/// JSON-RPC's code of them.
+const INTERNAL_ERROR: i64 = -32603;
 const TIMED_OUT: [&str; 3] = ["timed out", "timeout", "duration exceeded"];
 const EXECUTION_FAILED: [&str; 7] = [
     "revert",
@@ -133,7 +138,7 @@ impl NodeError {
             Broadcast::Underpriced
         } else if self.says(&INSUFFICIENT_FUNDS) {
             Broadcast::InsufficientFunds
-        } else if self.says(&TIMED_OUT) {
+        } else if self.code == INTERNAL_ERROR || self.says(&TROUBLED) || self.says(&TIMED_OUT) {
             Broadcast::Indeterminate(self.to_string())
         } else {
             Broadcast::Refused(self.to_string())
@@ -196,7 +201,11 @@ mod tests {
         for message in ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""] {
             assert!(matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message)));
         }
-        assert!(matches!(error("request timed out").broadcast(), Broadcast::Indeterminate(_)));
+        for message in ["request timed out", "Too Many Requests", "rate limit exceeded", "internal error"] {
+            assert!(matches!(error(message).broadcast(), Broadcast::Indeterminate(_)), "{message}");
+        }
+        let internal = NodeError { code: INTERNAL_ERROR, ..error("database closed") };
+        assert!(matches!(internal.broadcast(), Broadcast::Indeterminate(_)));
         let lost = RpcFault::Transport(TransportFault::Failed("connection reset".to_owned()));
         assert!(matches!(lost.broadcast(), Broadcast::Indeterminate(_)));
         let garbled = RpcFault::Malformed("no JSON".to_owned());

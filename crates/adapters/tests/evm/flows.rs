@@ -1,0 +1,181 @@
+//! What money does: into escrow, to the wallet, to the treasury and back, back to a sender; and what stops it.
+
+use domain::chain::{Address, Call, ChainLog, KeyRole, LogEvent, Movement, Receipt, Simulated, Word};
+use domain::currency::StableCoin;
+use domain::ports::Chain as _;
+use testkit::circle;
+
+use crate::ground::grounds;
+use crate::world::{World, intent, movement};
+
+const COIN: u64 = 1_000_000;
+
+#[tokio::test]
+async fn money_goes_only_where_it_belongs() {
+    for ground in grounds("flows of money") {
+        every_flow(&World::new(ground, None).await).await;
+    }
+}
+
+#[tokio::test]
+async fn the_same_with_circles_own_usdc() {
+    let Some(code) = circle::for_tests("flows of money").expect("Circle's artifacts") else { return };
+    for ground in grounds("flows of money with Circle's USDC") {
+        every_flow(&World::new(ground, Some(&code)).await).await;
+    }
+}
+
+/// A wallet and its escrow, both only addresses as yet.
+struct Customer {
+    wallet: (Word, Address),
+    escrow: (Word, Address),
+}
+
+async fn every_flow(world: &World) {
+    let wallet = world.wallet(1);
+    let customer = Customer { wallet, escrow: world.escrow(2, wallet.1) };
+    released(world, &customer).await;
+    debited_and_returned(world, &customer).await;
+    refunded(world, &customer).await;
+    frozen(world, &customer).await;
+    blacklisted(world, &customer).await;
+    paused(world, &customer).await;
+}
+
+fn events(receipt: &Receipt) -> Vec<LogEvent> {
+    receipt.logs.iter().map(|log: &ChainLog| log.event).collect()
+}
+
+async fn each(world: &World, call: &Call) -> Vec<bool> {
+    match world.simulate(KeyRole::Operator, call).await {
+        Simulated::Works { each, .. } => each,
+        Simulated::Reverts(reason) => panic!("{reason}"),
+    }
+}
+
+async fn refusal(world: &World, role: KeyRole, call: &Call) -> String {
+    match world.simulate(role, call).await {
+        Simulated::Reverts(reason) => reason,
+        works @ Simulated::Works { .. } => panic!("{works:?}"),
+    }
+}
+
+impl Customer {
+    const fn release(&self, number: u8, token: Address, amount: u64) -> Movement {
+        movement(Word([number; 32]), self.escrow.0, self.wallet.1, token, amount)
+    }
+
+    const fn debit(&self, world: &World, number: u8, amount: u64) -> Movement {
+        movement(Word([number; 32]), self.wallet.0, world.controller.address, world.usdc, amount)
+    }
+}
+
+/// A batch of which one movement cannot be: the other goes through, and neither ever twice.
+async fn released(world: &World, customer: &Customer) {
+    let (usdc, usdt) = (world.usdc, world.usdt);
+    let (from, to) = (customer.escrow.1, customer.wallet.1);
+    let paid = world.pay(usdc, from, 5 * COIN).await;
+    let minter = world.minter.address();
+    assert_eq!(events(&paid), [LogEvent::Transfer { from: minter, to: from, value: 5 * COIN }]);
+    world.pay(usdt, from, 9 * COIN).await;
+    let batch = vec![
+        customer.release(1, usdc, 5 * COIN),
+        customer.release(2, usdt, 100 * COIN),
+        customer.release(3, usdt, 2 * COIN),
+    ];
+    assert_eq!(each(world, &Call::Release(batch.clone())).await, [true, false, true]);
+    let receipt = world.send(KeyRole::Operator, Call::Release(batch)).await;
+    let transfer = |value| LogEvent::Transfer { from, to, value };
+    assert_eq!(
+        events(&receipt),
+        [
+            transfer(5 * COIN),
+            LogEvent::IntentDone(intent(1)),
+            LogEvent::IntentFailed(intent(2)),
+            transfer(2 * COIN),
+            LogEvent::IntentDone(intent(3)),
+        ]
+    );
+    let ordinals: Vec<u32> = receipt.logs.iter().map(|log| log.ordinal).collect();
+    assert_eq!(ordinals, [0, 1, 1, 1, 2]);
+    assert_eq!((world.balance(usdc, to).await, world.balance(usdc, from).await), (5 * COIN, 0));
+    assert_eq!((world.balance(usdt, to).await, world.balance(usdt, from).await), (2 * COIN, 7 * COIN));
+    assert_eq!(world.chain.is_deployed(from).await, Ok(true));
+    // The failed one may be tried again, those that were carried out never.
+    let again = Call::Release(vec![customer.release(2, usdt, COIN), customer.release(3, usdt, COIN)]);
+    assert_eq!(each(world, &again).await, [true, false]);
+    let not_operator = refusal(world, KeyRole::Compliance, &again).await;
+    assert!(not_operator.starts_with("AccessControlUnauthorizedAccount("), "{not_operator}");
+}
+
+/// What a debit takes goes back once, exactly, to where it came from.
+async fn debited_and_returned(world: &World, customer: &Customer) {
+    let (wallet, controller) = (customer.wallet.1, world.controller.address);
+    let debit = Call::Debit(vec![customer.debit(world, 11, 3 * COIN)]);
+    let receipt = world.send(KeyRole::Operator, debit).await;
+    let moved = |from, to| LogEvent::Transfer { from, to, value: 3 * COIN };
+    assert_eq!(events(&receipt), [moved(wallet, controller), LogEvent::IntentDone(intent(11))]);
+    assert_eq!(world.balance(world.usdc, controller).await, 3 * COIN);
+    let give_back = |number| Call::ReturnDebit { debit: intent(11), intent: intent(number) };
+    let receipt = world.send(KeyRole::Operator, give_back(12)).await;
+    assert_eq!(events(&receipt), [moved(controller, wallet), LogEvent::IntentDone(intent(12))]);
+    assert_eq!(world.balance(world.usdc, wallet).await, 5 * COIN);
+    assert_eq!(refusal(world, KeyRole::Operator, &give_back(13)).await, format!("NotDebited({})", intent(11)));
+}
+
+/// One proposes, another executes; the proposer cannot.
+async fn refunded(world: &World, customer: &Customer) {
+    let sender = Address([0x5e; 20]);
+    let propose = Call::ProposeRefund { movement: customer.release(21, world.usdt, 3 * COIN), to: sender };
+    let receipt = world.send(KeyRole::Compliance, propose).await;
+    assert_eq!((receipt.succeeded, events(&receipt)), (true, vec![]));
+    let execute = Call::ExecuteRefund { intent: intent(21) };
+    let alone = refusal(world, KeyRole::Compliance, &execute).await;
+    assert!(alone.starts_with("AccessControlUnauthorizedAccount("), "{alone}");
+    let receipt = world.send(KeyRole::Approver, execute).await;
+    let moved = LogEvent::Transfer { from: customer.escrow.1, to: sender, value: 3 * COIN };
+    assert_eq!(events(&receipt), [moved, LogEvent::IntentDone(intent(21))]);
+    assert_eq!(world.balance(world.usdt, sender).await, 3 * COIN);
+}
+
+async fn frozen(world: &World, customer: &Customer) {
+    let wallet = customer.wallet.1;
+    let freeze = |frozen| Call::SetFrozen { account: wallet, frozen, case: intent(0) };
+    let release = Call::Release(vec![customer.release(31, world.usdt, COIN)]);
+    for is_frozen in [true, false] {
+        let receipt = world.send(KeyRole::Compliance, freeze(is_frozen)).await;
+        assert_eq!(events(&receipt), [LogEvent::FrozenSet { account: wallet, frozen: is_frozen }]);
+        assert_eq!(each(world, &release).await, [!is_frozen]);
+    }
+}
+
+/// Each coin has a blacklist of its own; what is on it is not moved.
+async fn blacklisted(world: &World, customer: &Customer) {
+    let escrow = customer.escrow.1;
+    for (coin, token, number) in [(StableCoin::Usdc, world.usdc, 41), (StableCoin::Usdt, world.usdt, 42)] {
+        world.pay(token, escrow, 4 * COIN).await;
+        let release = Call::Release(vec![customer.release(number, token, COIN)]);
+        assert_eq!(each(world, &release).await, [true]);
+        assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(false));
+        let receipt = world.send(KeyRole::Blacklister, Call::Blacklist { token, coin, account: escrow }).await;
+        assert_eq!(events(&receipt), [LogEvent::Blacklisted(escrow)]);
+        assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(true));
+        assert_eq!(each(world, &release).await, [false]);
+        let receipt = world.send(KeyRole::Operator, release).await;
+        assert_eq!(events(&receipt), [LogEvent::IntentFailed(intent(number))]);
+    }
+}
+
+async fn paused(world: &World, customer: &Customer) {
+    let debit = Call::Debit(vec![customer.debit(world, 51, COIN)]);
+    assert_eq!(each(world, &debit).await, [true]);
+    assert_eq!(world.chain.is_paused(world.usdc).await, Ok(false));
+    let nonce = world.chain.nonce(world.minter.address()).await.expect("nonce");
+    let mut script = world.minter.script(nonce, crate::world::PLENTY);
+    script.pause(world.usdc).expect("script");
+    let receipts = world.run(&script.finish()).await;
+    assert_eq!(events(&receipts[0]), [LogEvent::Paused]);
+    assert_eq!(world.chain.is_paused(world.usdc).await, Ok(true));
+    assert_eq!(world.chain.is_paused(world.usdt).await, Ok(false));
+    assert_eq!(each(world, &debit).await, [false]);
+}

@@ -1,0 +1,98 @@
+//! The chains that everything is tested on, and what a test may do to them that nobody can do to a real one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapters::evm::{HttpSettings, HttpTransport, Transport, TransportFault};
+use devchain::{DevChain, Mining, Options};
+use domain::chain::Address;
+use domain::ports::Answer;
+use serde_json::{Value, json};
+use testkit::anvil::{self, Anvil};
+
+pub const CHAIN_ID: u64 = 31_337;
+
+/// A chain that makes blocks when told to.
+pub enum Ground {
+    Embedded(DevChain),
+    Anvil { url: String, _process: Anvil },
+}
+
+/// The embedded chain as a node in this process.
+struct InProcess(DevChain);
+
+impl Transport for InProcess {
+    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        Box::pin(async move { Ok(self.0.request(&body).await) })
+    }
+}
+
+/// One of each; `part` says what is left out where anvil is missing.
+pub fn grounds(part: &str) -> Vec<Ground> {
+    let mut grounds = vec![Ground::Embedded(embedded())];
+    if let Some(binary) = anvil::for_tests(part).expect("standard error") {
+        let process = Anvil::start(&binary, CHAIN_ID).expect("anvil");
+        grounds.push(Ground::Anvil { url: process.url.clone(), _process: process });
+    }
+    grounds
+}
+
+pub fn embedded() -> DevChain {
+    let options = Options { mining: Mining::ByHand, ..Options::for_tests() };
+    assert_eq!(options.chain_id, CHAIN_ID);
+    DevChain::open(options).expect("chain")
+}
+
+pub fn in_process(chain: &DevChain) -> Arc<dyn Transport> {
+    Arc::new(InProcess(chain.clone()))
+}
+
+impl Ground {
+    pub fn transport(&self) -> Arc<dyn Transport> {
+        match self {
+            Ground::Embedded(chain) => in_process(chain),
+            Ground::Anvil { url, .. } => {
+                let _ = rustls::crypto::ring::default_provider().install_default();
+                let settings = HttpSettings {
+                    url: url.clone().into(),
+                    connect_timeout: Duration::from_secs(10),
+                    request_timeout: Duration::from_secs(60),
+                    max_answer_bytes: 32 * 1024 * 1024,
+                    allow_plain_http: false,
+                };
+                Arc::new(HttpTransport::new(&settings).expect("transport"))
+            }
+        }
+    }
+
+    pub const fn is_anvil(&self) -> bool {
+        matches!(self, Ground::Anvil { .. })
+    }
+
+    pub async fn mine(&self, blocks: u64) {
+        match self {
+            Ground::Embedded(_) => self.control("dev_mine", json!([blocks])).await,
+            Ground::Anvil { .. } => self.control("anvil_mine", json!([format!("{blocks:#x}")])).await,
+        }
+    }
+
+    pub async fn fund(&self, account: Address, wei: u128) {
+        let method = if self.is_anvil() { "anvil_setBalance" } else { "dev_setBalance" };
+        self.control(method, json!([account.to_string(), format!("{wei:#x}")])).await;
+    }
+
+    /// Takes so many blocks away and puts as many empty ones in their place.
+    pub async fn reorg(&self, depth: u64) {
+        let method = if self.is_anvil() { "anvil_reorg" } else { "dev_reorg" };
+        let more = if self.is_anvil() { json!([]) } else { json!({"reinclude": false}) };
+        self.control(method, json!([depth, more])).await;
+    }
+
+    async fn control(&self, method: &str, params: Value) {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let body = serde_json::to_vec(&request).expect("JSON");
+        let answer = self.transport().send(body).await.expect("answer");
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+    }
+}

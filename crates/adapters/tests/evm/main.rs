@@ -1,0 +1,8 @@
+//! The EVM adapter on real chains: the same tests on the embedded chain and on anvil, with our sandbox's tokens and with
+//! Circle's own USDC.
+
+mod flows;
+mod ground;
+mod sending;
+mod watching;
+mod world;
