@@ -390,7 +390,7 @@ pub enum Broadcast {
 pub enum Simulated {
     /// It would work, with this much gas; for batches, whether each movement would.
     Works {
-        /// Gas estimate.
+        /// Gas that it should be given: what the node estimates and a margin.
         gas: u64,
         /// One for each movement of a batch; empty for other calls.
         each: Vec<bool>,
