@@ -70,13 +70,39 @@ async fn outlives(world: World) {
         other.quote(tenant).await;
     }
     assert_eq!(world.store.event_head(tenant).await, Ok(13));
+    let token = personal_wallet_data(&world, tenant).await;
     let Side::File(dir) = &world.side else { panic!("a file") };
     let raw = std::fs::read(dir.path().join("corridor.db")).expect("read");
     let wal = std::fs::read(dir.path().join("corridor.db-wal")).unwrap_or_default();
-    for secret in [b"Samplekhan".as_slice(), b"N01234567", b"PK36SCBL"] {
+    let of_wallets = [b"sana.".as_slice(), b"+9230012", b"Alia", b"whsec_", b"the answer", token.as_bytes()];
+    for secret in [b"Samplekhan".as_slice(), b"N01234567", b"PK36SCBL"].into_iter().chain(of_wallets) {
         let found = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
         assert!(!found(&raw) && !found(&wal), "{}", String::from_utf8_lossy(secret));
     }
+}
+
+/// Puts a wallet with all that names somebody; the token of its link.
+async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> String {
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    world.exchange(&wallet, |_| {}).await;
+    world.store.add_webhook(tenant, "https://bank.example", "whsec_c2VjcmV0".into(), "op").await.expect("added");
+    let said = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+        ws.add_sender(crate::wallet_world::sender(&request, "Alia", ws.now, ids));
+        let entry = ws.append_wallet(tenant, vec![crate::wallet_world::failed(&request, 1, ws.now)]).remove(0);
+        ws.add_delivery_attempt(domain::delivery::DeliveryAttempt {
+            tenant,
+            event: entry.id,
+            number: 1,
+            at: ws.now,
+            status: None,
+            body: "the answer".to_owned(),
+            fault: None,
+            took: domain::time::Span::millis(1),
+        });
+    };
+    world.put(tenant, said).await;
+    request.token
 }
 
 #[test]
