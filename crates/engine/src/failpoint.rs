@@ -31,10 +31,31 @@ pub enum Failpoint {
     BeforeCursor,
     /// The cursor behind the reports is saved.
     AfterCursor,
+    /// A transaction has its nonce and is signed; neither is its signature saved nor was it sent.
+    BeforeSigned,
+    /// What was signed is saved, no node has it.
+    BeforeBroadcast,
+    /// Nodes have it.
+    AfterBroadcast,
+    /// The deposits of a block are saved, the block itself is not.
+    BeforeBlock,
+    /// The block is saved too.
+    AfterBlock,
 }
 
 impl Failpoint {
-    /// Every place.
+    /// Those that payments alone never reach.
+    pub const OF_WALLETS: [Failpoint; 5] = [
+        Failpoint::BeforeSigned,
+        Failpoint::BeforeBroadcast,
+        Failpoint::AfterBroadcast,
+        Failpoint::BeforeBlock,
+        Failpoint::AfterBlock,
+    ];
+}
+
+impl Failpoint {
+    /// Every place that payments reach.
     pub const ALL: [Failpoint; 11] = [
         Failpoint::BeforeCommit,
         Failpoint::AfterCommit,
@@ -63,6 +84,11 @@ impl Failpoint {
             Failpoint::BeforeReports => "before_reports",
             Failpoint::BeforeCursor => "before_cursor",
             Failpoint::AfterCursor => "after_cursor",
+            Failpoint::BeforeSigned => "before_signed",
+            Failpoint::BeforeBroadcast => "before_broadcast",
+            Failpoint::AfterBroadcast => "after_broadcast",
+            Failpoint::BeforeBlock => "before_block",
+            Failpoint::AfterBlock => "after_block",
         }
     }
 }
@@ -79,7 +105,7 @@ static ARMED: OnceLock<Armed> = OnceLock::new();
 /// no such place, or one is armed already.
 pub fn arm(text: &str) -> bool {
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
-    let at = Failpoint::ALL.into_iter().find(|point| point.name() == name);
+    let at = Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS).find(|point| point.name() == name);
     let (Some(at), Ok(count @ 1..)) = (at, count.parse::<u32>()) else { return false };
     ARMED.set(Armed { at, passes: AtomicU32::new(count - 1) }).is_ok()
 }
@@ -102,8 +128,9 @@ mod tests {
 
     #[test]
     fn names_are_different_and_others_are_refused() {
-        for point in Failpoint::ALL {
-            assert_eq!(Failpoint::ALL.iter().filter(|other| other.name() == point.name()).count(), 1);
+        let all = || Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS);
+        for point in all() {
+            assert_eq!(all().filter(|other| other.name() == point.name()).count(), 1);
         }
         for text in ["", "before", "before_commit:0", "before_commit:x", "before_commit:1:2"] {
             assert!(!arm(text), "{text}");

@@ -121,6 +121,13 @@ pub enum ChainAction {
         /// Whether trying again is of no use.
         at_once: bool,
     },
+    /// Somebody else has done what an intent is for.
+    Needless {
+        /// The intent.
+        intent: IntentKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
     /// The tenant's controller is to be put on the chain, if that is not under way.
     Deploy,
     /// A worker has signed something for a transaction; it is not broadcast before this is committed.
@@ -165,7 +172,12 @@ pub enum ChainAction {
         tx: TxKey,
     },
     /// A token that nobody supports was sent to a vault.
-    Unsupported(Box<UnsupportedAsset>),
+    Unsupported {
+        /// Which, and where.
+        asset: Box<UnsupportedAsset>,
+        /// Whether the bank is told: it is the first one in this vault.
+        tell: bool,
+    },
 }
 
 impl ChainAction {
@@ -176,14 +188,16 @@ impl ChainAction {
                 need.signers.insert((tenant, signer));
                 intents.iter().for_each(|(intent, _)| intent.need(tenant, need));
             }
-            ChainAction::PutOff { intent, .. } | ChainAction::Fails { intent, .. } => intent.need(tenant, need),
+            ChainAction::PutOff { intent, .. }
+            | ChainAction::Fails { intent, .. }
+            | ChainAction::Needless { intent, .. } => intent.need(tenant, need),
             ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
             ChainAction::Signed { tx, .. }
             | ChainAction::Look { tx, .. }
             | ChainAction::Mined { tx, .. }
             | ChainAction::Lost { tx }
             | ChainAction::Superseded { tx } => tx.need(tenant, need),
-            ChainAction::Unsupported(asset) => need_of_asset(asset, tenant, need),
+            ChainAction::Unsupported { asset, .. } => need_of_asset(asset, tenant, need),
         }
     }
 }

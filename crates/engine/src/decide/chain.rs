@@ -37,6 +37,13 @@ pub(super) fn act(
             held(ws, tenant, intent, *fence)?;
             give_up(ws, tenant, intent, (why, *reason, *at_once), rules, cx)
         }
+        ChainAction::Needless { intent, fence } => {
+            let mut row = held(ws, tenant, intent, *fence)?;
+            let (_, effects) = row.withdraw(cx.now);
+            ws.intents.put((tenant, row.id), row);
+            effects::write(ws, tenant, effects)?;
+            Ok(Outcome::Done)
+        }
         ChainAction::Deploy => deploy(ws, tenant, cx),
         ChainAction::Signed { tx, fence, signed, fees, cancels } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
@@ -81,7 +88,7 @@ pub(super) fn act(
             let ended = row.superseded(cx.now);
             end(ws, tx, row, Some(ended), rules, cx)
         }
-        ChainAction::Unsupported(asset) => super::outcome::unsupported(ws, tenant, asset, cx),
+        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
     }
 }
 

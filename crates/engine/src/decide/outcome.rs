@@ -208,36 +208,46 @@ fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects
     effects
 }
 
-/// A token that nobody supports was sent to a vault: recorded, told, never a credit.
+/// A token that nobody supports was sent to a vault: recorded, never a credit. Anybody can do that as often as he likes,
+/// so the bank is told of the first one only.
 pub(super) fn unsupported(
     ws: &mut WorkingSet,
     tenant: TenantId,
     asset: &UnsupportedAsset,
+    tell: bool,
     cx: &Cx<'_>,
 ) -> Result<Outcome, Refused> {
+    ws.add_unsupported(*asset);
+    if !tell {
+        return Ok(Outcome::Done);
+    }
+    let what = format!("token {} was sent to a vault of ours", asset.token);
+    let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: asset.vault.subject(), what };
+    let event = unsupported_event(ws, tenant, asset, cx)?;
+    effects::write(ws, tenant, WalletEffects { events: vec![event], alerts: vec![alert], ..WalletEffects::default() })?;
+    Ok(Outcome::Done)
+}
+
+fn unsupported_event(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    asset: &UnsupportedAsset,
+    cx: &Cx<'_>,
+) -> Result<NewWalletEvent, Refused> {
     let mut wallet = ws.wallets.get(&(tenant, asset.vault.wallet)).cloned().ok_or(Refused::NotFound)?;
     let about = About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
     let reason = FailureReason::UnsupportedAsset;
     let event = WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
-    let (aggregate, version) = match asset.vault.request {
-        Some(id) => {
-            let mut request = ws.requests.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
-            let version = request.next_event();
-            request.version += 1;
-            ws.requests.put((tenant, id), request);
-            (Aggregate::Request(id), version)
-        }
-        None => {
-            let version = wallet.next_event();
-            wallet.version += 1;
-            ws.wallets.put((tenant, wallet.id), wallet);
-            (Aggregate::Wallet(asset.vault.wallet), version)
-        }
+    let Some(id) = asset.vault.request else {
+        let version = wallet.next_event();
+        wallet.version += 1;
+        let aggregate = Aggregate::Wallet(wallet.id);
+        ws.wallets.put((tenant, wallet.id), wallet);
+        return Ok(NewWalletEvent { aggregate, version, event });
     };
-    let what = format!("token {} was sent to a vault of ours", asset.token);
-    let alerts = vec![Alert { kind: AlertKind::UnsupportedAsset, subject: asset.vault.subject(), what }];
-    let events = vec![NewWalletEvent { aggregate, version, event }];
-    effects::write(ws, tenant, WalletEffects { events, alerts, ..WalletEffects::default() })?;
-    ws.add_unsupported(*asset);
-    Ok(Outcome::Done)
+    let mut request = ws.requests.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
+    let version = request.next_event();
+    request.version += 1;
+    ws.requests.put((tenant, id), request);
+    Ok(NewWalletEvent { aggregate: Aggregate::Request(id), version, event })
 }

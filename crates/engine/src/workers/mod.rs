@@ -13,7 +13,6 @@ use domain::time::Span;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use store::Store;
-use tokio::sync::watch;
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
@@ -27,17 +26,22 @@ mod inquire;
 mod instruction;
 pub(crate) mod payout;
 mod screen;
+mod send;
 mod submit;
 mod sweep;
+mod transmit;
+mod watch;
 
 /// Says when to stop: work under way is finished, nothing new is begun.
-pub type Stop = watch::Receiver<bool>;
+pub type Stop = tokio::sync::watch::Receiver<bool>;
 
 /// The kinds of jobs that the wallet service has beside those of people.
-const WALLET_JOBS: [JobKind; 7] = [
+const WALLET_JOBS: [JobKind; 9] = [
     JobKind::Screen,
     JobKind::WalletTimer,
     JobKind::ExpireRequest,
+    JobKind::SendIntent,
+    JobKind::Transmit,
     JobKind::Exchange,
     JobKind::Payout,
     JobKind::InquirePayout,
@@ -71,7 +75,8 @@ impl Workers {
             let name = format!("collect {}", rail.id());
             tasks.push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
-        if self.world.wallet.is_some() {
+        if let Some(wallets) = &self.world.wallet {
+            tasks.push(("watch".to_owned(), Box::pin(watch::watch(self.clone(), wallets.clone(), stop.clone()))));
             for kind in WALLET_JOBS {
                 tasks.push((kind.name().replace('_', " "), Box::pin(work_off(self.clone(), kind, stop.clone()))));
             }
@@ -88,6 +93,8 @@ impl Workers {
             (JobKind::Screen, Some(wallets)) => self.screen(wallets, jobs).await,
             (JobKind::WalletTimer, Some(wallets)) => self.follow(wallets, jobs).await,
             (JobKind::ExpireRequest, Some(_)) => self.expire_requests(jobs).await,
+            (JobKind::SendIntent, Some(wallets)) => self.send_intents(wallets, jobs).await,
+            (JobKind::Transmit, Some(wallets)) => self.transmit(wallets, jobs).await,
             (JobKind::Exchange, Some(_)) => self.time_orders(jobs).await,
             (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,
             (JobKind::InquirePayout, Some(_)) => self.inquire_payouts(jobs).await,
@@ -106,7 +113,8 @@ impl Workers {
             self.collect_once(rail.as_ref()).await;
         }
         self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?).await;
-        if self.world.wallet.is_some() {
+        if let Some(wallets) = &self.world.wallet {
+            self.watch_once(wallets).await;
             for kind in WALLET_JOBS {
                 self.work(kind, self.store.lease_jobs(&[kind], &self.owner, lease, most).await?).await;
             }

@@ -1,0 +1,240 @@
+//! Gives intents a place in a transaction: simulates them together, then has the engine take the nonce. Nothing is
+//! signed here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::chain::{Address, Call, ChainFault, KeyRole, SignFault, Simulated};
+use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
+use domain::currency::StableCoin;
+use domain::ids::{ChainTxId, IntentId, TenantId};
+use domain::job::Job;
+use domain::time::Span;
+use domain::wallet_effects::{Alert, AlertKind};
+use domain::wallet_event::FailureReason;
+use futures_util::future::join_all;
+
+use super::Workers;
+use crate::batcher::fresh_id;
+use crate::command::Action;
+use crate::command::chain::{ChainAction, IntentKey};
+use crate::world::WalletWorld;
+
+/// When to look again at what cannot be sent because a node does not answer, or the controller is not there yet.
+const SOON: Span = Span::secs(2);
+/// When to look again at a coin that moves nothing.
+const PAUSED: Span = Span::secs(30);
+/// A transaction may use half as much gas again as its simulation, and this much more.
+const GAS_MARGIN: u64 = 100_000;
+/// A signer that could not pay for this many transactions like the one at hand is short of gas.
+const LOW_GAS_TRANSACTIONS: u128 = 20;
+
+/// An intent on its way into a transaction, with the fence under which its job is held.
+type Held = (Intent, i64);
+
+/// What an intent waits for, or why it fails.
+enum Verdict {
+    Needless,
+    PutOff { after: Span, paused: bool },
+    Fails { why: String, reason: FailureReason, at_once: bool },
+}
+
+/// A tenant's way to the chain.
+struct Lane {
+    tenant: TenantId,
+    role: KeyRole,
+    signer: Address,
+    controller: Address,
+}
+
+impl Workers {
+    /// Works off leased `send_intent` jobs.
+    pub(super) async fn send_intents(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+        let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
+        for job in jobs {
+            by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
+        }
+        let halted = match self.store.token_states().await {
+            Ok(states) => states.iter().filter(|state| state.is_halted()).map(|state| state.coin).collect(),
+            Err(error) => return tracing::warn!(%error, "the tokens' states cannot be read now"),
+        };
+        let halted: BTreeSet<StableCoin> = halted;
+        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted))).await;
+    }
+
+    async fn send_for(
+        &self,
+        wallets: &WalletWorld,
+        tenant: TenantId,
+        jobs: Vec<(IntentId, i64)>,
+        halted: &BTreeSet<StableCoin>,
+    ) {
+        let ids: Vec<IntentId> = jobs.iter().map(|(id, _)| *id).collect();
+        let intents = match self.store.intents(tenant, &ids).await {
+            Ok(intents) => intents,
+            Err(error) => return tracing::warn!(%error, "intents cannot be read now; their leases will run out"),
+        };
+        let fences: BTreeMap<IntentId, i64> = jobs.into_iter().collect();
+        let mut batches: BTreeMap<IntentKind, Vec<Held>> = BTreeMap::new();
+        let mut alone: Vec<Vec<Held>> = Vec::new();
+        for intent in intents.into_iter().filter(|intent| intent.state == IntentState::Waiting) {
+            let Some(fence) = fences.get(&intent.id).copied() else { continue };
+            if intent.coin.is_some_and(|coin| halted.contains(&coin)) && !intent.is_never_given_up() {
+                self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, paused: true }).await;
+            } else if intent.kind.is_batched() && intent.tries == 0 {
+                batches.entry(intent.kind).or_default().push((intent, fence));
+            } else {
+                // What failed once does not take others with it.
+                alone.push(vec![(intent, fence)]);
+            }
+        }
+        let most = wallets.config.batch_max.max(1);
+        let together = batches.values().flat_map(|held| held.chunks(most).map(<[Held]>::to_vec));
+        join_all(together.chain(alone).map(|held| self.send_together(wallets, tenant, held))).await;
+    }
+
+    async fn send_together(&self, wallets: &WalletWorld, tenant: TenantId, held: Vec<Held>) {
+        let lane = match self.lane(wallets, tenant, &held) {
+            Ok(Some(lane)) => lane,
+            Ok(None) => return,
+            Err(fault) => {
+                let reason = FailureReason::OnChainRevert;
+                let why = fault.to_string();
+                return self.tell_all(&held, || Verdict::Fails { why: why.clone(), reason, at_once: true }).await;
+            }
+        };
+        if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
+            tracing::warn!(%fault, %tenant, "intents cannot be sent now");
+            self.tell_all(&held, || Verdict::PutOff { after: SOON, paused: false }).await;
+        }
+    }
+
+    fn lane(&self, wallets: &WalletWorld, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
+        let Some(role) = held.first().map(|(intent, _)| intent.kind.role()) else { return Ok(None) };
+        let signer = wallets.signer.address(tenant, role)?;
+        let controller = wallets.contracts.controller(tenant)?.address;
+        Ok(Some(Lane { tenant, role, signer, controller }))
+    }
+
+    async fn simulate_and_take(&self, wallets: &WalletWorld, lane: &Lane, held: &[Held]) -> Result<(), ChainFault> {
+        let intents: Vec<Intent> = held.iter().map(|(intent, _)| intent.clone()).collect();
+        let Some(call) = chain_tx::call(&intents) else { return Ok(()) };
+        let deploys = matches!(call, Call::DeployController);
+        if wallets.chain.is_deployed(lane.controller).await? == deploys {
+            return self.around_the_controller(lane, held, deploys).await;
+        }
+        match wallets.chain.simulate(lane.tenant, lane.signer, lane.controller, &call).await? {
+            Simulated::Works { gas, each } => {
+                let works = |at: usize| each.get(at).copied().unwrap_or(true);
+                let mut taken = Vec::with_capacity(held.len());
+                for (at, one) in held.iter().enumerate() {
+                    if works(at) || one.0.unchecked {
+                        taken.push((IntentKey::of(&one.0), one.1));
+                    } else {
+                        let verdict = self.diagnose(wallets, &one.0, "the controller refuses it").await?;
+                        self.tell_verdict(one, verdict).await;
+                    }
+                }
+                self.take(wallets, lane, gas, taken).await
+            }
+            // Something that they have in common stands in their way: it is found out for each.
+            Simulated::Reverts(why) => {
+                for one in held {
+                    let verdict = self.diagnose(wallets, &one.0, &why).await?;
+                    self.tell_verdict(one, verdict).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Nothing can be called before the controller is there, and once it is there it is not put there again.
+    async fn around_the_controller(&self, lane: &Lane, held: &[Held], deploys: bool) -> Result<(), ChainFault> {
+        if deploys {
+            tracing::info!(tenant = %lane.tenant, "the controller is on the chain already");
+            self.tell_all(held, || Verdict::Needless).await;
+            return Ok(());
+        }
+        self.report(lane.tenant, lane.tenant.0, Action::Chain(ChainAction::Deploy)).await;
+        self.tell_all(held, || Verdict::PutOff { after: SOON, paused: false }).await;
+        Ok(())
+    }
+
+    /// Why an intent would fail, as far as the chain tells.
+    async fn diagnose(&self, wallets: &WalletWorld, intent: &Intent, why: &str) -> Result<Verdict, ChainFault> {
+        let fails = |reason, at_once| Verdict::Fails { why: why.to_owned(), reason, at_once };
+        let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
+            return Ok(fails(FailureReason::OnChainRevert, false));
+        };
+        if wallets.chain.is_paused(token).await? {
+            return Ok(Verdict::PutOff { after: PAUSED, paused: true });
+        }
+        let recipient = match intent.plan {
+            Plan::Move(movement) => Some(movement.recipient),
+            Plan::ProposeRefund { to, .. } => Some(to),
+            _ => None,
+        };
+        if let Some(recipient) = recipient
+            && wallets.chain.is_blacklisted(token, recipient).await?
+        {
+            return Ok(fails(FailureReason::AddressBlacklisted, true));
+        }
+        Ok(fails(FailureReason::OnChainRevert, false))
+    }
+
+    async fn take(
+        &self,
+        wallets: &WalletWorld,
+        lane: &Lane,
+        gas: u64,
+        intents: Vec<(IntentKey, i64)>,
+    ) -> Result<(), ChainFault> {
+        if intents.is_empty() {
+            return Ok(());
+        }
+        let fees = capped(wallets.chain.fees().await?, wallets.config.max_fee_cap);
+        let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
+        let needed = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
+        if wallets.chain.gas_balance(lane.signer).await? < needed {
+            let what = format!("the {} key {} has little left to pay for gas", lane.role.name(), lane.signer);
+            self.raise(lane.tenant, Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what }).await;
+        }
+        let taking = Box::new(Taking {
+            id: ChainTxId(fresh_id(&self.store)),
+            tenant: lane.tenant,
+            role: lane.role,
+            signer: lane.signer,
+            controller: lane.controller,
+            chain_nonce: wallets.chain.nonce(lane.signer).await?,
+            gas_limit,
+            fees,
+        });
+        let id = taking.id;
+        self.report(lane.tenant, id.0, Action::Chain(ChainAction::Take { taking, intents })).await;
+        Ok(())
+    }
+
+    async fn tell_all(&self, held: &[Held], verdict: impl Fn() -> Verdict) {
+        join_all(held.iter().map(|one| self.tell_verdict(one, verdict()))).await;
+    }
+
+    async fn tell_verdict(&self, (intent, fence): &Held, verdict: Verdict) {
+        let (key, fence) = (IntentKey::of(intent), *fence);
+        let action = match verdict {
+            Verdict::Needless => ChainAction::Needless { intent: key, fence },
+            Verdict::PutOff { after, paused } => {
+                ChainAction::PutOff { intent: key, fence, until: self.clock().now() + after, paused }
+            }
+            Verdict::Fails { why, reason, at_once } => ChainAction::Fails { intent: key, fence, why, reason, at_once },
+        };
+        self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
+    }
+
+    /// Calls a person beside any commit.
+    pub(super) async fn raise(&self, tenant: TenantId, alert: Alert) {
+        tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+        metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+        if let Err(error) = self.store.raise_alert(tenant, &alert).await {
+            tracing::warn!(%error, "an alert cannot be kept now");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Follows our transactions to their end: signs, broadcasts what is saved, replaces what is stuck or no longer wanted,
+//! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
+//! has saved are ever broadcast.
+
+use domain::chain::{Broadcast, Call, ChainFault, Fees, LogEvent, Receipt, Signed, Unsigned, intent_word};
+use domain::chain_tx::{self, ChainTx, Intent, LOOK_EVERY, Mined, Place, TxAttempt, TxState};
+use domain::ids::{ChainTxId, IntentId};
+use domain::job::Job;
+use domain::time::{Span, Timestamp};
+use domain::wallet_effects::{Alert, AlertKind};
+use futures_util::future::join_all;
+
+use super::Workers;
+use crate::command::chain::{ChainAction, TxKey};
+use crate::command::{Action, Outcome};
+use crate::failpoint::{self, Failpoint};
+use crate::world::WalletWorld;
+
+/// What a transaction that does nothing may use.
+const CANCEL_GAS: u64 = 30_000;
+/// A transaction is broadcast again this often as long as it is not mined, and at every look at first.
+const BROADCAST_AGAIN: Span = Span::secs(15);
+/// A nonce that the chain has used for something that is not ours for this long is lost.
+const SUPERSEDED_AFTER: Span = Span::mins(30);
+
+/// A leased job with its transaction and its intents.
+struct Case {
+    job: Job,
+    tx: ChainTx,
+    intents: Vec<Intent>,
+}
+
+impl Case {
+    fn key(&self) -> TxKey {
+        TxKey::of(&self.tx, &self.intents)
+    }
+}
+
+impl Workers {
+    /// Works off leased `transmit` jobs.
+    pub(super) async fn transmit(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+        // One signer's transactions in the order of their nonces: a node that holds gaps back takes them sooner.
+        let mut cases = join_all(jobs.into_iter().map(|job| self.tx_case(job))).await;
+        cases.sort_by_key(|case| case.as_ref().map(|case| (case.tx.signer, case.tx.nonce)));
+        join_all(cases.into_iter().flatten().map(|case| self.follow_tx(wallets, case))).await;
+    }
+
+    async fn tx_case(&self, job: Job) -> Option<Case> {
+        let read = async {
+            let Some(tx) = self.store.chain_tx(job.tenant, ChainTxId(job.subject)).await? else { return Ok(None) };
+            let intents = self.store.intents(job.tenant, &tx.intents).await?;
+            Ok::<_, store::StoreError>(Some((tx, intents)))
+        };
+        match read.await {
+            Ok(found) => found.map(|(tx, intents)| Case { job, tx, intents }),
+            Err(error) => {
+                tracing::warn!(%error, tx = %job.subject, "a transaction cannot be read now; its lease will run out");
+                None
+            }
+        }
+    }
+
+    async fn follow_tx(&self, wallets: &WalletWorld, case: Case) {
+        let followed = match case.tx.state {
+            TxState::Taken => self.sign_first(wallets, &case).await,
+            TxState::Broadcast => self.look_for(wallets, &case).await,
+            TxState::Mined => self.look_at(wallets, &case).await,
+            TxState::Succeeded | TxState::Reverted | TxState::Cancelled => return,
+        };
+        if let Err(fault) = followed {
+            tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be followed now");
+            if let ChainFault::Disagreement(_) = fault {
+                self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
+            }
+            self.look_later(&case, false).await;
+        }
+    }
+
+    async fn sign_first(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+        let fees = chain_tx::capped(case.tx.fees, wallets.config.max_fee_cap);
+        self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
+        Ok(())
+    }
+
+    /// Signs, has the bytes saved, and only then broadcasts them.
+    async fn sign(&self, wallets: &WalletWorld, case: &Case, fees: Fees, cancels: bool) {
+        let call = if cancels { Some(Call::Cancel) } else { chain_tx::call(&case.intents) };
+        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "a transaction has no call") };
+        let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
+        let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
+        let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
+        let signed = match wallets.signer.sign(&unsigned).await {
+            Ok(signed) => signed,
+            Err(fault) => {
+                tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be signed now");
+                return self.look_later(case, false).await;
+            }
+        };
+        failpoint::reach(Failpoint::BeforeSigned);
+        let Signed { hash, raw } = signed.clone();
+        let (tx, fence, signed) = (case.key(), case.job.fence, Box::new(signed));
+        let action = ChainAction::Signed { tx, fence, signed, fees, cancels };
+        match self.report(tenant, case.tx.id.0, Action::Chain(action)).await {
+            Some(Outcome::Done) => self.broadcast(wallets, case, &raw).await,
+            // It must not happen any more: what was signed is forgotten, and was never heard of by anybody.
+            Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "a transaction was called off unsent"),
+            _ => {}
+        }
+    }
+
+    async fn broadcast(&self, wallets: &WalletWorld, case: &Case, raw: &[u8]) {
+        failpoint::reach(Failpoint::BeforeBroadcast);
+        let told = wallets.chain.broadcast(raw).await;
+        failpoint::reach(Failpoint::AfterBroadcast);
+        match told {
+            Broadcast::Accepted | Broadcast::AlreadyKnown => {}
+            // It, or another of its attempts, is mined: seen at the next look.
+            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "a nonce is used already"),
+            // Replaced in time.
+            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "a transaction pays too little"),
+            Broadcast::InsufficientFunds => {
+                let what = format!("the {} key {} cannot pay for gas", case.tx.role.name(), case.tx.signer);
+                self.alert_about(case, AlertKind::LowGas, what).await;
+            }
+            Broadcast::Refused(why) => {
+                let what = format!("the node refuses a transaction: {why}");
+                self.alert_about(case, AlertKind::Transaction, what).await;
+            }
+            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "a broadcast is unclear"),
+        }
+    }
+
+    async fn alert_about(&self, case: &Case, kind: AlertKind, what: String) {
+        self.raise(case.tx.tenant, Alert { kind, subject: case.tx.id.0, what }).await;
+    }
+
+    /// Is one of its attempts in a block?
+    async fn look_for(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+        if let Some(mined) = self.mined(wallets, case).await? {
+            return self.tell_mined(wallets, case, mined).await;
+        }
+        let now = self.clock().now();
+        let used = wallets.chain.nonce(case.tx.signer).await? > case.tx.nonce;
+        if used && now - case.tx.state_at >= SUPERSEDED_AFTER && self.mined(wallets, case).await?.is_none() {
+            self.tell_about(case, ChainAction::Superseded { tx: case.key() }).await;
+            return Ok(());
+        }
+        if case.tx.wants_replacement(&wallets.config, now) && !used {
+            let asked = wallets.chain.fees().await?;
+            if let Some(fees) = case.tx.replacement_fees(asked, &wallets.config) {
+                self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
+                return Ok(());
+            }
+            self.look_later(case, true).await;
+        } else {
+            self.look_later(case, false).await;
+        }
+        if let Some(last) = case.tx.attempts.last().filter(|last| is_time_to_repeat(&case.tx, last, now)) {
+            self.broadcast(wallets, case, &last.raw).await;
+        }
+        Ok(())
+    }
+
+    /// Is it still where it was, and deep enough?
+    async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+        match self.mined(wallets, case).await? {
+            Some(mined) => self.tell_mined(wallets, case, mined).await,
+            None => {
+                self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
+                if let Some(last) = case.tx.attempts.last() {
+                    self.broadcast(wallets, case, &last.raw).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The attempt that is in a block. All of a transaction have one nonce, so there is one at most.
+    async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Mined>, ChainFault> {
+        let controllers = [case.tx.controller];
+        for attempt in case.tx.attempts.iter().rev() {
+            if let Some(receipt) = wallets.chain.receipt(attempt.hash, &controllers).await? {
+                return Ok(Some(mined(&case.tx, &case.intents, attempt, &receipt)));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, mined: Mined) -> Result<(), ChainFault> {
+        let heads = wallets.chain.heads().await?;
+        let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= mined.place.number);
+        let over = deep && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
+        if !over && case.tx.mined.as_ref() == Some(&mined) {
+            self.look_later(case, false).await;
+            return Ok(());
+        }
+        let mined = Box::new(mined);
+        self.tell_about(case, ChainAction::Mined { tx: case.key(), mined, over }).await;
+        Ok(())
+    }
+
+    async fn look_later(&self, case: &Case, stuck: bool) {
+        let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck };
+        self.tell_about(case, action).await;
+    }
+
+    async fn tell_about(&self, case: &Case, action: ChainAction) {
+        self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
+    }
+}
+
+fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
+    let age = now - last.at.max(tx.state_at);
+    age < BROADCAST_AGAIN || age.0 % BROADCAST_AGAIN.0 < LOOK_EVERY.0
+}
+
+/// What a receipt says. Of a batch only what the controller says was carried out was.
+fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receipt) -> Mined {
+    let done = |intent: &Intent| {
+        let word = intent_word(tx.tenant, intent.id);
+        receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == LogEvent::IntentDone(word))
+    };
+    let failed = intents.iter().filter(|intent| intent.kind.is_batched() && !attempt.cancels && !done(intent));
+    let failed: Vec<IntentId> = failed.map(|intent| intent.id).collect();
+    Mined {
+        place: Place { number: receipt.block_number, block: receipt.block },
+        attempt: attempt.number,
+        succeeded: receipt.succeeded,
+        failed: if receipt.succeeded { failed } else { Vec::new() },
+    }
+}

@@ -1,0 +1,191 @@
+//! What a block's logs say: coins that came to vaults or left them, tokens that nobody supports, blacklists, pauses.
+
+use std::collections::BTreeMap;
+
+use domain::chain::{Address, Block, ChainLog, LogEvent};
+use domain::currency::StableCoin;
+use domain::deposit::arrive::Found;
+use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
+use domain::wallet_effects::{Alert, AlertKind};
+use futures_util::future::join_all;
+
+use super::{Trouble, Watch, place};
+use crate::command::Action;
+use crate::command::chain::ChainAction;
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::wallets::WalletAction;
+
+/// So many unsupported tokens of a tenant are looked through for one that came to the same vault before.
+const UNSUPPORTED_MAX: usize = 1_000;
+
+type Vaults = BTreeMap<Address, Watched>;
+
+impl Watch<'_> {
+    /// Whether any of the logs is about a vault of ours or about a coin itself.
+    pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
+        let about_coins =
+            |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
+        Ok(logs.iter().any(about_coins) || !self.vaults(logs).await?.is_empty())
+    }
+
+    async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
+        let mut addresses: Vec<Address> = logs.iter().flat_map(|log| parties(&log.event)).flatten().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let watched = self.workers.store.watched(&addresses).await?;
+        Ok(watched.into_iter().map(|vault| (vault.address, vault)).collect())
+    }
+
+    /// Applies a block's logs; what is to be kept about the vaults' balances.
+    pub(super) async fn take_logs(&self, block: &Block, logs: &[ChainLog]) -> Result<Vec<VaultLog>, Trouble> {
+        let vaults = self.vaults(logs).await?;
+        let mut kept = Vec::new();
+        let mut found = Vec::new();
+        for log in logs {
+            match log.event {
+                LogEvent::Transfer { from, to, value } if value > 0 && from != to => {
+                    let Some(coin) = self.wallets.config.coin(&log.contract) else { continue };
+                    let Ok(minor) = i64::try_from(value) else {
+                        tracing::error!(tx = %log.tx, value, "a transfer of more coins than there are");
+                        continue;
+                    };
+                    let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);
+                    kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
+                    kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
+                    if let Some(vault) = vaults.get(&to)
+                        && !self.is_our_own(vaults.get(&from), from, vault).await?
+                    {
+                        found.push(self.found(block, log, *vault, (coin, minor, from)));
+                    }
+                }
+                LogEvent::UnsupportedTransfer { from, to, value } if value > 0 => {
+                    if let Some(vault) = vaults.get(&to) {
+                        self.unsupported(block, log, *vault, (from, value)).await?;
+                    }
+                }
+                LogEvent::FundsDestroyed { account, value } if value > 0 => {
+                    if let Some(vault) = vaults.get(&account) {
+                        kept.extend(self.destroyed(block, log, vault, value).await);
+                    }
+                }
+                LogEvent::Blacklisted(account) => self.blacklisted(log, vaults.get(&account), true).await?,
+                LogEvent::UnBlacklisted(account) => self.blacklisted(log, vaults.get(&account), false).await?,
+                LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => self.token_says(block, log).await?,
+                // Zero values are nothing; what our controllers say is in the receipts of our own transactions.
+                _ => {}
+            }
+        }
+        for taken in join_all(found.iter().map(|found| self.tell_found(found))).await {
+            taken?;
+        }
+        Ok(kept)
+    }
+
+    /// Whether a transfer to a vault is one of ours: a release out of one of the wallet's escrows, or a debit that the
+    /// controller gives back.
+    async fn is_our_own(&self, payer: Option<&Watched>, from: Address, vault: &Watched) -> Result<bool, Trouble> {
+        if vault.request.is_some() {
+            return Ok(false);
+        }
+        if let Some(payer) = payer {
+            return Ok(payer.wallet == vault.wallet && payer.request.is_some());
+        }
+        let wallet = self.workers.store.wallet(vault.tenant, vault.wallet).await?;
+        Ok(wallet.is_some_and(|wallet| wallet.controller == from))
+    }
+
+    fn found(
+        &self,
+        block: &Block,
+        log: &ChainLog,
+        vault: Watched,
+        (coin, minor, from): (StableCoin, i64, Address),
+    ) -> Found {
+        Found {
+            chain_id: self.wallets.config.chain_id,
+            vault,
+            coin,
+            minor,
+            from,
+            tx: log.tx,
+            ordinal: log.ordinal,
+            place: place(block),
+            paid_at: block.at,
+        }
+    }
+
+    async fn tell_found(&self, found: &Found) -> Result<(), Trouble> {
+        let named = DepositRef::found(found);
+        let (tenant, subject) = (found.vault.tenant, named.id.0);
+        self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
+    }
+
+    /// A token that nobody supports: recorded, and told once for each vault. Anybody can write such logs.
+    async fn unsupported(
+        &self,
+        block: &Block,
+        log: &ChainLog,
+        vault: Watched,
+        (from, value): (Address, u64),
+    ) -> Result<(), Trouble> {
+        let known = self.workers.store.unsupported_assets(vault.tenant, UNSUPPORTED_MAX).await?;
+        if known.iter().any(|asset| (asset.tx, asset.ordinal) == (log.tx, log.ordinal)) {
+            return Ok(());
+        }
+        let tell = known.len() < UNSUPPORTED_MAX && known.iter().all(|asset| asset.vault.address != vault.address);
+        let asset = UnsupportedAsset {
+            vault,
+            token: log.contract,
+            from,
+            value,
+            place: place(block),
+            tx: log.tx,
+            ordinal: log.ordinal,
+            at: self.workers.clock().now(),
+        };
+        let action = Action::Chain(ChainAction::Unsupported { asset: Box::new(asset), tell });
+        self.must(vault.tenant, vault.subject(), action).await
+    }
+
+    /// The coins of a blacklisted vault are gone.
+    async fn destroyed(&self, block: &Block, log: &ChainLog, vault: &Watched, value: u64) -> Option<VaultLog> {
+        let what = format!("the issuer destroyed {value} minor units that a vault held");
+        let alert = Alert { kind: AlertKind::ChainMismatch, subject: vault.subject(), what };
+        self.workers.raise(vault.tenant, alert).await;
+        let coin = self.wallets.config.coin(&log.contract)?;
+        Some(vault_log(block, log, vault.address, coin, -i64::try_from(value).ok()?))
+    }
+
+    /// A coin's own blacklist has, or has no more, the address of a vault.
+    async fn blacklisted(&self, log: &ChainLog, vault: Option<&Watched>, blacklisted: bool) -> Result<(), Trouble> {
+        let Some(vault) = vault else { return Ok(()) };
+        let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
+        if vault.request.is_some() {
+            let verb = if blacklisted { "on" } else { "off" };
+            let what = format!("an escrow is {verb} the blacklist of {}", coin.currency().code());
+            let alert = Alert { kind: AlertKind::TokenChanged, subject: vault.subject(), what };
+            self.workers.raise(vault.tenant, alert).await;
+            return Ok(());
+        }
+        if coin != StableCoin::Usdc {
+            return Ok(());
+        }
+        let action = Action::Wallet(vault.wallet, WalletAction::ChainSays { blacklisted });
+        self.must(vault.tenant, vault.wallet.0, action).await
+    }
+}
+
+/// The addresses that an event is about, as far as they can be vaults.
+const fn parties(event: &LogEvent) -> [Option<Address>; 2] {
+    match event {
+        LogEvent::Transfer { from, to, .. } => [Some(*from), Some(*to)],
+        LogEvent::UnsupportedTransfer { to, .. } => [Some(*to), None],
+        LogEvent::Blacklisted(account) | LogEvent::UnBlacklisted(account) => [Some(*account), None],
+        LogEvent::FundsDestroyed { account, .. } => [Some(*account), None],
+        _ => [None, None],
+    }
+}
+
+const fn vault_log(block: &Block, log: &ChainLog, vault: Address, coin: StableCoin, minor: i64) -> VaultLog {
+    VaultLog { place: place(block), log_index: log.log_index, tx: log.tx, ordinal: log.ordinal, vault, coin, minor }
+}

@@ -1,0 +1,67 @@
+//! Reorganisations: back to the block that is still there, and everything above it is as if it had never been seen.
+
+use domain::chain::{BlockAt, Heads};
+use domain::chain_tx::Place;
+use domain::wallet_effects::AlertKind;
+use futures_util::future::join_all;
+use store::HEADERS_KEPT;
+
+use super::{Trouble, Watch};
+use crate::command::Action;
+use crate::command::chain::{ChainAction, TxKey};
+use crate::command::deposits::{DepositAction, DepositRef};
+
+impl Watch<'_> {
+    /// Walks back to the common ancestor. Deposits and transactions above it are told first, then the headers go: a
+    /// crash finds the same ancestor again.
+    pub(super) async fn rewind(&mut self, heads: &Heads) -> Result<(), Trouble> {
+        let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
+        let mut ancestor = None;
+        for header in &headers {
+            let there = self.chain.block(BlockAt::Number(header.number)).await?;
+            if there.is_some_and(|there| there.hash == header.hash) {
+                ancestor = Some(header.number);
+                break;
+            }
+        }
+        let oldest = headers.last().map_or(0, |header| header.number);
+        let kept = ancestor.unwrap_or_else(|| oldest.saturating_sub(1));
+        let tip = headers.first().map_or(0, |header| header.number);
+        let depth = tip.saturating_sub(kept);
+        tracing::warn!(depth, ancestor = kept, "the chain was reorganised");
+        metrics::counter!("corridor_chain_reorgs_total").increment(1);
+        self.forget_deposits(kept, heads.latest.number).await?;
+        self.forget_transactions(kept).await?;
+        self.workers.store.rewind_chain(&self.role, kept).await?;
+        if ancestor.is_none() {
+            let what = format!("a reorganisation goes back beyond block {oldest}, further than is followed");
+            self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;
+            // Nothing that is kept is in the chain: it is taken in again from here.
+            if let Some(block) = self.chain.block(BlockAt::Number(kept)).await? {
+                self.take_in(&block, &[]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn forget_deposits(&self, kept: u64, height: u64) -> Result<(), Trouble> {
+        let moved = self.workers.store.deposits_from_height(kept + 1).await?;
+        let gone = |place: &Place| place.number > kept;
+        let lost = moved.iter().filter_map(|deposit| Some((deposit, deposit.place.filter(gone)?)));
+        let told = join_all(lost.map(|(deposit, block)| {
+            let action = DepositAction::Lost { block, height };
+            let named = DepositRef::of(deposit, None);
+            self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action))
+        }));
+        told.await.into_iter().collect()
+    }
+
+    async fn forget_transactions(&self, kept: u64) -> Result<(), Trouble> {
+        for tx in self.workers.store.chain_txs_from_height(kept + 1).await? {
+            let intents = self.workers.store.intents(tx.tenant, &tx.intents).await?;
+            let action = ChainAction::Lost { tx: TxKey::of(&tx, &intents) };
+            self.must(tx.tenant, tx.id.0, Action::Chain(action)).await?;
+        }
+        Ok(())
+    }
+}
