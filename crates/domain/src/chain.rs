@@ -351,7 +351,7 @@ pub struct Unsigned {
     pub nonce: u64,
     /// What it does.
     pub call: Call,
-    /// Most gas that it may use.
+    /// Most gas that it may use; cut to what a chain takes in one transaction.
     pub gas_limit: u64,
     /// What it pays for gas.
     pub fees: Fees,
@@ -390,7 +390,7 @@ pub enum Broadcast {
 pub enum Simulated {
     /// It would work, with this much gas; for batches, whether each movement would.
     Works {
-        /// Gas that it should be given: what the node estimates and a margin.
+        /// What the node estimates: whoever sends it gives it some more, since the state changes until then.
         gas: u64,
         /// One for each movement of a batch; empty for other calls.
         each: Vec<bool>,
