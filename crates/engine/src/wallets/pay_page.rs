@@ -2,7 +2,7 @@
 
 use domain::chain::Depth;
 use domain::deposit::{Deposit, DepositState};
-use domain::ids::{PaymentRequestId, SenderInfoId};
+use domain::ids::SenderInfoId;
 use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::wallet::WalletState;
 use store::Tenant;
@@ -35,8 +35,8 @@ pub struct PayPage {
     pub closed: bool,
     /// What has come, the first one first.
     pub arrivals: Vec<Arrival>,
-    /// Whether a sender has said who he is.
-    pub sender_known: bool,
+    /// What senders have said about themselves, the first one first: each leads its own sender on, and nobody else.
+    pub senders: Vec<SenderInfoId>,
 }
 
 impl Wallets {
@@ -56,8 +56,8 @@ impl Wallets {
             let confirmations = self.confirmations(&deposit).await?;
             arrivals.push(Arrival { deposit, confirmations });
         }
-        let sender_known = !self.store.sender_infos(tenant, request.id).await?.is_empty();
-        Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, sender_known })
+        let senders = self.store.sender_infos(tenant, request.id).await?.into_iter().map(|sender| sender.id).collect();
+        Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, senders })
     }
 
     /// The request, whosever it is, that a link leads to.
@@ -72,12 +72,12 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotFound`]
-    pub async fn submit_sender(&self, token: &str, details: SenderDetails) -> Result<PaymentRequestId, Denied> {
+    pub async fn submit_sender(&self, token: &str, details: SenderDetails) -> Result<SenderInfoId, Denied> {
         let request = self.request_by_token(token).await?;
         let info = SenderInfoId(fresh_id(&self.store));
         let action = Action::Request(request.id, RequestAction::Sender(info, details));
         self.run(request.tenant, action).await.map_err(not_found_as(FIELD))?;
-        Ok(request.id)
+        Ok(info)
     }
 
     async fn confirmations(&self, deposit: &Deposit) -> Result<Option<(u64, u64)>, Denied> {
