@@ -1,7 +1,7 @@
 //! One run of the interpreter, with the rules of the Osaka hard fork.
 //!
-//! Left out: the system contracts of EIP-4788 and EIP-2935 (no contract of ours asks for old block hashes), and the
-//! precompiles whose only implementations are C code (points of KZG).
+//! Precompiles run in Rust (no C code). Left out: the system contracts of EIP-4788 and EIP-2935, which would write roots
+//! and hashes into the state with each block; no contract of ours asks for them.
 
 use std::convert::Infallible;
 

@@ -28,9 +28,21 @@ pub(crate) struct History {
     txs: HashMap<B256, Place>,
     /// Blocks below this one are kept for their transactions only.
     empties_from: u64,
+    /// No transaction of this block or a later one was forgotten.
+    complete_from: u64,
 }
 
 impl History {
+    /// One whose blocks before this one are forgotten.
+    pub(crate) fn complete_from(number: u64) -> History {
+        History { complete_from: number, ..History::default() }
+    }
+
+    /// Below this block transactions and their logs may be forgotten.
+    pub(crate) fn is_complete_from(&self) -> u64 {
+        self.complete_from
+    }
+
     /// Adds a block on top.
     pub(crate) fn push(&mut self, block: Block) {
         let number = block.number();
@@ -96,10 +108,57 @@ impl History {
         self.empties_from = self.empties_from.max(keep_from);
         while self.txs.len() > KEPT_TXS {
             // Block 0 has no transactions and is what `earliest` means: it stays.
-            let Some((&oldest, _)) = self.blocks.range(1..keep_from).next() else { break };
+            let Some((&oldest, _)) = self.blocks.range(1..keep_from.max(1)).next() else { break };
             if let Some(block) = self.blocks.remove(&oldest) {
+                self.complete_from = oldest + 1;
                 self.forget(&block);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_consensus::Header;
+    use alloy_primitives::Address;
+
+    use super::*;
+    use crate::block::{Body, Receipt};
+    use crate::tx::{Tx, Unsigned};
+
+    /// A block with so many transactions, all different.
+    fn block(number: u64, txs: u64) -> Block {
+        let from = Address::from_word(B256::from(alloy_primitives::U256::from(number)));
+        let tx = |nonce| Tx::unsigned(Unsigned::call(from, from, Vec::new()), nonce, 1);
+        let receipt = Receipt { succeeded: true, gas_used: 0, logs: Vec::new() };
+        let body = Body { txs: (0..txs).map(tx).collect(), receipts: vec![receipt; txs as usize] };
+        Block::seal(Header { number, ..Header::default() }, std::sync::Arc::new(body))
+    }
+
+    #[test]
+    fn the_oldest_transactions_are_forgotten_first_and_that_is_remembered() {
+        let mut history = History::default();
+        history.push(block(0, 0));
+        let first = block(1, 3);
+        history.push(first.clone());
+        history.push(block(2, KEPT_TXS as u64));
+        assert_eq!(history.is_complete_from(), 0, "the newest blocks are kept, however much is in them");
+        assert!(history.tx(&first.body.txs[2].hash()).is_some());
+        (3..3 + KEPT_BLOCKS).for_each(|number| history.push(block(number, 0)));
+        assert_eq!(history.is_complete_from(), 2);
+        assert!(history.get(1).is_none() && history.tx(&first.body.txs[2].hash()).is_none());
+        assert!(history.by_hash(&first.hash).is_none());
+        assert!(history.get(0).is_some() && history.get(2).is_some());
+    }
+
+    #[test]
+    fn what_is_taken_off_is_found_no_more() {
+        let mut history = History::default();
+        let (first, second) = (block(0, 0), block(1, 2));
+        history.push(first.clone());
+        history.push(second.clone());
+        assert_eq!(history.pop().map(|block| block.hash), Some(second.hash));
+        assert!(history.tx(&second.body.txs[0].hash()).is_none() && history.by_hash(&second.hash).is_none());
+        assert_eq!(history.head().map(|block| block.hash), Some(first.hash));
     }
 }

@@ -27,6 +27,7 @@ struct Stored {
     state: Changes,
     undos: Vec<StoredUndo>,
     since: StoredUndo,
+    complete_from: u64,
     blocks: Vec<Stretch>,
 }
 
@@ -59,6 +60,7 @@ pub(crate) fn write(dir: &Path, chain: &Chain, sequence: u64) -> Result<u64, Dis
         state: chain.state.dump(),
         undos: chain.undos.iter().map(undo).collect(),
         since: undo(&chain.since),
+        complete_from: chain.history.is_complete_from(),
         blocks: stretches(&chain.history),
     });
     let (path, beside) = (dir.join(NAME), dir.join("snapshot.new"));
@@ -104,7 +106,7 @@ fn restore(stored: Stored, chain: &mut Chain) -> Result<(), String> {
     chain.fork = stored.fork;
     chain.undos = stored.undos.into_iter().map(undo).collect();
     chain.since = undo(stored.since);
-    chain.history = History::default();
+    chain.history = History::complete_from(stored.complete_from);
     for stretch in stored.blocks {
         let mut parent = stretch.first.restore()?;
         for empty in stretch.empty {

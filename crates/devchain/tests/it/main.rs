@@ -12,6 +12,7 @@ mod logs;
 mod mining;
 mod pool;
 mod protocol;
+mod random;
 mod reorg;
 mod support;
 mod tokens;
