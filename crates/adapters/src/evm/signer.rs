@@ -10,6 +10,9 @@ use super::contracts::EvmContracts;
 use super::signers::TenantKeys;
 use super::transaction::Transaction;
 
+/// Most gas of one transaction (EIP-7825): with more, nodes do not even look at it.
+const TX_GAS_MAX: u64 = 1 << 24;
+
 /// Signs for all tenants on one chain.
 pub struct EvmSigner {
     chain_id: u64,
@@ -31,7 +34,7 @@ impl EvmSigner {
             chain_id: self.chain_id,
             nonce: *nonce,
             fees: *fees,
-            gas_limit: *gas_limit,
+            gas_limit: (*gas_limit).min(TX_GAS_MAX),
             to: Some(target.to),
             value: 0,
             data: target.data,
@@ -50,3 +53,7 @@ impl ChainSigner for EvmSigner {
         Box::pin(self.sign_transaction(unsigned))
     }
 }
+
+#[cfg(test)]
+#[path = "signer_tests.rs"]
+mod tests;

@@ -31,7 +31,7 @@ struct Customer {
     escrow: (Word, Address),
 }
 
-async fn every_flow(world: &World) {
+pub async fn every_flow(world: &World) {
     let wallet = world.wallet(1);
     let customer = Customer { wallet, escrow: world.escrow(2, wallet.1) };
     released(world, &customer).await;

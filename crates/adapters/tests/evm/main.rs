@@ -3,6 +3,7 @@
 
 mod flows;
 mod ground;
+mod hsm;
 mod sending;
 mod watching;
 mod world;

@@ -6,7 +6,7 @@ use domain::chain::{Block, BlockAt, Broadcast, ChainFault, ChainLog, Heads, LogE
 use domain::ports::Chain as _;
 
 use crate::ground::{CHAIN_ID, Ground, embedded, grounds, in_process};
-use crate::world::{PLENTY, World, chain_over};
+use crate::world::{PLENTY, World};
 
 async fn heads(world: &World) -> Heads {
     world.chain.heads().await.expect("heads")
@@ -142,7 +142,7 @@ async fn the_second_node_has_to_have_the_block_and_the_same_one() {
     let dev = embedded();
     let world = World::new(Ground::Embedded(dev.clone()), None).await;
     let Block { number, hash, .. } = heads(&world).await.latest;
-    let with = |second: &DevChain| chain_over(vec![], in_process(&dev), Some(in_process(second)));
+    let with = |second: &DevChain| world.chain_over(vec![], in_process(&dev), Some(in_process(second)));
     assert_eq!(with(&dev).agrees(number, hash).await, Ok(true));
     let late = with(&dev.lagging_view(2));
     assert_eq!(late.agrees(number, hash).await, Ok(false));

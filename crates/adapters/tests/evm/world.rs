@@ -25,7 +25,7 @@ pub struct World {
     pub ground: Ground,
     pub chain: EvmChain,
     pub signer: EvmSigner,
-    pub keys: Arc<TenantKeys>,
+    staff: Staff,
     pub minter: Minter,
     pub tenant: TenantId,
     pub controller: Controller,
@@ -51,13 +51,23 @@ pub fn config(tokens: Vec<Token>) -> ChainConfig {
     }
 }
 
-pub fn contracts(keys: &Arc<TenantKeys>) -> Arc<EvmContracts> {
-    Arc::new(EvmContracts::sandbox(Arc::clone(keys), &SEED.into()).expect("contracts"))
+/// Who signs, and whose contracts they are.
+pub struct Staff {
+    pub keys: Arc<TenantKeys>,
+    pub contracts: Arc<EvmContracts>,
 }
 
-pub fn chain_over(tokens: Vec<Token>, first: Arc<dyn Transport>, second: Option<Arc<dyn Transport>>) -> EvmChain {
-    let keys = Arc::new(TenantKeys::sandbox(SEED.into()));
-    EvmChain::new(&config(tokens), contracts(&keys), first, second)
+impl Staff {
+    /// Keys in memory.
+    pub fn sandbox() -> Staff {
+        let keys = Arc::new(TenantKeys::sandbox(SEED.into()));
+        let contracts = EvmContracts::sandbox(Arc::clone(&keys), &SEED.into()).expect("contracts");
+        Staff { keys, contracts: Arc::new(contracts) }
+    }
+}
+
+pub const fn tenant() -> TenantId {
+    TenantId(Uuid::from_u128(7))
 }
 
 /// What everything pays that is not about fees.
@@ -66,9 +76,12 @@ pub const PLENTY: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_00
 impl World {
     /// With the sandbox's tokens, or with Circle's in the place of the sandbox's USDC.
     pub async fn new(ground: Ground, circle: Option<&FiatToken>) -> World {
-        let keys = Arc::new(TenantKeys::sandbox(SEED.into()));
-        let contracts = contracts(&keys);
-        let tenant = TenantId(Uuid::from_u128(7));
+        World::of(ground, circle, Staff::sandbox()).await
+    }
+
+    pub async fn of(ground: Ground, circle: Option<&FiatToken>, staff: Staff) -> World {
+        let Staff { keys, contracts } = &staff;
+        let tenant = tenant();
         let minter = Minter::new(&SEED.into(), CHAIN_ID).expect("minter");
         let key = |role| keys.address(tenant, role).expect("key");
         for account in KeyRole::ALL.map(key).into_iter().chain([minter.address()]) {
@@ -76,11 +89,11 @@ impl World {
         }
         let [usdc, usdt] = minter.tokens().map(|token| token.address);
         let mut world = World {
-            chain: chain_over(minter.tokens().to_vec(), ground.transport(), None),
-            signer: EvmSigner::new(&config(vec![]), Arc::clone(&keys), Arc::clone(&contracts)),
+            chain: EvmChain::new(&config(minter.tokens().to_vec()), Arc::clone(contracts), ground.transport(), None),
+            signer: EvmSigner::new(&config(vec![]), Arc::clone(keys), Arc::clone(contracts)),
             controller: contracts.controller(tenant).expect("controller"),
             ground,
-            keys,
+            staff,
             minter,
             tenant,
             usdc,
@@ -96,7 +109,7 @@ impl World {
     }
 
     fn key(&self, role: KeyRole) -> Address {
-        self.keys.address(self.tenant, role).expect("key")
+        self.staff.keys.address(self.tenant, role).expect("key")
     }
 
     async fn deploy_tokens(&self) {
@@ -147,11 +160,21 @@ impl World {
         self.usdc = usdc;
         let tokens = [(StableCoin::Usdc, self.usdc), (StableCoin::Usdt, self.usdt)];
         let tokens = tokens.map(|(coin, address)| Token { coin, address }).to_vec();
-        self.chain = chain_over(tokens, self.ground.transport(), None);
+        self.chain = self.chain_over(tokens, self.ground.transport(), None);
         let nonce = self.chain.nonce(minter).await.expect("nonce");
         let mut script = self.minter.script(nonce, PLENTY);
         script.mint(usdc, 1_000_000_000_000).expect("script");
         self.run(&script.finish()).await;
+    }
+
+    /// The same contracts through other nodes.
+    pub fn chain_over(
+        &self,
+        tokens: Vec<Token>,
+        first: Arc<dyn Transport>,
+        second: Option<Arc<dyn Transport>>,
+    ) -> EvmChain {
+        EvmChain::new(&config(tokens), Arc::clone(&self.staff.contracts), first, second)
     }
 
     /// Pays from the minter's coins; answers what became of it.

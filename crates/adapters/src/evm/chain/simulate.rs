@@ -11,8 +11,6 @@ use crate::evm::rpc::{NodeError, Request, RpcFault, read};
 
 const CALL: &str = "eth_call";
 const ESTIMATE: &str = "eth_estimateGas";
-/// The estimate and a quarter of it: state changes until the transaction is mined.
-const MARGIN_DIVISOR: u64 = 4;
 
 impl EvmChain {
     pub(super) async fn try_call(
@@ -45,7 +43,7 @@ impl EvmChain {
                 .ok_or_else(|| RpcFault::Malformed(format!("a batch answers {} bytes", answer.len())))?,
             _ => Vec::new(),
         };
-        Ok(Simulated::Works { gas: gas.saturating_add(gas / MARGIN_DIVISOR), each })
+        Ok(Simulated::Works { gas, each })
     }
 
     fn refused(&self, error: NodeError) -> Result<Simulated, RpcFault> {

@@ -375,13 +375,13 @@ async fn a_simulation_tells_each_movement_and_each_refusal() {
         |numbers: &[u8]| json!(format!("0x{}", numbers.iter().map(|n| format!("{n:064x}")).collect::<String>()));
     let first = node().on("eth_call", words(&[32, 2, 1, 0])).on("eth_estimateGas", json!("0x186a0"));
     let works = chain(&first).simulate(tenant(), from, controller, &release).await;
-    assert_eq!(works, Ok(Simulated::Works { gas: 125_000, each: vec![true, false] }));
+    assert_eq!(works, Ok(Simulated::Works { gas: 100_000, each: vec![true, false] }));
     let call = &first.asked()[0].1[0];
     assert_eq!((&call["from"], &call["to"]), (&json!(from.to_string()), &json!(controller.to_string())));
     let freeze = Call::SetFrozen { account: from, frozen: true, case: Word([0; 32]) };
     let first = node().on("eth_call", json!("0x")).on("eth_estimateGas", json!("0x4"));
     let works = chain(&first).simulate(tenant(), from, controller, &freeze).await;
-    assert_eq!(works, Ok(Simulated::Works { gas: 5, each: vec![] }));
+    assert_eq!(works, Ok(Simulated::Works { gas: 4, each: vec![] }));
 
     let frozen = super::super::abi::Input::call("AccountFrozen(address)").address(&from).finish();
     let error = json!({"code": 3, "message": "execution reverted", "data": super::super::hex::data(&frozen)});
