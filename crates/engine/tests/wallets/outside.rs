@@ -1,0 +1,241 @@
+//! The outside parties, scripted: a chain, keys, contracts, lists, a receiver, rates, a clock.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use domain::chain::{
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, Receipt,
+    SignFault, Signed, Simulated, TxHash, Unsigned,
+};
+use domain::currency::Currency;
+use domain::ids::TenantId;
+use domain::ports::{
+    AddressScreen, Answer, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen, RateBook, Receiver,
+};
+use domain::screening::{Party, Screened};
+use domain::time::{Span, Timestamp};
+use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
+
+/// 2026-11-21T06:57:48Z
+pub const START: Timestamp = Timestamp(1_795_244_268_000_000);
+
+fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+/// A clock that goes when it is told to; who sleeps moves it on.
+pub struct HandClock(AtomicI64);
+
+impl HandClock {
+    pub fn new() -> HandClock {
+        HandClock(AtomicI64::new(START.0))
+    }
+
+    pub fn pass(&self, span: Span) {
+        self.0.fetch_add(span.0, Ordering::SeqCst);
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+
+    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+        self.0.fetch_max(until.0, Ordering::SeqCst);
+        ready(())
+    }
+}
+
+/// A chain on which nothing happens: controllers are there or not, addresses are on blacklists or not.
+#[derive(Default)]
+pub struct QuietChain {
+    pub deployed: AtomicBool,
+    pub silent: AtomicBool,
+    pub blacklisted: Mutex<BTreeSet<Address>>,
+}
+
+impl QuietChain {
+    fn answer<'a, T: Send + 'a>(&self, value: T) -> Answer<'a, Result<T, ChainFault>> {
+        if self.silent.load(Ordering::SeqCst) {
+            return ready(Err(ChainFault::Unreachable("silent".to_owned())));
+        }
+        ready(Ok(value))
+    }
+}
+
+const GENESIS: Block = Block { number: 0, hash: BlockHash([0; 32]), parent: BlockHash([0; 32]), at: START };
+
+impl Chain for QuietChain {
+    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
+        self.answer(Heads { latest: GENESIS, safe: None, finalized: None })
+    }
+    fn block(&self, _: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+        self.answer(Some(GENESIS))
+    }
+    fn logs<'a>(&'a self, _: BlockHash, _: &'a [Address]) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+        self.answer(Vec::new())
+    }
+    fn logs_in<'a>(&'a self, _: u64, _: u64, _: &'a [Address]) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+        self.answer(Vec::new())
+    }
+    fn agrees(&self, _: u64, _: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
+        self.answer(true)
+    }
+    fn receipt<'a>(&'a self, _: TxHash, _: &'a [Address]) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+        self.answer(None)
+    }
+    fn nonce(&self, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
+        self.answer(0)
+    }
+    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+        self.answer(Fees { max_fee: 2, max_priority_fee: 1 })
+    }
+    fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
+        self.answer(u128::MAX)
+    }
+    fn token_balance(&self, _: Address, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
+        self.answer(0)
+    }
+    fn is_blacklisted(&self, _: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+        let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
+        self.answer(listed)
+    }
+    fn is_paused(&self, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
+        self.answer(false)
+    }
+    fn is_deployed(&self, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
+        self.answer(self.deployed.load(Ordering::SeqCst))
+    }
+    fn simulate<'a>(
+        &'a self,
+        _: TenantId,
+        _: Address,
+        _: Address,
+        _: &'a Call,
+    ) -> Answer<'a, Result<Simulated, ChainFault>> {
+        ready(Err(ChainFault::Unreachable("nothing is sent here".to_owned())))
+    }
+    fn broadcast<'a>(&'a self, _: &'a [u8]) -> Answer<'a, Broadcast> {
+        ready(Broadcast::Refused("nothing is sent here".to_owned()))
+    }
+}
+
+/// Keys that sign nothing; whether there is one for the tokens' blacklists can be chosen.
+#[derive(Default)]
+pub struct Keys {
+    pub no_blacklister: AtomicBool,
+}
+
+impl ChainSigner for Keys {
+    fn address(&self, _: TenantId, role: KeyRole) -> Result<Address, SignFault> {
+        if role == KeyRole::Blacklister && self.no_blacklister.load(Ordering::SeqCst) {
+            return Err(SignFault::NoKey(role));
+        }
+        Ok(Address([0x51; 20]))
+    }
+
+    fn sign<'a>(&'a self, _: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+        ready(Err(SignFault::Failed("nothing is signed here".to_owned())))
+    }
+}
+
+/// The same controller for everybody.
+pub struct OneController;
+
+pub const CONTROLLER: Address = Address([0xc0; 20]);
+
+impl Contracts for OneController {
+    fn controller(&self, _: TenantId) -> Result<Controller, SignFault> {
+        Ok(Controller { address: CONTROLLER, implementation: Address([0xc1; 20]), version: 1 })
+    }
+}
+
+/// Lists of one listed name, one name near to it, one address; old when they are told to be.
+#[derive(Default)]
+pub struct Lists {
+    pub stale: AtomicBool,
+}
+
+pub const LISTED: Address = Address([0x66; 20]);
+
+impl Lists {
+    fn found(&self, score: u8) -> Screened {
+        let evidence = (score > 0).then(|| "TEST 1 EVIL, Edgar".to_owned());
+        Screened { score, evidence, list_version: "lists-1".to_owned(), stale: self.stale.load(Ordering::SeqCst) }
+    }
+}
+
+impl NameScreen for Lists {
+    fn screen(&self, parties: &[Party<'_>], _: Timestamp) -> Screened {
+        let score = parties.iter().map(|party| match party.name {
+            "Edgar Evil" => 100,
+            "Edgar Evin" => 90,
+            _ => 0,
+        });
+        self.found(score.max().unwrap_or(0))
+    }
+}
+
+impl AddressScreen for Lists {
+    fn screen(&self, address: &Address, _: Timestamp) -> Screened {
+        self.found(if *address == LISTED { 100 } else { 0 })
+    }
+}
+
+/// A receiver that writes down what it gets and answers as it is told, the last answer for ever.
+#[derive(Default)]
+pub struct Bank {
+    pub got: Mutex<Vec<Message>>,
+    pub answers: Mutex<Vec<DeliveryAnswer>>,
+}
+
+pub fn answer(result: DeliveryResult) -> DeliveryAnswer {
+    let status = match result {
+        DeliveryResult::Received => 200,
+        DeliveryResult::NotReceived(_) => 503,
+        DeliveryResult::Gone => 410,
+    };
+    DeliveryAnswer { result, status: Some(status), body: "{}".to_owned(), retry_after: None, took: Span::millis(1) }
+}
+
+impl Bank {
+    /// Answers these, one each, then as before.
+    pub fn say(&self, results: &[DeliveryResult]) {
+        let mut answers = self.answers.lock().expect("not poisoned");
+        answers.extend(results.iter().rev().cloned().map(answer));
+    }
+
+    pub fn got(&self) -> Vec<Message> {
+        self.got.lock().expect("not poisoned").clone()
+    }
+
+    /// The kinds of what came, in order.
+    pub fn kinds(&self) -> Vec<String> {
+        let segment = |message: &Message| message.path.rsplit('/').next().unwrap_or_default().to_owned();
+        self.got().iter().map(segment).collect()
+    }
+}
+
+impl Receiver for Bank {
+    fn deliver<'a>(&'a self, _: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
+        self.got.lock().expect("not poisoned").push(message.clone());
+        let said = self.answers.lock().expect("not poisoned").pop();
+        ready(said.unwrap_or_else(|| answer(DeliveryResult::Received)))
+    }
+}
+
+/// One coin is a dollar and 278.75 rupees; there are no other rates.
+pub struct Rates(pub std::sync::Arc<HandClock>);
+
+impl RateBook for Rates {
+    fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
+        let rate = match (base, quote) {
+            (Currency::Usdc | Currency::Usdt, Currency::Usd) => "1",
+            (Currency::Usdc | Currency::Usdt, Currency::Pkr) => "278.75",
+            _ => return None,
+        };
+        Some(Mid { rate: rate.parse().expect("a number"), as_of: self.0.now() })
+    }
+}

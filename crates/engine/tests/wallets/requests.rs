@@ -1,0 +1,164 @@
+//! Payment requests: made, paid, expired, cancelled.
+
+use domain::currency::{Currency, StableCoin};
+use domain::deposit::DepositState;
+use domain::ids::WalletId;
+use domain::payment_request::{AmountAsked, Asked, PaymentRequest, RequestConflict, RequestException, RequestState};
+use domain::risk::ReasonCode;
+use domain::time::Span;
+use engine::command::Refused;
+use engine::wallets::{Denied, NewRequestAsked, Page};
+use uuid::Uuid;
+
+use crate::world::{COIN, OTHER, Setup, TENANT, USDC, World, with};
+
+async fn now(world: &World, request: &PaymentRequest) -> PaymentRequest {
+    world.store.request(TENANT, request.id).await.expect("readable").expect("there")
+}
+
+#[test]
+fn a_request_has_a_link_of_its_own_and_an_escrow_that_is_not_the_wallet() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let (one, two) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
+        assert_ne!((&one.token, one.escrow), (&two.token, two.escrow));
+        assert_ne!(one.escrow, wallet.address);
+        assert!(one.token.len() * 4 >= 128 && one.token != one.id.to_string());
+        assert_eq!(world.wallets.request_by_token(&one.token).await.expect("there").id, one.id);
+        assert!(matches!(world.wallets.request_by_token(&one.id.to_string()).await, Err(Denied::NotFound(_))));
+        let page = Page { page: 0, limit: 20 };
+        let listed = world.wallets.list_requests(&world.caller(), wallet.id, None, page).await.expect("own");
+        assert_eq!((listed.total, listed.rows), (2, vec![two, one]), "newest first");
+    });
+}
+
+#[test]
+fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let made = world.request_for(&wallet, AmountAsked::Fiat(Currency::Pkr, 278_750_000)).await;
+        let due = Asked::Fiat { currency: Currency::Pkr, micros: 278_750_000, usdc: COIN, usdt: COIN };
+        assert_eq!(made.asked, due);
+        let asked = NewRequestAsked {
+            wallet: wallet.id,
+            amount: AmountAsked::Fiat(Currency::Sar, COIN),
+            purpose: None,
+            expires_in_hours: 1,
+        };
+        let refused = world.wallets.create_request(&world.caller(), asked, None).await;
+        assert!(matches!(refused, Err(Denied::RateUnavailable(Currency::Usdc, Currency::Sar))));
+    });
+}
+
+#[test]
+fn a_request_for_a_foreign_or_unknown_wallet_is_not_found() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let asked =
+            |wallet| NewRequestAsked { wallet, amount: AmountAsked::Flexible, purpose: None, expires_in_hours: 1 };
+        let unknown = WalletId(Uuid::from_u128(0x4000_8000_0000_0000_ffff));
+        for (caller, wallet) in [(world.caller_of(OTHER), wallet.id), (world.caller(), unknown)] {
+            let refused = world.wallets.create_request(&caller, asked(wallet), None).await;
+            assert!(matches!(refused, Err(Denied::NotFound("wallet_id"))), "{refused:?}");
+        }
+    });
+}
+
+#[test]
+fn an_unpaid_request_expires_at_its_time_and_cannot_be_cancelled_then() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        world.later(Span::secs(86_399)).await;
+        assert_eq!(now(&world, &request).await.state, RequestState::Active);
+        world.later(Span::secs(1)).await;
+        assert_eq!(now(&world, &request).await.state, RequestState::Expired);
+        let refused = world.wallets.cancel_request(&world.caller(), request.id, None).await;
+        let conflict = RequestConflict(RequestState::Expired);
+        assert!(matches!(refused, Err(Denied::Refused(Refused::Request(why))) if why == conflict));
+    });
+}
+
+#[test]
+fn a_cancelled_request_never_expires_and_what_comes_later_is_screened() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        let caller = world.caller();
+        assert!(matches!(
+            world.wallets.cancel_request(&world.caller_of(OTHER), request.id, None).await,
+            Err(Denied::NotFound("payment_request_id"))
+        ));
+        let made = world.wallets.cancel_request(&caller, request.id, None).await.expect("active").made;
+        assert_eq!(made.state, RequestState::Cancelled);
+        let deposit = world.pay(&request, COIN).await;
+        world.later(Span::hours(25)).await;
+        assert_eq!(now(&world, &request).await.state, RequestState::Cancelled);
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn a_payment_seen_before_the_expiry_and_confirmed_after_it_pays() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        world.clock.pass(Span::secs(86_399));
+        let seen = world.found(&request, domain::chain::Address([1; 20]), USDC, COIN).await;
+        world.later(Span::mins(2)).await;
+        assert_eq!(now(&world, &request).await.state, RequestState::Active, "a payment is confirming");
+        world.counted(seen).await;
+        let paid = now(&world, &request).await;
+        assert_eq!((paid.state, paid.exception()), (RequestState::Paid, RequestException::None));
+    });
+}
+
+#[test]
+fn partial_over_and_late_payments_are_told_apart() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let partial = world.request(&wallet, 10 * COIN).await;
+        world.pay(&partial, 4 * COIN).await;
+        let seen = now(&world, &partial).await;
+        assert_eq!((seen.state, seen.exception()), (RequestState::Active, RequestException::Partial));
+        world.pay(&partial, 6 * COIN).await;
+        assert_eq!(now(&world, &partial).await.state, RequestState::Paid);
+
+        let over = world.request(&wallet, 10 * COIN).await;
+        world.pay(&over, 20 * COIN).await;
+        assert_eq!(now(&world, &over).await.exception(), RequestException::Overpaid);
+
+        let late = world.request(&wallet, 10 * COIN).await;
+        world.later(Span::hours(30)).await;
+        let deposit = world.pay(&late, 10 * COIN).await;
+        let seen = now(&world, &late).await;
+        assert_eq!((seen.state, seen.exception()), (RequestState::Paid, RequestException::Late));
+        world.work().await;
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn money_more_than_7_days_late_and_the_other_token_go_to_a_person() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let late = world.request(&wallet, COIN).await;
+        world.later(Span::days(8)).await;
+        let deposit = world.pay(&late, COIN).await;
+        world.work().await;
+        let held = world.deposit_now(deposit.id).await;
+        let reason = held.assessment.as_ref().map(|it| it.reason);
+        assert_eq!((held.state, reason), (DepositState::InReview, Some(ReasonCode::TooLate)));
+        assert_eq!(now(&world, &late).await.state, RequestState::Expired);
+
+        let other = world.request(&wallet, COIN).await;
+        let deposit = world.found(&other, domain::chain::Address([1; 20]), StableCoin::Usdt, COIN).await;
+        let deposit = world.counted(deposit).await;
+        world.work().await;
+        let held = world.deposit_now(deposit.id).await;
+        let reason = held.assessment.as_ref().map(|it| it.reason);
+        assert_eq!((held.state, reason), (DepositState::InReview, Some(ReasonCode::WrongAsset)));
+        let seen = now(&world, &other).await;
+        assert_eq!((seen.state, seen.exception()), (RequestState::Active, RequestException::WrongAsset));
+    });
+}

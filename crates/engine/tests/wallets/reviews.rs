@@ -1,0 +1,137 @@
+//! People decide about deposits that screening held.
+
+use domain::chain::Address;
+use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict};
+use domain::ids::DepositId;
+use domain::risk::{Hold, RiskResult};
+use domain::wallet::{TriggeredBy, WalletState};
+use domain::wallet_event::{WalletEvent, WalletEventKind};
+use engine::command::Refused;
+use engine::wallets::{Denied, Page, ReviewAsked};
+use uuid::Uuid;
+
+use crate::outside::LISTED;
+use crate::world::{COIN, OTHER, Setup, World, with};
+
+async fn in_review(world: &World) -> Deposit {
+    let wallet = match world.store.wallet_of_customer(crate::world::TENANT, "C-1", "ethereum").await {
+        Ok(Some(wallet)) => wallet,
+        _ => world.wallet().await,
+    };
+    let request = world.request(&wallet, COIN).await;
+    let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+    world.work().await;
+    let deposit = world.deposit_now(deposit.id).await;
+    assert_eq!(deposit.state, DepositState::InReview);
+    deposit
+}
+
+fn asked(deposit: DepositId, verdict: ReviewVerdict) -> ReviewAsked {
+    ReviewAsked { deposit, verdict, by: "officer-1".to_owned(), note: "looked at".to_owned() }
+}
+
+async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Deposit {
+    let made = world.wallets.decide_review(&world.caller(), asked(deposit.id, verdict), None).await;
+    made.expect("may be decided").made
+}
+
+#[test]
+fn what_waits_for_a_person_is_listed_the_longest_first_and_for_its_tenant_only() {
+    with(Setup::default(), async |world| {
+        let (one, two) = (in_review(&world).await, in_review(&world).await);
+        let page = Page { page: 0, limit: 1 };
+        let listed = world.wallets.reviews(&world.caller(), page).await.expect("readable");
+        assert_eq!((listed.total, listed.rows[0].id), (2, one.id));
+        let second = world.wallets.reviews(&world.caller(), Page { page: 1, limit: 1 }).await.expect("readable");
+        assert_eq!(second.rows[0].id, two.id);
+        assert_eq!(world.wallets.reviews(&world.caller_of(OTHER), page).await.expect("readable").total, 0);
+        for (caller, id) in
+            [(world.caller_of(OTHER), one.id), (world.caller(), DepositId(Uuid::from_u128(0x4000_8000_0000_0000_ffff)))]
+        {
+            let foreign = world.wallets.decide_review(&caller, asked(id, ReviewVerdict::Approve), None).await;
+            assert!(matches!(foreign, Err(Denied::NotFound("transaction_id"))));
+        }
+    });
+}
+
+#[test]
+fn each_verdict_leads_where_it_says_and_records_who_decided() {
+    for (verdict, state, result, hold) in [
+        (ReviewVerdict::Approve, DepositState::Approved, RiskResult::Approved, None),
+        (ReviewVerdict::Reject, DepositState::Rejected, RiskResult::Rejected, Some(Hold::Refundable)),
+        (ReviewVerdict::LegalHold, DepositState::LegalHold, RiskResult::Rejected, Some(Hold::Legal)),
+        (ReviewVerdict::Block, DepositState::Rejected, RiskResult::Blocked, Some(Hold::Refundable)),
+    ] {
+        with(Setup::default(), async |world| {
+            let deposit = in_review(&world).await;
+            let decided = decide(&world, &deposit, verdict).await;
+            let assessment = decided.assessment.as_ref().expect("assessed");
+            assert_eq!((decided.state, assessment.result, assessment.hold), (state, result, hold), "{verdict:?}");
+            assert_eq!(assessment.decided_by.as_deref(), Some("officer-1"));
+            let decision = decided.decision.as_ref().map(|it| (it.verdict, &*it.by, &*it.note));
+            assert_eq!(decision, Some((verdict, "officer-1", "looked at")));
+            let results: Vec<RiskResult> = world
+                .events()
+                .await
+                .iter()
+                .filter_map(|entry| match &entry.event {
+                    WalletEvent::RiskCheckComplete { result, .. } => Some(*result),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(results, [RiskResult::ManualReview, result]);
+            let wallet = world.wallet_now(deposit.wallet).await;
+            if verdict == ReviewVerdict::Block {
+                let by = wallet.block.as_ref().map(|block| block.triggered_by);
+                assert_eq!((wallet.state, by), (WalletState::Blocked, Some(TriggeredBy::Manual)));
+            } else {
+                assert_eq!(wallet.state, WalletState::Active);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_decision_is_made_once() {
+    with(Setup::default(), async |world| {
+        let deposit = in_review(&world).await;
+        decide(&world, &deposit, ReviewVerdict::Approve).await;
+        let again = world.wallets.decide_review(&world.caller(), asked(deposit.id, ReviewVerdict::Reject), None).await;
+        let refused = DepositRefusal::State(DepositState::Approved);
+        assert!(matches!(again, Err(Denied::Refused(Refused::Deposit(why))) if why == refused));
+    });
+}
+
+#[test]
+fn nothing_is_approved_for_a_frozen_wallet() {
+    with(Setup::default(), async |world| {
+        let (first, second) = (in_review(&world).await, in_review(&world).await);
+        decide(&world, &first, ReviewVerdict::Block).await;
+        world.work().await;
+        let refused =
+            world.wallets.decide_review(&world.caller(), asked(second.id, ReviewVerdict::Approve), None).await;
+        let frozen = DepositRefusal::Frozen(WalletState::Blocked);
+        assert!(matches!(refused, Err(Denied::Refused(Refused::Deposit(why))) if why == frozen));
+    });
+}
+
+#[test]
+fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
+    with(Setup::default(), async |world| {
+        let held = in_review(&world).await;
+        decide(&world, &held, ReviewVerdict::LegalHold).await;
+        let by = || "officer-1".to_owned();
+        let caller = world.caller();
+        let refused = world.wallets.propose_refund(&caller, held.id, Address([3; 20]), by()).await;
+        assert!(matches!(refused, Err(Denied::Refused(Refused::Deposit(DepositRefusal::State(_))))));
+
+        let rejected = in_review(&world).await;
+        decide(&world, &rejected, ReviewVerdict::Reject).await;
+        let listed = world.wallets.propose_refund(&caller, rejected.id, LISTED, by()).await;
+        assert!(matches!(listed, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused)))));
+        let proposed = world.wallets.propose_refund(&caller, rejected.id, Address([3; 20]), by()).await;
+        assert_eq!(proposed.expect("refundable").made.state, DepositState::Refunding);
+        let kinds = world.kinds().await;
+        assert_eq!(kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(), 2);
+    });
+}

@@ -1,0 +1,198 @@
+//! What becomes of deposits that count.
+
+use std::sync::atomic::Ordering;
+
+use domain::chain::Address;
+use domain::deposit::DepositState;
+use domain::ledger::AccountCode;
+use domain::risk::{Hold, ReasonCode, RiskResult};
+use domain::time::Span;
+use domain::wallet::{TriggeredBy, WalletState};
+use domain::wallet_event::{FailureReason, WalletEvent, WalletEventKind};
+use domain::wallet_policy::{VelocityLimit, WalletPolicy};
+
+use crate::outside::LISTED;
+use crate::world::{COIN, Setup, TENANT, USDC, World, with};
+
+const PAYER: Address = Address([0xaa; 20]);
+
+async fn screened(world: &World, first: &str, last: &str, from: Address, minor: i64) -> domain::deposit::Deposit {
+    let wallet = match world.store.wallet_of_customer(TENANT, "C-1", "ethereum").await.expect("readable") {
+        Some(wallet) => wallet,
+        None => world.wallet().await,
+    };
+    let request = world.request(&wallet, minor).await;
+    let deposit = world.pay_by(&request, first, last, from, minor).await;
+    world.work().await;
+    world.deposit_now(deposit.id).await
+}
+
+fn told(deposit: &domain::deposit::Deposit) -> (DepositState, Option<(RiskResult, ReasonCode, Option<Hold>)>) {
+    (deposit.state, deposit.assessment.as_ref().map(|it| (it.result, it.reason, it.hold)))
+}
+
+#[test]
+fn a_clean_deposit_is_approved_and_its_events_come_in_order() {
+    with(Setup::default(), async |world| {
+        let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN).await;
+        let approved = Some((RiskResult::Approved, ReasonCode::ChecksPassed, None));
+        assert_eq!(told(&deposit), (DepositState::Approved, approved));
+        let assessment = deposit.assessment.as_ref().expect("assessed");
+        assert_eq!((&*assessment.list_version, &*assessment.policy_version), ("lists-1", "default-1"));
+        assert_eq!(world.bank.kinds(), ["payment-received", "risk-check-complete"]);
+        let events = world.events().await;
+        let versions: Vec<i64> = events.iter().map(|entry| entry.version).collect();
+        assert_eq!(versions, [1, 2], "of the request, without gaps");
+        let WalletEvent::PaymentReceived { minor, confirmations, sender, from, .. } = &events[0].event else {
+            panic!("{events:?}")
+        };
+        assert_eq!((*minor, *confirmations, *from), (25 * COIN, 3, PAYER));
+        assert_eq!(sender.first_name.as_deref(), Some("Ayesha"));
+        // The release is reserved: the escrow cannot spend it twice.
+        let request = deposit.request.expect("it came to a request");
+        let escrow = AccountCode::Escrow(request, USDC);
+        let books = world.store.accounts(TENANT).await.expect("readable");
+        let books = books.into_iter().find(|account| account.code == escrow).expect("there");
+        assert_eq!((books.balance().minor, books.available().minor), (25 * COIN, 0));
+    });
+}
+
+#[test]
+fn a_listed_name_or_address_is_rejected_for_good_and_told_as_compliance_rejected() {
+    with(Setup::default(), async |world| {
+        let by_name = screened(&world, "Edgar", "Evil", PAYER, 25 * COIN).await;
+        let expected = Some((RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal)));
+        assert_eq!(told(&by_name), (DepositState::LegalHold, expected));
+        let by_address = screened(&world, "Ayesha", "Khan", LISTED, 26 * COIN).await;
+        let expected = Some((RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal)));
+        assert_eq!(told(&by_address), (DepositState::LegalHold, expected));
+        assert_eq!(world.bank.kinds(), ["payment-received", "risk-check-complete", "transaction-failed"].repeat(2));
+        let failures = world.events().await.into_iter().filter_map(|entry| match entry.event {
+            WalletEvent::TransactionFailed { reason, .. } => Some(reason),
+            _ => None,
+        });
+        assert_eq!(failures.collect::<Vec<_>>(), [FailureReason::ComplianceRejected; 2]);
+    });
+}
+
+#[test]
+fn a_payer_on_a_tokens_blacklist_is_rejected() {
+    with(Setup::default(), async |world| {
+        world.chain.blacklisted.lock().expect("not poisoned").insert(PAYER);
+        let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN).await;
+        let expected = Some((RiskResult::Rejected, ReasonCode::FlaggedAddress, Some(Hold::Legal)));
+        assert_eq!(told(&deposit), (DepositState::LegalHold, expected));
+    });
+}
+
+#[test]
+fn a_near_name_and_outdated_lists_go_to_a_person() {
+    with(Setup::default(), async |world| {
+        let near = screened(&world, "Edgar", "Evin", PAYER, 25 * COIN).await;
+        let expected = Some((RiskResult::ManualReview, ReasonCode::PossibleMatch, None));
+        assert_eq!(told(&near), (DepositState::InReview, expected));
+        world.lists.stale.store(true, Ordering::SeqCst);
+        let stale = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN).await;
+        let expected = Some((RiskResult::ManualReview, ReasonCode::ListsOutdated, None));
+        assert_eq!(told(&stale), (DepositState::InReview, expected));
+    });
+}
+
+#[test]
+fn nothing_is_decided_while_the_chain_cannot_be_asked() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let deposit = world.pay(&request, 25 * COIN).await;
+        world.later(Span::mins(5)).await;
+        assert_eq!(told(&world.deposit_now(deposit.id).await), (DepositState::Screening, None));
+        world.chain.silent.store(false, Ordering::SeqCst);
+        world.later(Span::mins(5)).await;
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn velocity_counts_what_the_wallet_received_before() {
+    let velocity = Some(VelocityLimit { count: 2, minor: 1_000 * COIN });
+    let policy = WalletPolicy { velocity, ..WalletPolicy::default() };
+    with(Setup { policy, ..Setup::default() }, async |world| {
+        for _ in 0..2 {
+            let deposit = screened(&world, "Ayesha", "Khan", PAYER, COIN).await;
+            assert_eq!(deposit.state, DepositState::Approved);
+        }
+        let third = screened(&world, "Ayesha", "Khan", PAYER, COIN).await;
+        let expected = Some((RiskResult::ManualReview, ReasonCode::VelocityExceeded, None));
+        assert_eq!(told(&third), (DepositState::InReview, expected));
+        world.later(Span::hours(25)).await;
+        let next_day = screened(&world, "Ayesha", "Khan", PAYER, COIN).await;
+        assert_eq!(next_day.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn repeated_rejections_block_the_wallet_by_themselves() {
+    let policy = WalletPolicy { block_after_rejections: Some(2), ..WalletPolicy::default() };
+    with(Setup { policy, ..Setup::default() }, async |world| {
+        screened(&world, "Edgar", "Evil", PAYER, COIN).await;
+        let second = screened(&world, "Edgar", "Evil", PAYER, COIN).await;
+        let expected = Some((RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal)));
+        assert_eq!(told(&second), (DepositState::LegalHold, expected));
+        let wallet = world.wallet_now(second.wallet).await;
+        let by = wallet.block.as_ref().map(|block| block.triggered_by);
+        assert_eq!((wallet.state, by), (WalletState::Blocked, Some(TriggeredBy::Automatic)));
+        assert!(world.bank.kinds().contains(&"wallet-blocked".to_owned()));
+    });
+}
+
+#[test]
+fn sandbox_cents_choose_and_blocked_is_for_a_person_after_unblock() {
+    with(Setup { sandbox: true, ..Setup::default() }, async |world| {
+        for (cents, state) in [
+            (0, DepositState::Approved),
+            (1, DepositState::Rejected),
+            (2, DepositState::InReview),
+            (4, DepositState::Approved),
+            (8, DepositState::Approved),
+        ] {
+            let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + cents * COIN / 100).await;
+            assert_eq!(deposit.state, state, "{cents}");
+        }
+        let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + 3 * COIN / 100).await;
+        let expected = Some((RiskResult::Blocked, ReasonCode::SandboxValue, None));
+        assert_eq!(told(&deposit), (DepositState::Held, expected));
+        assert_eq!(world.wallet_now(deposit.wallet).await.state, WalletState::Blocked);
+        world.wallets.unblock(&world.caller(), deposit.wallet, None).await.expect("blocked");
+        world.later(Span::secs(1)).await;
+        let expected = Some((RiskResult::ManualReview, ReasonCode::BlockedBefore, None));
+        assert_eq!(told(&world.deposit_now(deposit.id).await), (DepositState::InReview, expected));
+    });
+}
+
+#[test]
+fn sandbox_values_never_override_a_list_hit_and_mean_nothing_in_earnest() {
+    with(Setup { sandbox: true, ..Setup::default() }, async |world| {
+        let deposit = screened(&world, "Edgar", "Evil", PAYER, 25 * COIN).await;
+        assert_eq!(deposit.state, DepositState::LegalHold);
+    });
+    with(Setup::default(), async |world| {
+        let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + COIN / 100).await;
+        assert_eq!(deposit.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn partial_payments_are_screened_each_on_its_own() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 10 * COIN).await;
+        let good = world.pay(&request, 4 * COIN).await;
+        let bad = world.pay_by(&request, "Edgar", "Evil", PAYER, 6 * COIN).await;
+        world.work().await;
+        let states = (world.deposit_now(good.id).await.state, world.deposit_now(bad.id).await.state);
+        assert_eq!(states, (DepositState::Approved, DepositState::LegalHold));
+        let received = world.kinds().await.into_iter().filter(|kind| *kind == WalletEventKind::PaymentReceived).count();
+        assert_eq!(received, 2);
+    });
+}

@@ -1,0 +1,286 @@
+//! One installation with two tenants, and what happens to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::bank::BankDirectory;
+use domain::chain::{Address, BlockHash, ChainConfig, Depth, Token, TxHash};
+use domain::chain_tx::Place;
+use domain::currency::StableCoin;
+use domain::deposit::arrive::Found;
+use domain::deposit::{Deposit, Watched};
+use domain::ids::{DepositId, TenantId, WalletId};
+use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails};
+use domain::policy::{Corridors, TenantPolicy};
+use domain::ports::Clock as _;
+use domain::time::Span;
+use domain::wallet::Wallet;
+use domain::wallet_event::{WalletEventEntry, WalletEventKind};
+use domain::wallet_policy::WalletPolicy;
+use engine::batcher::Engine;
+use engine::command::deposits::{DepositAction, DepositRef};
+use engine::command::{Action, Command, Outcome};
+use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
+use engine::workers::Workers;
+use engine::world::{Tuning, WalletWorld};
+use secrecy::SecretBox;
+use store::{Options, Store, Tenant};
+use uuid::Uuid;
+
+use crate::outside::{Bank, HandClock, Keys, Lists, OneController, QuietChain, Rates};
+
+pub const TENANT: TenantId = TenantId(Uuid::from_u128(0x4000_8000_0000_0000_00a1));
+pub const OTHER: TenantId = TenantId(Uuid::from_u128(0x4000_8000_0000_0000_00a2));
+pub const CHAIN_ID: u64 = 31_337;
+pub const USDC: StableCoin = StableCoin::Usdc;
+pub const COIN: i64 = 1_000_000;
+
+pub struct World {
+    pub store: Store,
+    pub engine: Engine,
+    pub workers: Arc<Workers>,
+    pub wallets: Wallets,
+    pub clock: Arc<HandClock>,
+    pub chain: Arc<QuietChain>,
+    pub keys: Arc<Keys>,
+    pub lists: Arc<Lists>,
+    pub bank: Arc<Bank>,
+    pub policy: WalletPolicy,
+    payments: std::sync::atomic::AtomicU8,
+}
+
+/// How an installation is set up.
+#[derive(Clone)]
+pub struct Setup {
+    pub sandbox: bool,
+    pub deployed: bool,
+    pub webhook: bool,
+    pub policy: WalletPolicy,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { sandbox: false, deployed: true, webhook: true, policy: WalletPolicy::default() }
+    }
+}
+
+fn chain_config() -> ChainConfig {
+    ChainConfig {
+        name: "ethereum".to_owned(),
+        chain_id: CHAIN_ID,
+        tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
+        small_below: 1_000 * COIN,
+        small_depth: Depth::Blocks(3),
+        medium_below: 100_000 * COIN,
+        medium_depth: Depth::Safe,
+        large_depth: Depth::Finalized,
+        settled_depth: Depth::Blocks(3),
+        explorer_tx_url: "https://explorer.example/tx/".to_owned(),
+        batch_max: 20,
+        replace_after_s: 60,
+        max_fee_cap: 1_000,
+    }
+}
+
+pub fn token(coin: StableCoin) -> Address {
+    match coin {
+        StableCoin::Usdc => Address([0x0c; 20]),
+        StableCoin::Usdt => Address([0x07; 20]),
+    }
+}
+
+/// Plain text instead of JSON: what the wire looks like is tested where it is written.
+fn envelope(event: &WalletEventEntry) -> Vec<u8> {
+    format!("{} {} {}", event.id, event.event.kind().name(), event.at).into_bytes()
+}
+
+fn tenant_policy(wallet: WalletPolicy) -> TenantPolicy {
+    TenantPolicy {
+        settlement_coin: USDC,
+        premium_bps: 0,
+        margin_bps: 0,
+        margin_bps_by_country: BTreeMap::new(),
+        countries: BTreeSet::new(),
+        require_hmac: false,
+        wallet,
+    }
+}
+
+/// Runs a test against an installation.
+pub fn with(setup: Setup, test: impl AsyncFnOnce(World)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async { test(World::new(setup).await).await });
+}
+
+impl World {
+    async fn new(setup: Setup) -> World {
+        let clock = Arc::new(HandClock::new());
+        let options = Options::new(clock.clone(), SecretBox::new(Box::new([7; 32])));
+        let store = Store::open("sqlite::memory:", options).await.expect("opens");
+        store.migrate().await.expect("migrates");
+        for (id, tag) in [(TENANT, "one"), (OTHER, "two")] {
+            let tenant =
+                Tenant { id, tag: tag.to_owned(), name: tag.to_owned(), policy: tenant_policy(setup.policy.clone()) };
+            store.create_tenant(&tenant, "test").await.expect("is new");
+            if setup.webhook {
+                let secret = "whsec_dGVzdA==".to_owned().into();
+                store.add_webhook(id, "https://bank.example", secret, "test").await.expect("is new");
+            }
+        }
+        let chain = Arc::new(QuietChain::default());
+        chain.deployed.store(setup.deployed, std::sync::atomic::Ordering::SeqCst);
+        let (keys, lists, bank) = (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
+        let wallet = WalletWorld {
+            config: Arc::new(chain_config()),
+            chain: chain.clone(),
+            signer: keys.clone(),
+            contracts: Arc::new(OneController),
+            addresses: lists.clone(),
+            receiver: bank.clone(),
+            envelope,
+            sandbox: setup.sandbox,
+        };
+        let world = Arc::new(engine::world::World {
+            corridors: Arc::new(Corridors {
+                corridors: BTreeMap::new(),
+                rails: Vec::new(),
+                relations: BTreeSet::new(),
+                submit_deadline: Span::mins(30),
+                return_window: Span::days(90),
+            }),
+            directory: Arc::new(BankDirectory::default()),
+            rates: Arc::new(Rates(clock.clone())),
+            screen: lists.clone(),
+            rails: BTreeMap::new(),
+            wallet: Some(wallet),
+            clock: clock.clone(),
+            wall_clock: clock.clone(),
+            tuning: Tuning::default(),
+        });
+        let (engine, batcher) = Engine::new(store.clone(), world.clone());
+        tokio::task::spawn(batcher.run());
+        let workers = Workers::new(store.clone(), engine.clone(), world.clone(), "node".to_owned());
+        let wallets = Wallets::new(store.clone(), engine.clone(), world);
+        World {
+            store,
+            engine,
+            workers,
+            wallets,
+            clock,
+            chain,
+            keys,
+            lists,
+            bank,
+            policy: setup.policy,
+            payments: std::sync::atomic::AtomicU8::new(0),
+        }
+    }
+
+    pub fn caller_of(&self, tenant: TenantId) -> Caller {
+        Caller { tenant, policy: Arc::new(tenant_policy(self.policy.clone())) }
+    }
+
+    pub fn caller(&self) -> Caller {
+        self.caller_of(TENANT)
+    }
+
+    /// Works off what is due, and what that leaves to be done at once.
+    pub async fn work(&self) {
+        for _ in 0..6 {
+            self.workers.run_due().await.expect("the store answers");
+        }
+    }
+
+    pub async fn later(&self, span: Span) {
+        self.clock.pass(span);
+        self.work().await;
+    }
+
+    pub fn customer(id: &str) -> NewCustomer {
+        NewCustomer {
+            customer_id: id.to_owned(),
+            email: "asha@example.com".to_owned(),
+            phone: "+923001234567".to_owned(),
+            blockchain: None,
+            kyc_level: None,
+        }
+    }
+
+    pub async fn wallet(&self) -> Wallet {
+        let caller = self.caller();
+        self.wallets.provision(&caller, World::customer("C-1"), None).await.expect("a wallet").made
+    }
+
+    pub async fn wallet_now(&self, id: WalletId) -> Wallet {
+        self.store.wallet(TENANT, id).await.expect("readable").expect("there")
+    }
+
+    pub async fn request(&self, wallet: &Wallet, minor: i64) -> PaymentRequest {
+        self.request_for(wallet, AmountAsked::Crypto(USDC, minor)).await
+    }
+
+    pub async fn request_for(&self, wallet: &Wallet, amount: AmountAsked) -> PaymentRequest {
+        let asked = NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: 24 };
+        self.wallets.create_request(&self.caller(), asked, None).await.expect("a request").made
+    }
+
+    /// A sender says who he is and pays; the payment counts at once. Nothing is worked off yet.
+    pub async fn pay(&self, request: &PaymentRequest, minor: i64) -> Deposit {
+        self.pay_by(request, "Ayesha", "Khan", Address([0xaa; 20]), minor).await
+    }
+
+    pub async fn pay_by(
+        &self,
+        request: &PaymentRequest,
+        first: &str,
+        last: &str,
+        from: Address,
+        minor: i64,
+    ) -> Deposit {
+        let details = SenderDetails {
+            first_name: Some(first.to_owned()),
+            last_name: Some(last.to_owned()),
+            email: Some("sender@example.com".to_owned()),
+            phone_number: Some("+971501234567".to_owned()),
+            custodial_provider: Some("Exchange".to_owned()),
+        };
+        self.wallets.submit_sender(&request.token, details).await.expect("a request");
+        let deposit = self.found(request, from, USDC, minor).await;
+        self.counted(deposit).await
+    }
+
+    pub async fn found(&self, request: &PaymentRequest, from: Address, coin: StableCoin, minor: i64) -> Deposit {
+        let number = self.payments.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
+        let vault =
+            Watched { address: request.escrow, tenant: TENANT, wallet: request.wallet, request: Some(request.id) };
+        let place = Place { number: u64::from(number), block: BlockHash([number; 32]) };
+        let tx = TxHash([number; 32]);
+        let paid_at = self.clock.now();
+        let found = Found { chain_id: CHAIN_ID, vault, coin, minor, from, tx, ordinal: 0, place, paid_at };
+        self.deposit_action(DepositRef::found(&found), DepositAction::Found(found)).await
+    }
+
+    pub async fn counted(&self, deposit: Deposit) -> Deposit {
+        let named = DepositRef::of(&deposit, self.policy.accept_late);
+        self.deposit_action(named, DepositAction::Counted { confirmations: 3 }).await
+    }
+
+    async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {
+        let id = named.id;
+        let outcome = self.engine.execute(Command { tenant: TENANT, action: Action::Deposit(named, action) }).await;
+        assert!(matches!(outcome, Ok(Outcome::Done | Outcome::Deposit(_))), "{outcome:?}");
+        self.deposit_now(id).await
+    }
+
+    pub async fn deposit_now(&self, id: DepositId) -> Deposit {
+        self.store.deposit(TENANT, id).await.expect("readable").expect("there")
+    }
+
+    pub async fn events(&self) -> Vec<WalletEventEntry> {
+        self.store.wallet_events_after(TENANT, 0, 1_000).await.expect("readable")
+    }
+
+    pub async fn kinds(&self) -> Vec<WalletEventKind> {
+        self.events().await.iter().map(|entry| entry.event.kind()).collect()
+    }
+}
