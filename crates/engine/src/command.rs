@@ -282,6 +282,10 @@ impl Command {
             Action::Chain(action) => action.need(tenant, &mut need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
         }
+        // Whatever may write an event asks whether there is somebody to tell.
+        if !need.streams.is_empty() {
+            need.receivers.insert((tenant, ()));
+        }
         need
     }
 

@@ -43,6 +43,8 @@ pub enum Planted {
     ReleaseUnchecked,
     /// Coins that go back to a wallet are booked twice.
     ReturnedTwice,
+    /// A webhook is taken to be received before the receiver has answered.
+    EarlyAcknowledgement,
 }
 
 impl Planted {
@@ -64,8 +66,13 @@ impl Planted {
     ];
 
     /// Bugs of the wallet service: found only by schedules in which coins move.
-    pub const OF_WALLETS: [Planted; 4] =
-        [Planted::NonceOutsideCommit, Planted::CreditBeforeDepth, Planted::ReleaseUnchecked, Planted::ReturnedTwice];
+    pub const OF_WALLETS: [Planted; 5] = [
+        Planted::NonceOutsideCommit,
+        Planted::CreditBeforeDepth,
+        Planted::ReleaseUnchecked,
+        Planted::ReturnedTwice,
+        Planted::EarlyAcknowledgement,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -88,6 +95,7 @@ impl Planted {
             Planted::CreditBeforeDepth => "credit_before_depth",
             Planted::ReleaseUnchecked => "release_not_rechecked",
             Planted::ReturnedTwice => "returned_twice",
+            Planted::EarlyAcknowledgement => "early_acknowledgement",
         }
     }
 }

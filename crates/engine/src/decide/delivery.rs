@@ -27,6 +27,9 @@ pub(super) fn act(
             holds(ws, tenant, named.event.0, *fence)?;
             let tried = delivery.tried(&mut stream, answer, Jitter::of(cx.ids.next()), cx.now);
             ws.add_delivery_attempt(tried.attempt);
+            if tried.receiver_gone {
+                ws.disable_receiver(tenant, "the receiver answered 410");
+            }
             tried.effects
         }
         DeliveryAction::NoReceiver { fence } => {

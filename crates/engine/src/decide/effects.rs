@@ -12,10 +12,11 @@ use crate::command::Refused;
 pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     let mut jobs = effects.jobs;
+    let receiver = receiver(ws, tenant);
     for new in &effects.events {
         let key = (tenant, new.aggregate.id());
         let known = ws.streams.get(&key).copied();
-        let (delivery, stream, more) = delivery::announce(known, new, tenant, ReceiverState::Open, ws.now.to_millis());
+        let (delivery, stream, more) = delivery::announce(known, new, tenant, receiver, ws.now.to_millis());
         ws.streams.put(key, stream);
         ws.deliveries.put((tenant, delivery.event), delivery);
         jobs.extend(more.jobs);
@@ -30,4 +31,12 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
         ws.add_alert(tenant, alert);
     }
     Ok(())
+}
+
+/// Whether the tenant has a receiver that takes anything.
+fn receiver(ws: &WorkingSet, tenant: TenantId) -> ReceiverState {
+    match ws.receivers.get(&tenant) {
+        Some(row) if row.disabled.is_none() => ReceiverState::Open,
+        _ => ReceiverState::Closed,
+    }
 }

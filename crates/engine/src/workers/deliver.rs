@@ -2,8 +2,9 @@
 //! one, is decided where the delivery is (`domain::delivery`).
 
 use domain::delivery::DeliveryState;
-use domain::ids::{EventId, TenantId};
+use domain::ids::EventId;
 use domain::job::Job;
+use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Message};
 use futures_util::future::join_all;
 use store::{DeliveryRecord, StoreError};
@@ -13,10 +14,8 @@ use super::Workers;
 use crate::command::Action;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::failpoint::{self, Failpoint};
+use crate::planted::{self, Planted};
 use crate::world::WalletWorld;
-
-/// Under which name a receiver is switched off that wants no more.
-const WHO: &str = "deliveries";
 
 impl Workers {
     /// Works off leased `deliver` jobs.
@@ -47,18 +46,17 @@ impl Workers {
             self.report(tenant, job.subject, Action::Delivery(named, action)).await;
             return;
         };
+        if planted::is(Planted::EarlyAcknowledgement) {
+            self.acknowledge(job, named).await;
+        }
         let message = self.message(wallets, &record);
         failpoint::reach(Failpoint::BeforeCall);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
         let answer = wallets.receiver.deliver(&endpoint, &message).instrument(span).await;
         failpoint::reach(Failpoint::AfterCall);
         count(&answer);
-        let gone = answer.result == DeliveryResult::Gone;
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
         self.report(tenant, job.subject, Action::Delivery(named, action)).await;
-        if gone {
-            self.switch_off(tenant).await;
-        }
     }
 
     fn message(&self, wallets: &WalletWorld, record: &DeliveryRecord) -> Message {
@@ -71,12 +69,17 @@ impl Workers {
         }
     }
 
-    /// A crash before this costs one more try that is answered with 410.
-    async fn switch_off(&self, tenant: TenantId) {
-        match self.store.disable_webhook(tenant, "the receiver answered 410", WHO).await {
-            Ok(()) | Err(StoreError::Conflict(_)) => {}
-            Err(error) => tracing::warn!(%error, %tenant, "a receiver that is gone cannot be switched off now"),
-        }
+    /// A planted bug: the receiver is taken to have a message before it was asked.
+    async fn acknowledge(&self, job: &Job, named: DeliveryRef) {
+        let answer = DeliveryAnswer {
+            result: DeliveryResult::Received,
+            status: None,
+            body: String::new(),
+            retry_after: None,
+            took: Span(0),
+        };
+        let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
+        self.report(job.tenant, job.subject, Action::Delivery(named, action)).await;
     }
 }
 
