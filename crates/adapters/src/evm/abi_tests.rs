@@ -1,5 +1,7 @@
 //! Tests of what is written and read, against the interface that the compiler wrote.
 
+use proptest::prelude::*;
+
 use super::super::artifact::{self, Artifact};
 use super::*;
 
@@ -123,4 +125,23 @@ fn texts_lie_within_what_came() {
     assert_eq!(only_bytes(&[word(32), word(u128::MAX)].concat()), None);
     assert_eq!(only_bytes(&[word(0), word(3)].concat()), None);
     assert_eq!(only_bytes(&word(32)), None);
+}
+
+proptest! {
+    #[test]
+    fn no_answer_breaks_the_readers(bytes in any::<Vec<u8>>(), count in 0..9_usize) {
+        prop_assert!(only_bytes(&bytes).is_none_or(|text| text.len() < bytes.len()));
+        prop_assert!(flags(&bytes, count).is_none_or(|flags| flags.len() == count));
+        prop_assert!(word_at(&bytes, count).is_none() || bytes.len() >= (count + 1) * WORD_BYTES);
+    }
+
+    /// What is written is read back.
+    #[test]
+    fn numbers_texts_and_addresses_come_back(number: u64, bytes: [u8; 20], text in "[ -~]{0,80}") {
+        let input = Input::default().number(u128::from(number)).address(&Address(bytes)).finish();
+        prop_assert_eq!(word_at(&input, 0).map(capped), Some(number));
+        prop_assert_eq!(word_at(&input, 1).and_then(address), Some(Address(bytes)));
+        let input = Input::default().number(32).text(&text).finish();
+        prop_assert_eq!(only_bytes(&input), Some(text.as_bytes()));
+    }
 }

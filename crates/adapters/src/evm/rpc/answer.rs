@@ -92,6 +92,8 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, RpcFault> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -136,6 +138,16 @@ mod tests {
             let body = format!(r#"{{"id":0,"error":{{"code":3,"message":"execution reverted","data":{data}}}}}"#);
             let error = single(body.as_bytes()).expect("an answer").expect_err("an error");
             assert_eq!(error.data, expected, "{data}");
+        }
+    }
+
+    proptest! {
+        /// Whatever a node sends, it is an answer or a fault.
+        #[test]
+        fn no_answer_breaks_the_reader(bytes in any::<Vec<u8>>(), text in r#"[\[\]{}",:0-9a-z]{0,60}"#) {
+            for body in [&bytes[..], text.as_bytes()] {
+                let _ = (single(body), batch(body, 2));
+            }
         }
     }
 }

@@ -73,6 +73,8 @@ pub(super) const SECP256K1: [u8; 5] = [0x2b, 0x81, 0x04, 0x00, 0x0a];
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -117,6 +119,17 @@ mod tests {
             let mut other = spki.clone();
             other[at] = byte;
             assert_eq!(secp256k1_public_key(&other), None, "{at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_reader(bytes in any::<Vec<u8>>()) {
+            // What is read lies within what came.
+            if let Some((r, s)) = ecdsa_signature(&bytes) {
+                prop_assert!(r.len() + s.len() + 6 <= bytes.len());
+            }
+            prop_assert!(secp256k1_public_key(&bytes).is_none_or(|point| point.len() < bytes.len()));
         }
     }
 }
