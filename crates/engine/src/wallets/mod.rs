@@ -23,11 +23,13 @@ use crate::world::{WalletWorld, World};
 
 mod control;
 mod events;
+mod exchange;
 mod pay_page;
 mod provision;
 mod requests;
 mod reviews;
 
+pub use exchange::NewOrderAsked;
 pub use pay_page::{Arrival, PayPage};
 pub use provision::{Held, NewCustomer};
 pub use requests::NewRequestAsked;

@@ -1,0 +1,249 @@
+//! Exchange rates and orders: what is found out about them before the engine decides.
+
+use domain::bank::{BankDirectory, Branch};
+use domain::bic::Bic;
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::exchange::{BankAccount, ExchangeOrder, Fate, NewOrder, OrderRefusal, Price, RateQuote, sandbox_fate};
+use domain::fault::Fault;
+use domain::iban::Iban;
+use domain::ids::{ExchangeId, TransferId, WalletId};
+use domain::money::Money;
+use domain::policy::RailKind;
+use domain::route::{self, Wanted};
+use domain::time::Span;
+use store::working_set::Made;
+
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use crate::batcher::EngineError;
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, Idempotency, Outcome, Refused};
+
+const FIELD: &str = "order_id";
+/// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind.
+const DEBIT_EXPECTED: Span = Span::mins(5);
+const INSTANT_EXPECTED: Span = Span::mins(5);
+const BATCH_EXPECTED: Span = Span::hours(24);
+
+/// An order that is asked for (POST orders); the account's shape and check digits are right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewOrderAsked {
+    /// The wallet that the coins come from.
+    pub wallet: WalletId,
+    /// `from_currency`
+    pub coin: StableCoin,
+    /// `amount` in minor units.
+    pub minor: i64,
+    /// `lock_rate`
+    pub lock: bool,
+    /// `bank_account.iban`
+    pub iban: Option<String>,
+    /// `bank_account.account_number`
+    pub account_number: Option<String>,
+    /// `bank_account.bank_code`
+    pub bank_code: Option<String>,
+    /// `bank_account.account_holder_name`
+    pub holder: String,
+}
+
+impl Wallets {
+    /// The rate as it is now, for an amount or for one coin (GET exchange-rate).
+    ///
+    /// # Errors
+    /// [`Denied::RateUnavailable`]; [`Denied::Invalid`] for an amount of which nothing would be paid out.
+    pub fn exchange_rate(&self, caller: &Caller, coin: StableCoin, minor: Option<i64>) -> Result<RateQuote, Denied> {
+        self.offered()?;
+        let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
+        quote.ok_or_else(|| {
+            Denied::Invalid(Fault::new("amount", "invalid_amount", "Nothing could be paid out for this amount"))
+        })
+    }
+
+    /// Makes an order (POST orders).
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`], [`Denied::RateUnavailable`]; refusals as `domain::exchange::create` has them.
+    pub async fn create_order(
+        &self,
+        caller: &Caller,
+        asked: NewOrderAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let sandbox = self.offered()?.sandbox;
+        let price = self.price(caller, asked.coin)?;
+        let bank = bank_account(&asked, &self.world.directory);
+        let mut ids = self.store.ids();
+        let new = NewOrder {
+            id: ExchangeId(ids.next()),
+            hold: TransferId(ids.next()),
+            coin: asked.coin,
+            minor: asked.minor,
+            price,
+            lock: asked.lock,
+            expected: self.expected(price.payout(asked.minor), &bank)?,
+            bank,
+            fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
+        };
+        let key = OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
+        let action = ExchangeAction::Create { order: Box::new(new), idempotency };
+        self.changed_order(caller, Action::Exchange(key, action), "wallet_id").await
+    }
+
+    /// Calls an order off (POST orders/{order_id}/cancel).
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 where its coins move already.
+    pub async fn cancel_order(
+        &self,
+        caller: &Caller,
+        id: ExchangeId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let key = OrderKey::of(&self.find_order(caller, id).await?);
+        let action = ExchangeAction::Cancel { idempotency };
+        self.changed_order(caller, Action::Exchange(key, action), FIELD).await
+    }
+
+    /// One order.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find_order(&self, caller: &Caller, id: ExchangeId) -> Result<ExchangeOrder, Denied> {
+        self.store.exchange(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
+    }
+
+    /// A page of a wallet's orders (GET orders).
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn list_orders(
+        &self,
+        caller: &Caller,
+        wallet: WalletId,
+        page: Page,
+    ) -> Result<Listed<ExchangeOrder>, Denied> {
+        self.own_wallet(caller, wallet).await?;
+        Ok(self.store.list_exchanges(caller.tenant, wallet, page).await?)
+    }
+
+    async fn changed_order(
+        &self,
+        caller: &Caller,
+        action: Action,
+        field: &'static str,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
+            Outcome::Exchange(order) => Ok(Reply { made: *order, replayed: false }),
+            Outcome::Replayed(Made::Exchange(id)) => {
+                Ok(Reply { made: self.find_order(caller, id).await?, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// The price for a caller, from a rate that is young enough to be paid out at.
+    fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
+        let world = &self.world;
+        let (base, now) = (coin.currency(), world.clock.now());
+        let corridor = world.corridors.corridors.get(&Country::Pak).filter(|corridor| corridor.open);
+        let mid = corridor.and_then(|corridor| {
+            world.rates.mid(base, Currency::Pkr).filter(|mid| now - mid.as_of <= corridor.max_rate_age)
+        });
+        let mid = mid.filter(|mid| mid.rate.is_positive()).ok_or(Denied::RateUnavailable(base, Currency::Pkr))?;
+        Ok(Price::new(mid.rate, caller.policy.wallet.spread_bps))
+    }
+
+    /// How long the pay-out takes as a rule, over the rail that would take it.
+    fn expected(&self, payout: Option<Money>, bank: &BankAccount) -> Result<Span, Denied> {
+        let refused = || Denied::Refused(Refused::Exchange(OrderRefusal::Amount));
+        let wanted = Wanted {
+            country: Country::Pak,
+            amount: payout.ok_or_else(refused)?,
+            bank: bank.bic.as_deref().and_then(|bic| bic.get(..4)),
+            order: None,
+            default_local_code: false,
+        };
+        let rails = route::candidates(&self.world.corridors, &wanted);
+        let rail = rails.first().ok_or_else(refused)?;
+        let paid = if rail.kind == RailKind::Instant { INSTANT_EXPECTED } else { BATCH_EXPECTED };
+        Ok(Span(DEBIT_EXPECTED.0 + paid.0))
+    }
+}
+
+/// The account with what the directory knows of its bank.
+fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount {
+    let code = asked.bank_code.as_deref().map(str::to_ascii_uppercase);
+    let bic = code.as_deref().and_then(Bic::parse);
+    let iban = asked.iban.as_deref().and_then(|text| Iban::parse(Country::Pak, text).ok());
+    let letters = iban.as_ref().map(|iban| iban.bank().to_owned());
+    let letters = letters.or_else(|| bic.as_ref().map(|bic| bic.institution().to_owned())).or(code);
+    let branch = bic
+        .as_ref()
+        .and_then(|bic| directory.by_bic(bic))
+        .or_else(|| letters.as_deref().and_then(|letters| bank(directory, letters)));
+    BankAccount {
+        iban: asked.iban.clone(),
+        account_number: asked.account_number.clone(),
+        bank_code: asked.bank_code.as_ref().and(letters.clone()),
+        holder: asked.holder.clone(),
+        bic: bic.or_else(|| branch.and_then(|branch| branch.bic.clone())).map(|bic| bic.as_str().to_owned()),
+        bank_name: branch.map(|branch| branch.bank_name.clone()),
+    }
+}
+
+/// A branch of the Pakistani bank that these four letters are of.
+fn bank<'a>(directory: &'a BankDirectory, letters: &str) -> Option<&'a Branch> {
+    directory.by_local_code(Country::Pak, letters).or_else(|| {
+        let of_bank = |branch: &&Branch| {
+            branch.country == Country::Pak && branch.bic.as_ref().is_some_and(|bic| bic.institution() == letters)
+        };
+        directory.branches().iter().find(of_bank)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> BankDirectory {
+        let branch = Branch {
+            country: Country::Pak,
+            bic: Bic::parse("SCBLPKKX"),
+            local_code: None,
+            bank_name: "Standard Chartered Bank (Pakistan)".to_owned(),
+            branch_name: None,
+        };
+        BankDirectory::from_branches([branch]).expect("a directory")
+    }
+
+    fn account(iban: Option<&str>, account_number: Option<&str>, bank_code: Option<&str>) -> BankAccount {
+        let asked = NewOrderAsked {
+            wallet: WalletId(uuid::Uuid::nil()),
+            coin: StableCoin::Usdc,
+            minor: 1,
+            lock: false,
+            iban: iban.map(str::to_owned),
+            account_number: account_number.map(str::to_owned),
+            bank_code: bank_code.map(str::to_owned),
+            holder: "Asha Khan".to_owned(),
+        };
+        bank_account(&asked, &directory())
+    }
+
+    #[test]
+    fn the_bank_of_an_account_is_found_by_its_iban_its_bic_or_its_letters() {
+        for found in [
+            account(Some("PK36SCBL0000001123456702"), None, None),
+            account(None, Some("1123456702"), Some("scbl")),
+            account(None, Some("1123456702"), Some("SCBLPKKXXXX")),
+        ] {
+            assert_eq!(found.bank_name.as_deref(), Some("Standard Chartered Bank (Pakistan)"), "{found:?}");
+            assert!(found.bic.as_deref().is_some_and(|bic| bic.starts_with("SCBLPKKX")), "{found:?}");
+        }
+        // A rail is told the letters, which are the local code, also where the bank was named by its BIC.
+        let by_bic = account(None, Some("1123456702"), Some("SCBLPKKXXXX"));
+        assert_eq!((by_bic.bank_code.as_deref(), by_bic.iban), (Some("SCBL"), None));
+        let unknown = account(Some("PK24MEZN0000001123456702"), None, None);
+        assert_eq!((unknown.bic, unknown.bank_name, unknown.bank_code), (None, None, None));
+    }
+}
