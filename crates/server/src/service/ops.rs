@@ -69,15 +69,17 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     let (payments, world) = (&ops.payments, ops.payments.world());
     let now = world.clock.now();
     let counts = payments.store().job_counts().await?;
+    let mut in_review = 0;
     for kind in JobKind::ALL {
         let count = counts.iter().find(|count| count.kind == kind);
         let age = count.map_or(Span(0), |count| now - count.oldest);
         metrics::gauge!("corridor_jobs", "kind" => kind.name()).set(gauge(count.map_or(0, |count| count.count)));
         metrics::gauge!("corridor_job_oldest_seconds", "kind" => kind.name()).set(gauge(seconds(age)));
-        if kind == JobKind::Review {
-            metrics::gauge!("corridor_review_queue_items").set(gauge(count.map_or(0, |count| count.count)));
+        if matches!(kind, JobKind::Review | JobKind::ReviewDeposit) {
+            in_review += count.map_or(0, |count| count.count);
         }
     }
+    metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
     let list_age = ops.lists.oldest_load().map_or(0, |loaded| seconds(now - loaded));
     // The shipped sample never ages.
     let list_age = if ops.lists.current().is_sample() { 0 } else { list_age };

@@ -45,7 +45,35 @@ const STATUSES: Values =
 const OPERATIONS: Values =
     Values::Known(&["create_quote", "get_quote", "create_payment", "get_payment", "list_payments", "stream_events"]);
 
-const JOBS: Values = Values::Known(&["submit", "inquire", "review"]);
+const JOBS: Values = Values::Known(&[
+    "submit",
+    "inquire",
+    "review",
+    "expire_request",
+    "screen",
+    "review_deposit",
+    "send_intent",
+    "transmit",
+    "exchange",
+    "payout",
+    "inquire_payout",
+    "wallet_timer",
+    "deliver",
+]);
+const ALERTS: Values = Values::Known(&[
+    "delivery_dead",
+    "receiver_gone",
+    "deep_reorg",
+    "token_changed",
+    "unsupported_asset",
+    "direct_deposit",
+    "transaction",
+    "low_gas",
+    "chain_mismatch",
+    "payout",
+    "blacklist_by_issuer",
+]);
+const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 
 const fn metric(
     name: &'static str,
@@ -94,7 +122,7 @@ pub const METRICS: &[Metric] = &[
         &[("country", Values::Countries)],
         "Time from acceptance of a payment to its success",
     ),
-    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments that wait for a person's decision"),
+    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments and deposits that wait for a person's decision"),
     metric(
         "corridor_discrepancies_total",
         Kind::Counter,
@@ -124,6 +152,17 @@ pub const METRICS: &[Metric] = &[
         &[("rail", Values::Rails)],
         "Messages of a rail that could not be understood",
     ),
+    // wallets
+    metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Things found that a person has to look at"),
+    metric(
+        "corridor_webhook_tries_total",
+        Kind::Counter,
+        &[("outcome", WEBHOOK_OUTCOMES)],
+        "Tries to deliver an event to a receiver",
+    ),
+    metric("corridor_chain_faults_total", Kind::Counter, &[], "Questions to the chain that were not answered"),
+    metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not taken in yet"),
+    metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Reorganisations of the chain that were followed"),
     // ledger
     metric(
         "corridor_ledger_imbalance",
@@ -183,6 +222,16 @@ mod tests {
             assert!(!["_ms", "_millis", "_minutes", "_kb"].iter().any(|unit| name.ends_with(unit)), "{name}");
             assert!(!metric.help.is_empty() && !metric.help.ends_with('.'), "{name}");
         }
+    }
+
+    #[test]
+    fn labels_have_every_kind_of_job_and_of_alert() {
+        let values = |labels: Values| match labels {
+            Values::Known(known) => known.to_vec(),
+            Values::Countries | Values::Rails => Vec::new(),
+        };
+        assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
+        assert_eq!(values(ALERTS), domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name));
     }
 
     /// The metrics that the sources of the other crates record, by the literal names of their macros.
