@@ -24,6 +24,12 @@ pub struct StoreKeys {
     pub clock: Arc<dyn Clock>,
 }
 
+/// The name under which the store keeps how many seconds a key's own tokens may live, where that is not as for all keys
+/// (`decisions.md`, "JWT": a sandbox's onboarding token).
+pub fn token_lifetime(access_key: &str) -> String {
+    format!("token_lifetime_s.{access_key}")
+}
+
 impl KeyRing for StoreKeys {
     fn find<'a>(&'a self, access_key: &'a str) -> Found<'a> {
         Box::pin(async move {
@@ -32,7 +38,10 @@ impl KeyRing for StoreKeys {
             let Some(row) = row.filter(|row| row.revoked_at.is_none()) else { return Ok(None) };
             let tenant = self.store.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
             let require_hmac = tenant.is_some_and(|tenant| tenant.policy.require_hmac);
-            verified(row, require_hmac, self.clock.now()).map(|key| Some(Arc::new(key)))
+            let lifetime = self.store.meta(&token_lifetime(access_key)).await.map_err(|error| unreadable(&error))?;
+            let max_lifetime_s = lifetime.map(|text| text.parse()).transpose().map_err(|error| unreadable(&error))?;
+            let key = verified(row, require_hmac, self.clock.now())?;
+            Ok(Some(Arc::new(VerifiedKey { max_lifetime_s, ..key })))
         })
     }
 }

@@ -12,7 +12,7 @@ use super::serve::{metrics, until_stopped};
 use super::{Context, run_async};
 use crate::client::{DataDir, write_private};
 use crate::config::Config;
-use crate::sandbox::{self, Printed};
+use crate::sandbox::{self, Printed, Wanted};
 use crate::telemetry;
 
 /// The port where nothing else is said.
@@ -35,6 +35,12 @@ pub struct SandboxArgs {
     /// Start without the sample history of 30 days
     #[arg(long)]
     no_demo_data: bool,
+    /// Where webhooks go: the address in front of `/webhooks/wallet/…`
+    #[arg(long, default_value = "", value_name = "URL")]
+    webhook_base: String,
+    /// JSON-RPC address of anvil, or of another node of a chain that is worth nothing, instead of the built-in chain
+    #[arg(long, default_value = "", value_name = "URL")]
+    rpc_url: String,
     #[command(flatten)]
     config: ConfigArgs,
 }
@@ -64,6 +70,7 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
         ("http.listen", SocketAddr::from(([127, 0, 0, 1], args.port)).to_string()),
         ("http.public_url", String::new()),
         ("rates.walk_seed", args.seed.to_string()),
+        ("chain.node_url", args.rpc_url.clone()),
     ];
     if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
         fixed.push(("telemetry.log_filter", "warn".to_owned()));
@@ -76,7 +83,8 @@ async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config
     let metrics = metrics(config)?;
     let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
     let path = std::path::absolute(data_dir.path())?;
-    let sandbox = sandbox::start(config, &path, listener, metrics, args.seed, !args.no_demo_data);
+    let wanted = Wanted { seed: args.seed, history: !args.no_demo_data, webhook_base: &args.webhook_base };
+    let sandbox = sandbox::start(config, &path, listener, metrics, &wanted);
     let sandbox = sandbox.await.map_err(Failure::unavailable)?;
     let json = serde_json::to_value(&sandbox.printed).map_err(|error| Failure::Usage(error.to_string()))?;
     write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
@@ -103,7 +111,7 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
     {
         remove(|| std::fs::remove_file(data_dir.path().join(name)))?;
     }
-    for name in ["bank", "keys"] {
+    for name in ["bank", "chain", "keys"] {
         remove(|| std::fs::remove_dir_all(data_dir.path().join(name)))?;
     }
     output::line(&format!("the sandbox in {} is gone; the next start begins anew", data_dir.path().display()))
@@ -124,13 +132,19 @@ fn card(printed: &Printed, colours: bool) -> String {
     let rows = [
         ("data", printed.data_dir.display().to_string()),
         ("payment API", format!("{}/v2", printed.base_url)),
-        ("wallet API", format!("{}/v1/sdk (comes with the wallet service)", printed.wallet_base_url)),
+        ("wallet API", format!("{}/v1/sdk", printed.wallet_base_url)),
         ("console", format!("{} (comes with the console)", printed.console_url)),
         ("docs", printed.docs_url.clone()),
+        ("pay page", printed.pay_url.clone()),
+        ("chain", format!("{} (JSON-RPC, chain id {})", printed.chain_rpc_url, printed.chain_id)),
+        ("tokens", format!("USDC {}, USDT {}", printed.tokens.usdc, printed.tokens.usdt)),
+        ("demo wallet", format!("{} (1,000.00 USDC, 500.00 USDT at first)", printed.wallet_id)),
         ("payment access key", printed.payment_access_key.clone()),
         ("payment secret key", printed.payment_secret_key.clone()),
         ("wallet access key", printed.wallet_access_key.clone()),
         ("wallet secret key", printed.wallet_secret_key.clone()),
+        ("wallet token", printed.wallet_token.clone()),
+        ("webhook secret", printed.webhook_secret.clone()),
     ];
     let mut card =
         format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));

@@ -26,6 +26,7 @@ const COIN_DECIMALS: u32 = 6;
 pub struct Wallets {
     pub enabled: bool,
     pub token_max_age_s: u32,
+    pub simulated_sender_after_s: u32,
 }
 
 /// `[webhooks]`
@@ -176,6 +177,7 @@ fn exact_minor(amount: &Exact) -> Option<i64> {
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let chain = &config.chain;
     faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
+    faults.within("wallets.simulated_sender_after_s", config.wallets.simulated_sender_after_s, 0, 86_400);
     faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
     faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));
     for (key, url) in [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)] {

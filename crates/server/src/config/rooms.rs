@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::policy::Environment;
 use domain::time::Span;
 use engine::world::Tuning;
 use http_api::auth::{Rules, Service};
@@ -31,6 +32,15 @@ impl Config {
     pub fn token_rules(&self) -> Rules {
         let max_lifetime_s = self.token_max_age_s().into();
         Rules { max_lifetime_s, ..Rules::new(self.environment, Service::Pay, self.public_url()) }
+    }
+
+    /// What a token of the wallet API must carry.
+    pub fn wallet_token_rules(&self) -> Rules {
+        let rules = Rules::new(self.environment, Service::Wallet, self.public_url());
+        match self.environment {
+            Environment::Production => Rules { max_lifetime_s: self.wallets.token_max_age_s.into(), ..rules },
+            Environment::Test | Environment::Mock => rules,
+        }
     }
 
     /// How much each access key may ask.

@@ -13,12 +13,16 @@ use testkit::bank::Behaviour;
 
 use tokio::net::TcpListener;
 
+use self::onboarding::Onboarding;
 use crate::config::Config;
+use crate::service::chain::Pace;
+use crate::service::sender::Sender;
 use crate::service::tenancy::{self, IssuedKey, KeyService};
 use crate::service::{Role, Service, Start};
 use crate::telemetry::Exposition;
 
 mod history;
+mod onboarding;
 mod port;
 
 /// Tag and name of the demo tenant.
@@ -45,6 +49,10 @@ pub struct Printed {
     pub console_url: String,
     /// The API's description.
     pub docs_url: String,
+    /// A payment link that the simulated sender leaves alone.
+    pub pay_url: String,
+    /// JSON-RPC of the chain.
+    pub chain_rpc_url: String,
     /// ACCESS KEY of the payment API.
     pub payment_access_key: String,
     /// SECRET KEY of the payment API.
@@ -53,10 +61,41 @@ pub struct Printed {
     pub wallet_access_key: String,
     /// SECRET KEY of the wallet API.
     pub wallet_secret_key: String,
+    /// A token of the wallet API with every role.
+    pub wallet_token: String,
+    /// Signs the webhooks.
+    pub webhook_secret: String,
+    /// The pre-funded wallet.
+    pub wallet_id: String,
+    /// The tokens' contracts.
+    pub tokens: Tokens,
+    /// EIP-155 id of the chain; said to people, no key of the JSON.
+    #[serde(skip)]
+    pub chain_id: u64,
     /// Where the data is.
     pub data_dir: PathBuf,
     /// The process.
     pub pid: u32,
+}
+
+/// The sandbox's tokens.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub struct Tokens {
+    /// Contract of USDC.
+    pub usdc: String,
+    /// Contract of USDT.
+    pub usdt: String,
+}
+
+/// What is asked of a sandbox.
+pub struct Wanted<'a> {
+    /// Seed of the rate walk and of the simulated bank.
+    pub seed: u64,
+    /// Whether it has a history of sample payments.
+    pub history: bool,
+    /// Where webhooks go; "" = nowhere.
+    pub webhook_base: &'a str,
 }
 
 /// A running sandbox.
@@ -85,26 +124,40 @@ pub async fn start(
     data_dir: &Path,
     listener: TcpListener,
     metrics: Exposition,
-    seed: u64,
-    history: bool,
+    wanted: &Wanted<'_>,
 ) -> anyhow::Result<Sandbox> {
-    let behaviour = Behaviour { seed, ..Behaviour::default() };
-    prepare(config, data_dir, history).await?;
+    let behaviour = Behaviour { seed: wanted.seed, ..Behaviour::default() };
+    prepare(config, data_dir, wanted.history).await?;
     let service = Service::start(Start { config, data_dir, listener, role: Role::All, metrics, behaviour }).await?;
     let store = service.payments.store();
     let tenant = find_demo_tenant(store).await?.context("the demo tenant is gone from the store")?;
     let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
     let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
-    let url = &service.public_url;
+    let url = service.public_url.clone();
+    let chain = service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
+    let sender = Sender::of(&service.wallets, chain).context("the sandbox's own tokens are not on this chain")?;
+    let onboarding = Onboarding { wallets: &service.wallets, sender: &sender, tenant: &tenant };
+    // Nobody has to wait a block for the first money.
+    chain.set_pace(config, Pace::Instant);
+    let wallet_id = onboarding.wallet().await?;
+    chain.set_pace(config, Pace::Steady);
+    let token = |coin| chain.config.token(coin).map_or_else(String::new, |address| address.to_string());
     let printed = Printed {
         base_url: url.clone(),
         wallet_base_url: url.clone(),
         console_url: format!("{url}/console"),
         docs_url: format!("{url}/docs"),
+        pay_url: format!("{url}{}", onboarding.link_to_try(wallet_id).await?),
+        chain_rpc_url: chain.rpc_url(config, &url),
         payment_access_key: pay.access_key,
         payment_secret_key: pay.secret_key,
+        wallet_token: onboarding::token(store, &wallet, &url).await?,
+        webhook_secret: onboarding.webhook_secret(wanted.webhook_base).await?,
         wallet_access_key: wallet.access_key,
         wallet_secret_key: wallet.secret_key,
+        wallet_id: wallet_id.to_string(),
+        tokens: Tokens { usdc: token(StableCoin::Usdc), usdt: token(StableCoin::Usdt) },
+        chain_id: config.chain.chain_id,
         data_dir: data_dir.to_owned(),
         pid: std::process::id(),
     };

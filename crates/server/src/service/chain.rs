@@ -52,6 +52,15 @@ impl Transport for Embedded {
     }
 }
 
+/// When the built-in chain makes blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// One with each transaction.
+    Instant,
+    /// One after each interval of the configuration.
+    Steady,
+}
+
 /// What the engine needs of the chain, and what a sandbox needs beside it.
 #[derive(Clone)]
 pub struct ChainSide {
@@ -126,10 +135,23 @@ impl ChainSide {
             faucet.open(blacklister).await.context("the sandbox's tokens")?;
             faucet.fuel_keys(self.signer.as_ref(), &ids(tenants)).await.context("gas for the tenants' keys")?;
         }
-        if let Some(chain) = &self.embedded {
-            chain.set_mining(Mining::Every(Duration::from_millis(config.chain.block_time_ms)));
-        }
+        self.set_pace(config, Pace::Steady);
         Ok(())
+    }
+
+    /// How the built-in chain makes blocks from now on; any other goes at its own pace.
+    pub fn set_pace(&self, config: &Config, pace: Pace) {
+        if let Some(chain) = &self.embedded {
+            chain.set_mining(match pace {
+                Pace::Instant => Mining::Instant,
+                Pace::Steady => Mining::Every(Duration::from_millis(config.chain.block_time_ms)),
+            });
+        }
+    }
+
+    /// Where the chain's JSON-RPC is; our own root for the built-in one.
+    pub fn rpc_url(&self, config: &Config, public_url: &str) -> String {
+        if self.embedded.is_some() { public_url.to_owned() } else { config.chain.node_url.expose().to_owned() }
     }
 
     /// What has to be driven while the service runs.
@@ -261,6 +283,12 @@ impl Faucet {
         script.transfer(token.address, to, minor_units)?;
         let hashes = self.send(script.finish()).await?;
         hashes.last().copied().context("nothing was sent")
+    }
+
+    /// The same, and gas to spend them with.
+    pub async fn give(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
+        self.fuel(to).await?;
+        self.pay(coin, to, minor_units).await
     }
 
     async fn fuel(&self, account: Address) -> anyhow::Result<()> {

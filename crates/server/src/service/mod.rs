@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use domain::ids::BatchId;
+use domain::policy::Environment;
 use domain::time::Span;
 use engine::batcher::Engine;
 use engine::payments::Payments;
@@ -28,12 +29,15 @@ mod keep_fresh;
 pub mod ops;
 mod routes;
 pub mod sandbox_api;
+mod sandbox_chain_api;
+pub mod sender;
 pub mod tenancy;
 mod traced;
 pub mod world;
 
 use self::chain::ChainSide;
 use self::clock::BusinessClock;
+use self::sender::Sender;
 use self::world::{Ground, Surroundings};
 use crate::config::{Config, StoreLocation};
 use crate::telemetry::Exposition;
@@ -145,6 +149,12 @@ impl Service {
             }
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
+        if let (Environment::Mock, Some(sender)) =
+            (config.environment, chain.as_ref().and_then(|chain| Sender::of(&wallets, chain)))
+        {
+            let paying = sender.pay_links(Span::secs(config.wallets.simulated_sender_after_s.into()), stopping.clone());
+            tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
+        }
         let payments = Payments::new(store, engine, world, config.environment);
         let router = routes::router(&routes::Parts {
             config,

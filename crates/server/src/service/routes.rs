@@ -8,9 +8,12 @@ use domain::policy::Environment;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use http_api::auth::Rules;
+use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
 use http_api::request_id::{self, RequestId};
+use http_api::wallet_v1;
+use http_api::wallet_v1::render::Links;
 use testkit::bank::SimulatedBank;
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -21,6 +24,7 @@ use super::chain_api;
 use super::clock::BusinessClock;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
+use super::sandbox_chain_api::ChainApi;
 use super::traced;
 use super::world::FreshRates;
 use crate::config::Config;
@@ -54,9 +58,13 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));
         if parts.config.environment != Environment::Production {
             let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
-            router = router.merge(sandbox_api::router(SandboxApi::of(parts, gate)));
+            let chain = parts.chain.as_ref().and_then(|chain| ChainApi::of(&parts.wallets, chain));
+            router = router.merge(sandbox_api::router(SandboxApi::of(parts, gate), chain));
         }
         router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
+        if parts.config.wallets.enabled {
+            router = router.merge(wallet_routes(parts));
+        }
         if let Some(chain) = parts.chain.as_ref().and_then(|chain| chain.embedded.clone()) {
             router = router.merge(chain_api::router(chain));
         }
@@ -67,6 +75,24 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         .layer(CatchPanicLayer::custom(|_| Problem::internal().respond(&RequestId::fresh())))
         .layer(axum::middleware::from_fn(traced::layer))
         .layer(axum::middleware::from_fn(request_id::layer))
+}
+
+/// Wallet Service v1 and the pages behind its payment links.
+fn wallet_routes(parts: &Parts<'_>) -> Router {
+    let (config, world) = (parts.config, parts.wallets.world());
+    let store = parts.wallets.store();
+    let sources = wallet_v1::Sources::of_store(store, world.clock.clone(), world.wall_clock.clone());
+    let settings = wallet_v1::Settings {
+        rules: Rules { api_url: parts.public_url.to_owned(), ..config.wallet_token_rules() },
+        limits: wallet_v1::limits::GroupLimits::default(),
+        body: config.body_limits(),
+    };
+    let links = Links { base_url: parts.public_url.to_owned() };
+    let gate = wallet_v1::Gate::new(sources, settings);
+    let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
+    let sandbox = config.environment != Environment::Production;
+    let pages = pay_page::Settings { links, sandbox, body: config.body_limits() };
+    wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))
 }
 
 fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) -> payments_v2::Settings {

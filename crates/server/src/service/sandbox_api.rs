@@ -28,6 +28,7 @@ use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
 
 use super::clock::BusinessClock;
 use super::routes::Parts;
+use super::sandbox_chain_api::{self, ChainApi};
 use super::world::FreshRates;
 
 /// Furthest that the clock may be moved at once, in seconds (400 days).
@@ -47,7 +48,7 @@ pub(super) struct SandboxApi {
 
 /// Whose payments a call reaches; `None`: everybody's.
 #[derive(Clone, Copy)]
-struct Reach(Option<TenantId>);
+pub(super) struct Reach(pub(super) Option<TenantId>);
 
 impl SandboxApi {
     /// `gate` checks the tokens of the calls; without one they need none.
@@ -68,13 +69,17 @@ impl SandboxApi {
 }
 
 /// The routes below `/sandbox`.
-pub(super) fn router(api: Arc<SandboxApi>) -> Router {
-    Router::new()
+pub(super) fn router(api: Arc<SandboxApi>, chain: Option<Arc<ChainApi>>) -> Router {
+    let own = Router::new()
         .route("/sandbox/bank/book", get(book))
         .route("/sandbox/payments/{id}/{state}", post(steer))
         .route("/sandbox/clock", get(show_clock).post(advance_clock))
-        .route_layer(from_fn_with_state(api.clone(), admit))
-        .with_state(api)
+        .with_state(api.clone());
+    let all = match chain {
+        Some(chain) => own.merge(sandbox_chain_api::router(chain)),
+        None => own,
+    };
+    all.route_layer(from_fn_with_state(api, admit))
 }
 
 async fn admit(State(api): State<Arc<SandboxApi>>, id: RequestId, mut request: Request, next: Next) -> Response {

@@ -2,6 +2,7 @@
 
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RequestState, SenderInfo};
+use domain::time::Timestamp;
 
 use super::page::{Listed, Page, total};
 use crate::error::StoreError;
@@ -26,12 +27,18 @@ static LIST_TOTAL: Stmt = Stmt::written(
     "SELECT COUNT(*) FROM payment_request r WHERE r.wallet = $2 AND r.tenant = $1 \
      AND $3 LIKE '%,' || r.state || ',%'",
 );
+// Of all tenants: for whoever plays their senders in a sandbox.
+static NEW: Stmt = Stmt::written(
+    "request.new",
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.created_at > $1 AND r.state = 'ACTIVE' \
+     ORDER BY r.created_at, r.id LIMIT $2",
+);
 static SENDERS: Stmt = Stmt::written(
     "request.senders",
     "SELECT {{sender_info s}} FROM sender_info s WHERE s.tenant = $1 AND s.request = $2 ORDER BY s.id",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &SENDERS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS];
 
 impl Store {
     /// A payment request.
@@ -75,6 +82,18 @@ impl Store {
         let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
         let read = rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys));
         Ok(Listed { rows: read.collect::<Result<_, StoreError>>()?, total })
+    }
+
+    /// Payment requests of all tenants that were made after an instant and wait for money, the oldest first. For a
+    /// sandbox, whose senders are simulated: it looks at every request there is.
+    ///
+    /// # Errors
+    /// As [`Store::request`].
+    pub async fn new_requests(&self, after: Timestamp, limit: usize) -> Result<Vec<PaymentRequest>, StoreError> {
+        let keys = self.id_keys().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.query(&NEW, vec![after.0.into(), limit.into()]).await?;
+        rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys)).collect()
     }
 
     /// What senders said about themselves for a request, in the order in which they said it.

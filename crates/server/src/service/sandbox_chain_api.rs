@@ -1,0 +1,175 @@
+//! Steering of the simulated sender and of the sandbox's coins, in `mock` and `test` only: paying a request now, giving
+//! coins away. Never part of production; a part of `sandbox_api`, whose gate stands before it.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::{Extension, Router};
+use domain::chain::{Address, ChainConfig, TxHash};
+use domain::currency::StableCoin;
+use domain::ids::PaymentRequestId;
+use domain::money::Money;
+use domain::payment_request::{PaymentRequest, RequestState};
+use engine::wallets::Wallets;
+use http_api::problem::WalletProblem;
+use http_api::request_id::RequestId;
+use http_api::write;
+use reqwest::StatusCode;
+use serde::Deserialize;
+
+use super::chain::{ChainSide, Faucet};
+use super::sandbox_api::Reach;
+use super::sender::Sender;
+
+/// Most coins that are given away at once: 1,000,000.
+const FAUCET_MAX_MINOR: i64 = 1_000_000_000_000;
+
+/// What the calls work on.
+pub(super) struct ChainApi {
+    wallets: Wallets,
+    sender: Sender,
+    faucet: Arc<Faucet>,
+    config: Arc<ChainConfig>,
+}
+
+impl ChainApi {
+    /// `None` where the chain's coins are not ours to give.
+    pub(super) fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Arc<ChainApi>> {
+        Some(Arc::new(ChainApi {
+            wallets: wallets.clone(),
+            sender: Sender::of(wallets, chain)?,
+            faucet: chain.faucet.clone()?,
+            config: chain.config.clone(),
+        }))
+    }
+}
+
+/// The routes below `/sandbox`.
+pub(super) fn router(api: Arc<ChainApi>) -> Router {
+    Router::new()
+        .route("/sandbox/payment-requests/{id}/pay", post(pay))
+        .route("/sandbox/faucet", post(give))
+        .with_state(api)
+}
+
+#[derive(Deserialize)]
+struct PayQuery {
+    currency: Option<String>,
+    amount: Option<String>,
+}
+
+/// The simulated sender pays a request now, as its amount says or the amount that is given.
+async fn pay(
+    State(api): State<Arc<ChainApi>>,
+    Extension(reach): Extension<Reach>,
+    id: RequestId,
+    Path(request): Path<String>,
+    query: Result<Query<PayQuery>, QueryRejection>,
+) -> Response {
+    let paid = paid(&api, reach, &request, query).await;
+    answer(&api, &id, paid)
+}
+
+async fn paid(
+    api: &ChainApi,
+    reach: Reach,
+    request: &str,
+    query: Result<Query<PayQuery>, QueryRejection>,
+) -> Result<Vec<TxHash>, WalletProblem> {
+    let Query(query) = query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
+    let amount = match (&query.currency, &query.amount) {
+        (None, None) => None,
+        (coin, Some(amount)) => Some((coin_of(coin.as_deref())?, minor_of(amount)?)),
+        (Some(_), None) => return Err(WalletProblem::invalid_request("amount is missing").of_field("amount")),
+    };
+    let request = find(api, reach, request).await?;
+    if request.state == RequestState::Cancelled {
+        let message = "A cancelled request is paid by nobody; ACTIVE, PAID and EXPIRED ones are";
+        return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
+    }
+    api.sender.pay(&request, amount).await.map_err(|error| failed(&error))
+}
+
+async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
+    let unknown = || WalletProblem::not_found("There is no such payment request").of_field("payment_request_id");
+    let id = PaymentRequestId::parse(id).ok_or_else(unknown)?;
+    let store = api.wallets.store();
+    let tenants = match reach.0 {
+        Some(tenant) => vec![tenant],
+        None => store.tenants().await.map_err(|error| failed(&error))?.into_iter().map(|tenant| tenant.id).collect(),
+    };
+    for tenant in tenants {
+        if let Some(request) = store.request(tenant, id).await.map_err(|error| failed(&error))? {
+            return Ok(request);
+        }
+    }
+    Err(unknown())
+}
+
+#[derive(Deserialize)]
+struct FaucetQuery {
+    address: String,
+    amount: String,
+    currency: Option<String>,
+}
+
+/// Gives coins to an address: to a browser wallet that wants to try the pay page, or to an escrow.
+async fn give(
+    State(api): State<Arc<ChainApi>>,
+    id: RequestId,
+    query: Result<Query<FaucetQuery>, QueryRejection>,
+) -> Response {
+    let given = given(&api, query).await;
+    answer(&api, &id, given)
+}
+
+async fn given(
+    api: &ChainApi,
+    query: Result<Query<FaucetQuery>, QueryRejection>,
+) -> Result<Vec<TxHash>, WalletProblem> {
+    let Query(query) = query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
+    let wrong = || WalletProblem::invalid_request("must be 0x and 40 hexadecimal digits").of_field("address");
+    let to = Address::parse(&query.address).ok_or_else(wrong)?;
+    let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
+    let minor = u64::try_from(minor).map_err(|error| failed(&error))?;
+    api.faucet.give(coin, to, minor).await.map(|hash| vec![hash]).map_err(|error| failed(&error))
+}
+
+fn coin_of(text: Option<&str>) -> Result<StableCoin, WalletProblem> {
+    let coin = StableCoin::parse(text.unwrap_or("USDC"));
+    coin.ok_or_else(|| WalletProblem::invalid_request("must be USDC or USDT").of_field("currency"))
+}
+
+fn minor_of(text: &str) -> Result<i64, WalletProblem> {
+    let wrong = || WalletProblem::invalid_request("must be an amount up to 1000000, like \"10.00\"").of_field("amount");
+    let amount = domain::decimal::Decimal::parse(text).map_err(|_| wrong())?;
+    let money = Money::exact(amount, StableCoin::Usdc.currency()).ok_or_else(wrong)?;
+    if (1..=FAUCET_MAX_MINOR).contains(&money.minor) { Ok(money.minor) } else { Err(wrong()) }
+}
+
+fn answer(api: &ChainApi, id: &RequestId, done: Result<Vec<TxHash>, WalletProblem>) -> Response {
+    match done {
+        Ok(hashes) => {
+            let body = write::object(|out| {
+                out.array("transactions", |out| {
+                    for hash in &hashes {
+                        out.object(|out| {
+                            out.text("tx_hash", &hash.to_string());
+                            out.text("blockchain_explorer_url", &format!("{}{hash}", api.config.explorer_tx_url));
+                        });
+                    }
+                });
+            });
+            (StatusCode::OK, [("content-type", "application/json")], body).into_response()
+        }
+        Err(problem) => problem.respond(id, api.wallets.world().clock.now()),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> WalletProblem {
+    tracing::error!(%error, "a sandbox call failed");
+    WalletProblem::internal()
+}

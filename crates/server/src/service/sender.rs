@@ -1,0 +1,194 @@
+//! The simulated sender: opens payment links a few seconds after they were made, says who he is, and pays as the cents of
+//! the amount tell him (`decisions.md`, "Sandbox values"). Only in `mock`.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use devchain::{DevChain, Reorg};
+use domain::chain::TxHash;
+use domain::currency::StableCoin;
+use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderDetails};
+use domain::ports::Clock;
+use domain::time::{Span, Timestamp};
+use engine::wallets::Wallets;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::chain::{ChainSide, Faucet};
+
+/// How often he looks for new links.
+const LOOK_EVERY: Span = Span::millis(250);
+/// Links that he opens at once.
+const AT_ONCE: usize = 100;
+/// What he pays where he may choose: 10.00 USDC.
+const FLEXIBLE: (StableCoin, i64) = (StableCoin::Usdc, 10_000_000);
+/// Minor units of a cent.
+const CENT: i64 = 10_000;
+/// How long after the expiry a late sender pays.
+const LATE_BY: Span = Span::secs(1);
+/// Where the store keeps up to which request he has paid.
+const PAID_UP_TO: &str = "sandbox.sender_paid_up_to";
+/// What the name begins with under which the store keeps a request that he leaves alone.
+const LEFT_ALONE: &str = "sandbox.left_alone.";
+
+/// What a sender does with an amount of these cents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    Exactly,
+    Half,
+    Double,
+    Late,
+    /// And then the block that it was in is replaced.
+    ReorganisedAfterwards,
+}
+
+impl Manner {
+    const fn of(asked: &Asked) -> Manner {
+        let Asked::Crypto { minor, .. } = asked else { return Manner::Exactly };
+        match (*minor / CENT) % 100 {
+            5 => Manner::Half,
+            6 => Manner::Double,
+            7 => Manner::Late,
+            8 => Manner::ReorganisedAfterwards,
+            _ => Manner::Exactly,
+        }
+    }
+}
+
+/// The sender.
+#[derive(Clone)]
+pub struct Sender {
+    wallets: Wallets,
+    faucet: Arc<Faucet>,
+    embedded: Option<DevChain>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Sender {
+    /// A sender who pays with coins that are worth nothing; `None` where there are no such coins.
+    pub fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Sender> {
+        Some(Sender {
+            wallets: wallets.clone(),
+            faucet: chain.faucet.clone()?,
+            embedded: chain.embedded.clone(),
+            clock: wallets.world().clock.clone(),
+        })
+    }
+
+    /// Keeps his hands off a request, for somebody who wants to pay it himself.
+    pub async fn leave_alone(&self, request: &PaymentRequest) -> anyhow::Result<()> {
+        Ok(self.wallets.store().set_meta(&format!("{LEFT_ALONE}{}", request.id), "1").await?)
+    }
+
+    /// Pays links `after` they were made, until told to stop.
+    pub async fn pay_links(self, after: Span, mut stop: watch::Receiver<bool>) {
+        let mut late = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = self.clock.sleep_until(self.clock.now() + LOOK_EVERY) => {}
+                _ = stop.wait_for(|stop| *stop) => return,
+            }
+            if let Err(error) = self.pay_new(after, &mut late).await {
+                tracing::warn!(%error, "the simulated sender cannot pay now");
+            }
+            while late.try_join_next().is_some() {}
+        }
+    }
+
+    async fn pay_new(&self, after: Span, late: &mut JoinSet<()>) -> anyhow::Result<()> {
+        let store = self.wallets.store();
+        let paid_up_to = store.meta(PAID_UP_TO).await?.map_or(Ok(0), |text| text.parse()).context(PAID_UP_TO)?;
+        for request in store.new_requests(Timestamp(paid_up_to), AT_ONCE).await? {
+            if self.clock.now() < request.created_at + after {
+                break;
+            }
+            if store.meta(&format!("{LEFT_ALONE}{}", request.id)).await?.is_none() {
+                if Manner::of(&request.asked) == Manner::Late {
+                    late.spawn(self.clone().pay_late(request.clone()));
+                } else {
+                    self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
+                }
+            }
+            store.set_meta(PAID_UP_TO, &request.created_at.0.to_string()).await?;
+        }
+        Ok(())
+    }
+
+    async fn pay_late(self, request: PaymentRequest) {
+        self.clock.sleep_until(request.expires_at + LATE_BY).await;
+        if let Err(error) = self.pay(&request, None).await {
+            tracing::warn!(%error, request = %request.id, "the simulated sender cannot pay late");
+        }
+    }
+
+    /// Pays a request as its amount says, or this much of a coin; the transactions, mined.
+    pub async fn pay(
+        &self,
+        request: &PaymentRequest,
+        amount: Option<(StableCoin, i64)>,
+    ) -> anyhow::Result<Vec<TxHash>> {
+        let (coin, minor) = amount.unwrap_or_else(|| wanted(&request.asked));
+        if request.state == RequestState::Active
+            && self.wallets.store().sender_infos(request.tenant, request.id).await?.is_empty()
+        {
+            self.wallets.submit_sender(&request.token, details()).await?;
+        }
+        let manner = if amount.is_some() { Manner::Exactly } else { Manner::of(&request.asked) };
+        let minor = match manner {
+            Manner::Half => minor / 2,
+            Manner::Double => minor.saturating_mul(2),
+            Manner::Exactly | Manner::Late | Manner::ReorganisedAfterwards => minor,
+        };
+        let minor = u64::try_from(minor).context("an amount below zero")?;
+        let paid = self.faucet.pay(coin, request.escrow, minor).await?;
+        if let (Manner::ReorganisedAfterwards, Some(chain)) = (manner, &self.embedded) {
+            chain.reorg(&Reorg { depth: 1, reinclude: true, ..Reorg::default() })?;
+        }
+        Ok(vec![paid])
+    }
+}
+
+const fn wanted(asked: &Asked) -> (StableCoin, i64) {
+    match asked {
+        Asked::Crypto { coin, minor } => (*coin, *minor),
+        Asked::Fiat { usdc, .. } => (StableCoin::Usdc, *usdc),
+        Asked::Flexible => FLEXIBLE,
+    }
+}
+
+/// Who he says he is: nobody.
+fn details() -> SenderDetails {
+    let text = |text: &str| Some(text.to_owned());
+    SenderDetails {
+        first_name: text("Sandbox"),
+        last_name: text("Sender"),
+        email: text("sender@example.com"),
+        phone_number: text("+971500000000"),
+        custodial_provider: text("Sandbox Exchange"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cents_say_how_he_pays() {
+        let manner = |minor| Manner::of(&Asked::Crypto { coin: StableCoin::Usdc, minor });
+        for (minor, expected) in [
+            (25_000_000, Manner::Exactly),
+            (25_010_000, Manner::Exactly),
+            (25_050_000, Manner::Half),
+            (25_060_000, Manner::Double),
+            (25_070_000, Manner::Late),
+            (25_080_000, Manner::ReorganisedAfterwards),
+            (25_089_999, Manner::ReorganisedAfterwards),
+            (1, Manner::Exactly),
+        ] {
+            assert_eq!(manner(minor), expected, "{minor}");
+        }
+        let fiat = Asked::Fiat { currency: domain::currency::Currency::Pkr, micros: 1, usdc: 50_000, usdt: 50_000 };
+        assert_eq!(Manner::of(&fiat), Manner::Exactly, "only amounts in coins say anything");
+        assert_eq!(wanted(&Asked::Flexible), (StableCoin::Usdc, 10_000_000));
+    }
+}
