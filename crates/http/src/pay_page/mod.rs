@@ -5,7 +5,10 @@
 pub mod form;
 pub mod pages;
 pub mod qr;
+mod routes;
 pub mod view;
+
+pub use routes::{FORMS_PER_WINDOW, REQUESTS_PER_WINDOW, Settings, router};
 
 /// The style sheet of the pages.
 pub const STYLE: &str = include_str!("style.css");

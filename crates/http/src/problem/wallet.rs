@@ -30,7 +30,8 @@ pub struct WalletProblem {
     message: String,
     field: Option<&'static str>,
     details: Vec<(&'static str, Detail)>,
-    top_level: Vec<(&'static str, String)>,
+    /// How many of the first details stand at top level too.
+    top_level: u8,
     retry_after_s: Option<i64>,
 }
 
@@ -43,7 +44,7 @@ impl WalletProblem {
             message: message.into(),
             field: None,
             details: Vec::new(),
-            top_level: Vec::new(),
+            top_level: 0,
             retry_after_s: None,
         }
     }
@@ -100,6 +101,13 @@ impl WalletProblem {
             .retry_after(retry_after_s)
     }
 
+    /// The same in other words.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> WalletProblem {
+        self.message = message.into();
+        self
+    }
+
     /// The same, about `field`.
     #[must_use]
     pub const fn of_field(mut self, field: &'static str) -> WalletProblem {
@@ -121,8 +129,9 @@ impl WalletProblem {
     /// The same with a member both at top level and in `details` (`existing_wallet_id`, `required_kyc_level`).
     #[must_use]
     pub fn with_top_level(mut self, name: &'static str, value: impl ToString) -> WalletProblem {
-        self.top_level.push((name, value.to_string()));
-        self.with(name, value)
+        self.details.insert(self.top_level.into(), (name, Detail::Text(value.to_string())));
+        self.top_level += 1;
+        self
     }
 
     /// The same with `Retry-After`.
@@ -145,9 +154,7 @@ impl WalletProblem {
             if let Some(field) = self.field {
                 out.text("field", field);
             }
-            for (name, value) in &self.top_level {
-                out.text(name, value);
-            }
+            self.details.iter().take(self.top_level.into()).for_each(|(name, value)| write_detail(out, name, value));
             if !self.details.is_empty() {
                 out.object("details", |details| {
                     self.details.iter().for_each(|(name, value)| write_detail(details, name, value));

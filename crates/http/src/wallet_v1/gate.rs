@@ -10,12 +10,15 @@ use axum::response::Response;
 use bytes::Bytes;
 use domain::ports::Clock;
 use engine::command::Idempotency;
-use engine::payments::{Caller, Store};
+use engine::payments::{Caller, Reply, Store};
+use engine::wallets::Listed;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 
+use super::decode::Page;
 use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows};
 use super::operations::{Operation, RolePolicy};
+use super::render;
 use crate::address_windows::{AddressWindows, shown};
 use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED};
@@ -25,6 +28,7 @@ use crate::measured::Measured;
 use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, collect, is_json};
+use crate::write::{self, ObjectWriter};
 
 /// Seconds after which an unreachable service may be asked again.
 const RETRY_AFTER_S: i64 = 1;
@@ -66,21 +70,24 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Keys and tenants as the store has them.
-    pub fn of_store(
-        store: &Store,
-        permits: Arc<dyn Permits>,
-        clock: Arc<dyn Clock>,
-        wall_clock: Arc<dyn Clock>,
-    ) -> Sources {
+    /// Keys, tenants and permits as the store has them.
+    pub fn of_store(store: &Store, clock: Arc<dyn Clock>, wall_clock: Arc<dyn Clock>) -> Sources {
         let keys = KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
         let policies = Tenants::new(store.clone());
-        Sources { keys: Arc::new(keys), policies: Arc::new(policies), permits, clock, wall_clock }
+        Sources {
+            keys: Arc::new(keys),
+            policies: Arc::new(policies),
+            permits: Arc::new(store.clone()),
+            clock,
+            wall_clock,
+        }
     }
 }
 
 /// A request that has passed.
 pub(super) struct Admitted {
+    /// The parameter of the path; empty where there is none.
+    pub(super) id: String,
     pub(super) caller: Caller,
     pub(super) access_key: Box<str>,
     pub(super) parts: Parts,
@@ -95,12 +102,27 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) const fn json(body: Vec<u8>) -> Answer {
-        Answer { body, replayed: false }
+    /// A document.
+    pub(super) fn object(fill: impl FnOnce(&mut ObjectWriter<'_>)) -> Answer {
+        Answer { body: write::object(fill), replayed: false }
     }
 
-    pub(super) const fn made(body: Vec<u8>, replayed: bool) -> Answer {
-        Answer { body, replayed }
+    /// What a request made, or a request like it made before.
+    pub(super) fn made<T>(reply: Reply<T>, fill: impl FnOnce(&mut ObjectWriter<'_>, &T)) -> Answer {
+        Answer { body: write::object(|out| fill(out, &reply.made)), replayed: reply.replayed }
+    }
+
+    /// A page of a list.
+    pub(super) fn listed<T>(
+        name: &str,
+        page: Page,
+        listed: &Listed<T>,
+        each: impl Fn(&mut ObjectWriter<'_>, &T),
+    ) -> Answer {
+        Answer::object(|out| {
+            out.array(name, |items| listed.rows.iter().for_each(|row| items.object(|out| each(out, row))));
+            render::pagination(out, page, listed.total);
+        })
     }
 }
 
@@ -123,20 +145,21 @@ impl Gate {
     pub(super) async fn handle<F>(
         &self,
         operation: &'static Operation,
+        id: String,
         request: Request<Body>,
         serve: impl FnOnce(Admitted) -> F,
     ) -> Response
     where
         F: Future<Output = Result<Answer, WalletProblem>>,
     {
-        let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let measured = Measured::begin(operation.name, &self.wall_clock);
         let mut allowance = self.untouched(operation.group);
-        let answer = match self.admit(operation, request, &mut allowance).await {
+        let answer = match self.admit(operation, id, request, &mut allowance).await {
             Ok(admitted) => serve(admitted).await,
             Err(problem) => Err(problem),
         };
-        let response = self.respond(answer, &id, allowance);
+        let response = self.respond(answer, &request_id, allowance);
         measured.end(response.status());
         response
     }
@@ -153,6 +176,7 @@ impl Gate {
     async fn admit(
         &self,
         operation: &'static Operation,
+        id: String,
         request: Request<Body>,
         allowance: &mut Allowance,
     ) -> Result<Admitted, WalletProblem> {
@@ -190,7 +214,7 @@ impl Gate {
             WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0)).of_field("Idempotency-Key")
         })?;
         let caller = Caller { tenant, policy };
-        Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+        Ok(Admitted { id, caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
     }
 
     /// What a caller is told who has not proven himself: counted against his address, and 429 once that is used up.

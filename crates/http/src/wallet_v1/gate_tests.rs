@@ -164,10 +164,11 @@ impl Told {
 
 async fn ask(gate: &Gate, operation: &'static Operation, request: Request<Body>) -> Told {
     let served = |admitted: Admitted| async move {
-        assert_eq!(admitted.caller.tenant, BANK);
-        Ok(Answer::made(serde_json::to_vec(&json!({"read": admitted.body.len()})).expect("writes"), false))
+        assert_eq!((admitted.caller.tenant, admitted.id.as_str()), (BANK, "w-1"));
+        let read = i64::try_from(admitted.body.len()).expect("fits");
+        Ok(Answer::object(|out| out.integer("read", read)))
     };
-    Told::of(gate.handle(operation, request, served).await).await
+    Told::of(gate.handle(operation, "w-1".to_owned(), request, served).await).await
 }
 
 #[tokio::test]

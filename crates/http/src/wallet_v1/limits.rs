@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ids::TenantId;
 use domain::ports::Answer;
 use domain::time::Timestamp;
+use engine::payments::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::address_windows::{shown, used_up, window_of};
@@ -129,6 +130,18 @@ pub trait Permits: Send + Sync {
     /// # Errors
     /// The counter cannot be reached.
     fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>>;
+}
+
+impl Permits for Store {
+    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>> {
+        let Draw { tenant, group, window_s, wanted, limit } = draw;
+        let began_at = Timestamp(window_s * 1_000_000);
+        Box::pin(async move {
+            let drawn = self.draw_permits(tenant, group, began_at, wanted, limit).await;
+            let drawn = drawn.map_err(|error| Unreadable(error.to_string()))?;
+            Ok(Drawn { granted: drawn.granted, total: drawn.drawn })
+        })
+    }
 }
 
 /// What a node knows of one window.

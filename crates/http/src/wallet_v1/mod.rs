@@ -1,12 +1,19 @@
 //! Wallet Service v1 on the wire: routes, roles, rate limits, decoders, renderings and refusals of its operations.
 
 pub mod decode;
+mod exchange;
 mod gate;
 pub mod limits;
+mod log;
 pub mod operations;
 mod refusals;
 pub mod render;
+mod request;
+mod review;
+mod routes;
+mod wallet;
 
 pub use gate::{Gate, Settings, Sources};
+pub use routes::{Api, router};
 #[cfg(test)]
 pub(crate) mod samples;

@@ -3,7 +3,9 @@
 use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
 use domain::exchange::OrderRefusal;
 use domain::wallet::{WalletRefusal, WalletState};
+use engine::batcher::EngineError;
 use engine::command::Refused;
+use engine::wallets::Denied;
 use http::StatusCode;
 
 use super::render;
@@ -23,23 +25,63 @@ pub(super) enum Named {
 }
 
 impl Named {
+    const ALL: [Named; 5] = [Named::Wallet, Named::PaymentRequest, Named::Order, Named::Transaction, Named::Delivery];
+
+    /// The field that names it.
+    const fn field(self) -> &'static str {
+        match self {
+            Named::Wallet => "wallet_id",
+            Named::PaymentRequest => "payment_request_id",
+            Named::Order => "order_id",
+            Named::Transaction => "transaction_id",
+            Named::Delivery => "delivery_id",
+        }
+    }
+
     /// 404 with the field that names it.
     pub(super) fn not_found(self) -> WalletProblem {
-        let (message, field) = match self {
-            Named::Wallet => ("There is no such wallet", "wallet_id"),
-            Named::PaymentRequest => ("There is no such payment request", "payment_request_id"),
-            Named::Order => ("There is no such order", "order_id"),
-            Named::Transaction => ("There is no such transaction", "transaction_id"),
-            Named::Delivery => ("There is no such delivery", "delivery_id"),
+        let message = match self {
+            Named::Wallet => "There is no such wallet",
+            Named::PaymentRequest => "There is no such payment request",
+            Named::Order => "There is no such order",
+            Named::Transaction => "There is no such transaction",
+            Named::Delivery => "There is no such delivery",
         };
-        WalletProblem::not_found(message).of_field(field)
+        WalletProblem::not_found(message).of_field(self.field())
     }
 }
 
-/// The answer to what the engine refused; `named`: what the request was about.
-pub(super) fn refused(refused: Refused, named: Named) -> WalletProblem {
+/// The answer to a request that was not served.
+pub(super) fn denied(denied: Denied) -> WalletProblem {
+    match denied {
+        Denied::NotFound(field) => match Named::ALL.into_iter().find(|named| named.field() == field) {
+            Some(named) => named.not_found(),
+            None => WalletProblem::not_found("There is no such thing").of_field(field),
+        },
+        Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
+        Denied::Refused(refusal) => refused(refusal),
+        Denied::RateUnavailable(..) => {
+            WalletProblem::unavailable(RETRY_AFTER_S).saying("There is no current exchange rate")
+        }
+        Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
+        Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
+        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not offered"),
+        Denied::Keys(error) => {
+            tracing::error!(%error, "a tenant's keys cannot be used");
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
+        Denied::Store(error) => {
+            tracing::error!(%error, "a read failed");
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
+    }
+}
+
+/// The answer to what the engine refused.
+fn refused(refused: Refused) -> WalletProblem {
     match refused {
-        Refused::NotFound => named.not_found(),
         Refused::Wallet(refusal) => wallet(&refusal),
         Refused::Request(conflict) => {
             WalletProblem::conflict(conflict.to_string()).with("current_status", conflict.0.name())
@@ -153,7 +195,7 @@ mod tests {
     use crate::request_id::RequestId;
 
     async fn told(refused: Refused) -> (u16, Value) {
-        let answer = super::refused(refused, Named::Wallet).respond(&RequestId::fresh(), Timestamp(0));
+        let answer = denied(Denied::Refused(refused)).respond(&RequestId::fresh(), Timestamp(0));
         let status = answer.status().as_u16();
         let body = axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body");
         let mut body: Value = serde_json::from_slice(&body).expect("JSON");
@@ -169,7 +211,6 @@ mod tests {
         let usdc = |minor| Money::new(minor, Currency::Usdc);
         let existing = Uuid::from_u128(1).to_string();
         for (refused, status, body) in [
-            (Refused::NotFound, 404, json!({"error": "NOT_FOUND", "field": "wallet_id"})),
             (
                 WalletRefusal::KycRequired(KycLevel::Enhanced).into(),
                 403,
@@ -224,6 +265,24 @@ mod tests {
             (Refused::Ledger("x".to_owned()), 500, json!({"error": "INTERNAL_ERROR"})),
         ] {
             assert_eq!(told(refused).await, (status, body));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_not_there_is_named_in_the_same_words_wherever_that_is_found_out() {
+        for named in Named::ALL {
+            let told = |problem: WalletProblem| {
+                let answer = problem.respond(&RequestId::of(&http::HeaderMap::new()), Timestamp(0));
+                async { axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body") }
+            };
+            let (at_once, later) = (told(named.not_found()).await, told(denied(Denied::NotFound(named.field()))).await);
+            let without_id = |body: &[u8]| {
+                let mut body: Value = serde_json::from_slice(body).expect("JSON");
+                body["request_id"].take();
+                body
+            };
+            assert_eq!(without_id(&at_once), without_id(&later));
+            assert_eq!(without_id(&later)["field"], named.field());
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The queries of the lists, and of the log of events.
 
 use domain::delivery::DeliveryState;
+use domain::deposit::DepositKind;
 use domain::payment_request::RequestState;
+use engine::wallets::TransactionKind;
 
 use super::ID_MAX_CHARS;
 use super::exchange::ORDER_TYPE;
@@ -21,33 +23,18 @@ const AFTER: Integer = Integer { min: 0, max: i64::MAX };
 const REQUEST_STATE: OneOf<RequestState> = one_of(&RequestState::ALL, RequestState::name);
 const DELIVERY_STATE: OneOf<DeliveryState> = one_of(&DeliveryState::ALL, DeliveryState::name);
 
-/// `type` of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransactionType {
-    /// Money that came for the wallet.
-    Received,
-    /// Money that was exchanged.
-    Exchanged,
-    /// Money that came while the wallet was blocked, or past its escrow.
-    Blocked,
-}
+const TRANSACTION_KINDS: [TransactionKind; 3] = [
+    TransactionKind::Deposit(DepositKind::Received),
+    TransactionKind::Exchanged,
+    TransactionKind::Deposit(DepositKind::Blocked),
+];
+const TRANSACTION_KIND: OneOf<TransactionKind> = one_of(&TRANSACTION_KINDS, |kind| match kind {
+    TransactionKind::Deposit(kind) => kind.name(),
+    TransactionKind::Exchanged => EXCHANGED,
+});
 
-impl TransactionType {
-    /// Every type.
-    pub const ALL: [TransactionType; 3] =
-        [TransactionType::Received, TransactionType::Exchanged, TransactionType::Blocked];
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TransactionType::Received => "RECEIVED",
-            TransactionType::Exchanged => "EXCHANGED",
-            TransactionType::Blocked => "BLOCKED",
-        }
-    }
-}
-
-const TRANSACTION_TYPE: OneOf<TransactionType> = one_of(&TransactionType::ALL, TransactionType::name);
+/// `type` of an exchange in the history.
+pub const EXCHANGED: &str = "EXCHANGED";
 
 /// Which page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +52,10 @@ impl Page {
         move || Some(Page { page: page.unwrap_or(0), limit: limit.unwrap_or(LIMIT_DEFAULT) })
     }
 
-    /// Entries before the page, or more than any list has.
-    pub const fn offset(self) -> i64 {
-        self.page.saturating_mul(self.limit)
+    /// The page as the service counts; one that is further than any list has entries is none of its pages.
+    pub fn wanted(self) -> engine::wallets::Page {
+        let narrow = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
+        engine::wallets::Page { page: narrow(self.page), limit: narrow(self.limit) }
     }
 
     /// How many pages so many entries fill.
@@ -109,7 +97,7 @@ pub struct TransactionList {
     /// Whose, as named; it may be nobody's.
     pub wallet_id: String,
     /// Of this type; `None` = of any.
-    pub kind: Option<TransactionType>,
+    pub kind: Option<TransactionKind>,
     /// Which page.
     pub page: Page,
 }
@@ -121,7 +109,7 @@ pub struct TransactionList {
 pub fn transactions(raw: Option<&str>) -> Result<TransactionList, Rejection> {
     let mut query = Query::of(raw);
     let wallet_id = wallet_id(&mut query);
-    let kind = query.optional("type", |name, given| TRANSACTION_TYPE.read_str(name, given));
+    let kind = query.optional("type", |name, given| TRANSACTION_KIND.read_str(name, given));
     let page = Page::read(&mut query);
     query.finish(|| Some(TransactionList { wallet_id: wallet_id?, kind, page: page()? }))
 }

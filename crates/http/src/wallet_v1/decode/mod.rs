@@ -13,11 +13,11 @@ mod tests;
 pub use control::{BlacklistOrder, BlockOrder, ReviewDecision, blacklist, block, review, unblock};
 pub use exchange::{BankAccount, OrderAsked, RateQuery, order, rate_query};
 pub use lists::{
-    DeliveryList, EventList, OrderList, Page, RequestList, ReviewList, TransactionList, TransactionType, deliveries,
-    events, orders, requests, reviews, transactions,
+    DeliveryList, EXCHANGED, EventList, OrderList, Page, RequestList, ReviewList, TransactionList, deliveries, events,
+    orders, requests, reviews, transactions,
 };
 pub use provision::{Provision, provision};
-pub use request::{AmountAsked, RequestAsked, payment_request};
+pub use request::{RequestAsked, payment_request};
 
 /// Longest identifier that is looked at; ours have 36 characters.
 const ID_MAX_CHARS: usize = 128;

@@ -1,6 +1,7 @@
 //! `POST /v1/sdk/payment-requests`
 
 use domain::currency::{Currency, StableCoin};
+use domain::payment_request::{AmountAsked, FIAT};
 
 use super::shapes::Amount;
 use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
@@ -10,8 +11,6 @@ use crate::decode::{Fields, Rejection};
 /// `expires_in_hours` where none is given (specification).
 const EXPIRES_IN_HOURS_DEFAULT: i64 = 24;
 const EXPIRES_IN_HOURS: Integer = Integer { min: 1, max: 720 };
-/// The currencies in which a request of type fiat may be made (`decisions.md`, "Payment request").
-pub const FIAT: [Currency; 4] = [Currency::Pkr, Currency::Usd, Currency::Aed, Currency::Sar];
 
 #[derive(Clone, Copy)]
 enum AmountType {
@@ -29,17 +28,6 @@ const AMOUNT_TYPE: OneOf<AmountType> =
 /// A coin, as every body and query names it.
 pub(super) const COIN: OneOf<StableCoin> = one_of(&StableCoin::ALL, |coin| coin.currency().code());
 const FIAT_CURRENCY: OneOf<Currency> = one_of(&FIAT, Currency::code);
-
-/// `amount` of a payment request; values in millionths of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AmountAsked {
-    /// So much of a coin.
-    Crypto(StableCoin, i64),
-    /// Coins worth so much of a currency.
-    Fiat(Currency, i64),
-    /// Whatever comes; value and currency of the body are ignored.
-    Flexible,
-}
 
 /// The body of `POST /v1/sdk/payment-requests`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,13 +15,14 @@ pub use events::{event, event_body, logged_event};
 pub use order::{created_order, listed_order, quoted};
 pub use request::{Links, created_request, listed_request};
 pub use transaction::{exchanged, received};
-pub use wallet::{AssetLine, Holdings, found_wallet, provisioned};
+pub use wallet::{found_wallet, provisioned};
 
 use super::decode::Page;
 use crate::write::ObjectWriter;
 
 /// `pagination` of a list with so many entries in all.
-pub fn pagination(out: &mut ObjectWriter<'_>, page: Page, total_count: i64) {
+pub fn pagination(out: &mut ObjectWriter<'_>, page: Page, total_count: u64) {
+    let total_count = i64::try_from(total_count).unwrap_or(i64::MAX);
     out.object("pagination", |out| {
         out.integer("page", page.page);
         out.integer("limit", page.limit);

@@ -5,7 +5,7 @@ use domain::exchange::{ExchangeOrder, OrderStatus};
 use domain::payment_request::SenderDetails;
 
 use super::amounts::{coin, money};
-use crate::wallet_v1::decode::TransactionType;
+use crate::wallet_v1::decode::EXCHANGED;
 use crate::write::ObjectWriter;
 
 /// What a sender said about himself.
@@ -36,7 +36,7 @@ pub fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
 /// An exchange in the history of its wallet.
 pub fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
     out.plain("transaction_id", order.id);
-    out.text("type", TransactionType::Exchanged.name());
+    out.text("type", EXCHANGED);
     out.text("amount", &coin(order.minor));
     out.text("currency", order.coin.currency().code());
     out.text("status", history_status(order.state.status()));

@@ -1,40 +1,17 @@
 //! Wallets and their balances.
 
-use domain::currency::{Currency, StableCoin};
+use domain::currency::Currency;
 use domain::money::Money;
 use domain::wallet::{Wallet, WalletState};
+use engine::wallets::Held;
 
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
 
-/// What a wallet holds of one coin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AssetLine {
-    /// Which coin.
-    pub coin: StableCoin,
-    /// `amount`: all of it, in minor units.
-    pub minor: i64,
-    /// `available`: what no order has reserved.
-    pub available_minor: i64,
-    /// `value_usd`; `None` = there is no rate now.
-    pub value_usd: Option<Money>,
-    /// `value_pkr`; `None` = there is no rate now.
-    pub value_pkr: Option<Money>,
-}
-
-/// What a wallet holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holdings {
-    /// One line for each coin.
-    pub assets: Vec<AssetLine>,
-}
-
-impl Holdings {
-    /// `total_value_usd`; `None` = there is no rate for something that is there.
-    fn total_usd(&self) -> Option<Money> {
-        let nothing = Money::new(0, Currency::Usd);
-        self.assets.iter().try_fold(nothing, |sum, line| sum.checked_add(line.value_usd?))
-    }
+/// `total_value_usd`; `None` = there is no rate for something that is there.
+fn total_usd(held: &[Held]) -> Option<Money> {
+    let nothing = Money::new(0, Currency::Usd);
+    held.iter().try_fold(nothing, |sum, line| sum.checked_add(line.value_usd?))
 }
 
 /// The answer to a provisioning: always as it was made, whatever has become of the wallet since.
@@ -49,7 +26,7 @@ pub fn provisioned(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
 }
 
 /// A wallet with its balance.
-pub fn found_wallet(out: &mut ObjectWriter<'_>, wallet: &Wallet, holdings: &Holdings) {
+pub fn found_wallet(out: &mut ObjectWriter<'_>, wallet: &Wallet, held: &[Held]) {
     out.plain("wallet_id", wallet.id);
     out.text("customer_id", &wallet.customer_id);
     out.plain("wallet_address", wallet.address);
@@ -57,9 +34,9 @@ pub fn found_wallet(out: &mut ObjectWriter<'_>, wallet: &Wallet, holdings: &Hold
     out.text("status", wallet.state.name());
     out.text("kyc_level", wallet.kyc_level.name());
     out.object("balance", |out| {
-        out.text_or_null("total_value_usd", holdings.total_usd().map(money).as_deref());
+        out.text_or_null("total_value_usd", total_usd(held).map(money).as_deref());
         out.array("assets", |assets| {
-            for line in &holdings.assets {
+            for line in held {
                 assets.object(|out| {
                     out.text("currency", line.coin.currency().code());
                     out.text("amount", &coin(line.minor));

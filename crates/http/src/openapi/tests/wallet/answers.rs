@@ -16,10 +16,12 @@ use domain::time::Span;
 use domain::wallet::{Blacklisting, Block, BlockReason, TriggeredBy, Wallet, WalletState};
 use domain::wallet_event::{About, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
 
+use engine::wallets::Held;
+
 use super::super::answers::sample;
 use super::WALLET;
 use crate::wallet_v1::decode::Page;
-use crate::wallet_v1::render::{self, AssetLine, Holdings, Links};
+use crate::wallet_v1::render::{self, Links};
 use crate::wallet_v1::samples::{T0, TENANT, deposit, order, request, sender, wallet};
 use crate::write::{self, ObjectWriter};
 
@@ -43,8 +45,8 @@ fn check_list(name: &str, entries: &str, fill: impl FnOnce(&mut ObjectWriter<'_>
     });
 }
 
-fn holdings() -> Holdings {
-    let line = |coin, minor, available_minor, usd, pkr| AssetLine {
+fn held() -> [Held; 2] {
+    let line = |coin, minor, available_minor, usd, pkr| Held {
         coin,
         minor,
         available_minor,
@@ -52,13 +54,13 @@ fn holdings() -> Holdings {
         value_pkr: Some(Money::new(pkr, Currency::Pkr)),
     };
     let usdc = line(StableCoin::Usdc, 1_000_000_000, 900_000_000, 100_000, 27_875_000);
-    Holdings { assets: vec![usdc, line(StableCoin::Usdt, 500_000_000, 500_000_000, 50_000, 13_937_500)] }
+    [usdc, line(StableCoin::Usdt, 500_000_000, 500_000_000, 50_000, 13_937_500)]
 }
 
 #[test]
 fn wallets_are_written_as_the_document_shows_them() {
     check("provisionedWallet", |out| render::provisioned(out, &wallet()));
-    check("wallet", |out| render::found_wallet(out, &wallet(), &holdings()));
+    check("wallet", |out| render::found_wallet(out, &wallet(), &held()));
     let block = Block {
         reason: BlockReason::SuspiciousActivity,
         details: "Several senders with one name".to_owned(),

@@ -7,6 +7,7 @@ use super::*;
 use crate::wallet_v1::decode;
 
 type Reader = fn(&[u8]) -> Told;
+type QueryReader = fn(&str) -> Told;
 
 /// The schema of each body, its examples and its decoder.
 const BODIES: [(&str, &[&str], Reader); 7] = [
@@ -145,7 +146,7 @@ fn the_patterns_are_the_decoders() {
 #[test]
 fn the_parameters_of_queries_are_the_decoders() {
     let document = wallet_document();
-    let readers: [(&str, &str, fn(&str) -> Told); 6] = [
+    let readers: [(&str, &str, QueryReader); 6] = [
         ("/v1/sdk/payment-requests", "wallet_id=w", |query| faults(decode::requests(Some(query)))),
         ("/v1/sdk/transactions", "wallet_id=w", |query| faults(decode::transactions(Some(query)))),
         ("/v1/sdk/orders", "wallet_id=w", |query| faults(decode::orders(Some(query)))),

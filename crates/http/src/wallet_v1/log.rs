@@ -1,0 +1,46 @@
+//! The log of events, and how their webhooks are delivered.
+
+use std::sync::Arc;
+
+use domain::ids::EventId;
+use engine::wallets::{DeliveryFilter, Denied};
+
+use super::gate::{Admitted, Answer};
+use super::refusals::{Named, denied};
+use super::routes::Api;
+use super::{decode, render};
+use crate::problem::WalletProblem;
+
+pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let query = decode::deliveries(admitted.parts.uri.query())?;
+    let filter = DeliveryFilter { states: query.status.into_iter().collect(), ..DeliveryFilter::default() };
+    let listed = api.wallets.deliveries(&admitted.caller, &filter, query.page.wanted()).await.map_err(denied)?;
+    Ok(Answer::listed("deliveries", query.page, &listed, |out, record| {
+        render::delivery(out, &record.delivery, record.event.event.kind());
+    }))
+}
+
+pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
+    let reply = api.wallets.redeliver(&admitted.caller, id, admitted.idempotency).await;
+    let reply = reply.map_err(|refused| match refused {
+        // A delivery is known by its event's id.
+        Denied::NotFound(_) => Named::Delivery.not_found(),
+        refused => denied(refused),
+    })?;
+    Ok(Answer::made(reply, |out, record| render::delivery(out, &record.delivery, record.event.event.kind())))
+}
+
+pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let query = decode::events(admitted.parts.uri.query())?;
+    let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
+    let next = page.last().map_or(query.after, |entry| entry.seq);
+    Ok(Answer::object(|out| {
+        out.array("events", |items| {
+            for entry in &page {
+                items.object(|out| render::logged_event(out, entry));
+            }
+        });
+        out.plain("next", next);
+    }))
+}

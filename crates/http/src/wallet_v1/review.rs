@@ -1,0 +1,69 @@
+//! Deposits that a person decides about.
+
+use std::sync::Arc;
+
+use domain::ids::DepositId;
+use engine::wallets::ReviewAsked;
+
+use super::gate::{Admitted, Answer};
+use super::refusals::{Named, denied};
+use super::routes::Api;
+use super::{decode, render};
+use crate::auth::AccessKey;
+use crate::problem::WalletProblem;
+
+/// Characters of an access key's random part that tell who decided: enough to find the key, too few to be one.
+const KEY_HINT_CHARS: usize = 8;
+
+pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let page = decode::reviews(admitted.parts.uri.query())?.page;
+    let listed = api.wallets.reviews(&admitted.caller, page.wanted()).await.map_err(denied)?;
+    let explorer = api.explorer();
+    Ok(Answer::listed("reviews", page, &listed, |out, deposit| render::review(out, deposit, &explorer)))
+}
+
+pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let deposit = api.wallets.find_deposit(&admitted.caller, deposit_id(&admitted.id)?).await.map_err(denied)?;
+    // What was never in review, or is shown to nobody, is no review.
+    if deposit.status().is_none() || deposit.assessment.is_none() {
+        return Err(Named::Transaction.not_found());
+    }
+    Ok(Answer::object(|out| render::review(out, &deposit, &api.explorer())))
+}
+
+pub(super) async fn decide(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let asked = decode::review(&admitted.body)?;
+    let asked = ReviewAsked {
+        deposit: deposit_id(&admitted.id)?,
+        verdict: asked.verdict,
+        by: key_hint(&admitted.access_key),
+        note: asked.note.unwrap_or_default(),
+    };
+    let reply = api.wallets.decide_review(&admitted.caller, asked, admitted.idempotency).await;
+    Ok(Answer::made(reply.map_err(denied)?, render::reviewed))
+}
+
+fn deposit_id(text: &str) -> Result<DepositId, WalletProblem> {
+    DepositId::parse(text).ok_or_else(|| Named::Transaction.not_found())
+}
+
+/// The access key that decided, as far as it may be shown.
+fn key_hint(access_key: &str) -> String {
+    match AccessKey::parse(access_key) {
+        Some(AccessKey { tag, usage, random }) => {
+            format!("{tag}-{usage}-{}", random.chars().take(KEY_HINT_CHARS).collect::<String>())
+        }
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_decided_is_told_by_the_beginning_of_the_key() {
+        let key = "demobank-test_wallet-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sV+/";
+        assert_eq!(key_hint(key), "demobank-test_wallet-Q1T9sVb0");
+    }
+}
