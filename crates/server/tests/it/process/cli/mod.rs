@@ -4,3 +4,4 @@ mod access;
 mod help;
 mod operations;
 mod payments;
+mod webhooks;

@@ -1,0 +1,71 @@
+//! `listen` and `trigger` against a running sandbox: what is triggered arrives at a receiver, signed and in order.
+
+use std::time::Duration;
+
+use testkit::receiver::{ReceiverConfig, SimulatedReceiver, Verdict};
+use testkit::wait;
+
+use super::super::harness::{Installation, Process};
+use super::super::sandbox::Sandbox;
+
+/// How long an event may take from its trigger to the receiver.
+const TOLD_AT_MOST: Duration = Duration::from_secs(60);
+
+/// A receiver that knows the secret of a session of `listen`.
+async fn listening(installation: &Installation) -> (SimulatedReceiver, Process) {
+    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+    let process = installation.start("listen", &["listen", "--forward-to", &receiver.url()], &[]);
+    let ready = wait::until(TOLD_AT_MOST, || process.log().contains("Listening"));
+    assert!(ready, "{}", process.log_tail());
+    let log = process.log();
+    let secret = log.lines().find_map(|line| line.strip_prefix("Signing with ")).expect("a secret");
+    receiver.with(|core| core.set_secrets(&[secret]));
+    (receiver, process)
+}
+
+/// The types of the events about one thing, in the order in which they were taken.
+fn told(receiver: &SimulatedReceiver, about: &str) -> Vec<String> {
+    let book = receiver.book();
+    let about = book.entries().iter().filter(|entry| {
+        assert_eq!(entry.verdict, Verdict::Genuine, "{entry:?}");
+        String::from_utf8_lossy(&entry.arrival.body).contains(about)
+    });
+    about.map(|entry| entry.arrival.path.clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_triggered_is_told_to_who_listens() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let (receiver, listen) = listening(&installation).await;
+    for (scenario, expected) in [
+        ("payment.failed", &["payment-queued", "payment-processing", "payment-failed"][..]),
+        ("payment.updated", &["payment-queued", "payment-updated"]),
+        ("payment.rejected", &["payment-queued", "payment-rejected"]),
+    ] {
+        let made = installation.json(&["trigger", scenario]);
+        let payment = made.iter().find(|made| made["what"] == "payment").expect("a payment")["id"].clone();
+        let payment = payment.as_str().expect("an id");
+        let expected: Vec<String> = expected.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
+        wait::until(TOLD_AT_MOST, || told(&receiver, payment).len() >= expected.len());
+        assert_eq!(told(&receiver, payment), expected, "{scenario}: {}", listen.log_tail());
+    }
+    let shown = listen.out();
+    let failed = shown.lines().find(|line| line.starts_with("--> payment.failed [")).expect("a line");
+    let id = failed.trim_start_matches("--> payment.failed ");
+    let answered = format!("<-- [200] POST {}/webhooks/payment/payment-failed {id}", receiver.url());
+    assert!(shown.lines().any(|line| line == answered), "{answered} is not in {shown}");
+}
+
+#[test]
+fn every_scenario_is_listed_and_others_are_refused() {
+    let installation = Installation::new();
+    let listed = installation.json(&["trigger", "--list"]);
+    let names: Vec<&str> = listed.iter().map(|scenario| scenario["scenario"].as_str().expect("a name")).collect();
+    for name in ["payment.reversed", "quote.expired", "payment.received", "exchange.complete", "wallet.blocked"] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    let refused = installation.run(&["trigger", "payment.celebrated"]);
+    assert_eq!((refused.code, refused.stderr.contains("--list")), (2, true), "{}", refused.stderr);
+    assert_eq!(installation.run(&["trigger", "payment.failed"]).code, 2, "without a sandbox nobody is there");
+}
