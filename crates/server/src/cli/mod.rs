@@ -16,18 +16,23 @@ mod health;
 mod ledger;
 mod listen;
 mod order;
+mod orders;
 mod output;
 mod pay;
 mod payments;
 mod quote;
+mod requests;
 mod review;
 mod sandbox;
+mod sandbox_call;
 mod serve;
 mod shell;
 mod store_commands;
 mod tenants;
 mod token;
 mod trigger;
+mod wallet_api;
+mod wallets;
 mod watch;
 mod webhook_secret;
 
@@ -73,6 +78,11 @@ enum Command {
     Env(env::EnvArgs),
     /// Check this installation: configuration, keys, disk, service, clocks
     Doctor(doctor::DoctorArgs),
+    /// Show a sandbox's business clock, or move it ahead
+    #[command(subcommand)]
+    Clock(sandbox_call::ClockCommand),
+    /// Give coins of a sandbox to an address
+    Faucet(sandbox_call::FaucetArgs),
     // ---- payments
     /// Ask for a quote
     Quote(quote::QuoteArgs),
@@ -81,6 +91,21 @@ enum Command {
     /// Look at payments
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
+    // ---- wallets
+    /// Make wallets, look at them, stop and free them
+    #[command(subcommand)]
+    Wallets(wallets::WalletsCommand),
+    /// Ask for money by a link
+    #[command(subcommand)]
+    Requests(requests::RequestsCommand),
+    /// Look at what went in and out of a wallet
+    #[command(subcommand)]
+    Tx(orders::TxCommand),
+    /// Ask for the exchange rate of a coin
+    Rate(orders::RateArgs),
+    /// Exchange coins and pay the money out
+    #[command(subcommand)]
+    Orders(orders::OrdersCommand),
     // ---- events
     /// Read the event log, sign and examine webhooks
     #[command(subcommand)]
@@ -165,9 +190,16 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Migrate(args) => serve::migrate(&args, &context),
         Command::Env(args) => env::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Clock(command) => sandbox_call::clock(&command, &context),
+        Command::Faucet(args) => sandbox_call::faucet(&args, &context),
         Command::Quote(args) => quote::run(&args, &context),
         Command::Pay(args) => pay::run(&args, &context),
         Command::Payments(command) => payments::run(&command, &context),
+        Command::Wallets(command) => wallets::run(&command, &context),
+        Command::Requests(command) => requests::run(&command, &context),
+        Command::Tx(command) => orders::tx(&command, &context),
+        Command::Rate(args) => orders::rate(&args, &context),
+        Command::Orders(command) => orders::orders(&command, &context),
         Command::Events(command) => events::run(&command, &context),
         Command::Listen(args) => listen::run(&args, &context),
         Command::Trigger(args) => trigger::run(&args, &context),
@@ -229,6 +261,27 @@ mod tests {
             "corridor payments list --country PAK --status queued --status processing --search-type id --search x",
             "corridor payments export --country PAK --format csv --file out.csv",
             "corridor payments watch 6f0c --country VNM",
+            "corridor clock show",
+            "corridor clock advance 24h --output json",
+            "corridor faucet --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72 --amount 100 --currency usdt",
+            "corridor wallets provision --customer c --email a@example.com --phone +923001234567 --kyc-level enhanced",
+            "corridor wallets get",
+            "corridor wallets block --reason OTHER --details x --auto-unblock-hours 1 w",
+            "corridor wallets unblock --why x w",
+            "corridor wallets blacklist --authority a --reference b --reason c --effective-date 2026-11-21 w",
+            "corridor requests create --amount 25.50 --currency USDC --purpose Rent --expires-in-hours 1",
+            "corridor requests create --flexible --wallet w",
+            "corridor requests list --status ACTIVE --page 1 --limit 100",
+            "corridor requests cancel r --output json",
+            "corridor requests qr",
+            "corridor requests qr r --wallet w --dark-on-light",
+            "corridor requests pay r --amount 10 --currency USDT",
+            "corridor tx list --type RECEIVED",
+            "corridor rate --from USDT --amount 100",
+            "corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder A --lock-rate",
+            "corridor orders create --amount 100 --account 1 --bank SCBL --holder A",
+            "corridor orders list --limit 1",
+            "corridor orders cancel o",
             "corridor events tail --after 0 --count 3",
             "corridor events list --status dead --limit 3",
             "corridor events resend a b --wallet-base-url http://x --wallet-access-key k --wallet-secret-key s",
@@ -263,6 +316,18 @@ mod tests {
             "corridor pay --field x",
             "corridor payments list",
             "corridor payments list --country PAK --search x",
+            "corridor clock advance soon",
+            "corridor faucet --amount 1",
+            "corridor faucet --address 0x0 --amount 0",
+            "corridor wallets provision --customer c",
+            "corridor wallets block w",
+            "corridor requests create",
+            "corridor requests create --amount 1",
+            "corridor requests create --flexible --amount 1 --currency USDC",
+            "corridor requests list --limit 101",
+            "corridor requests pay",
+            "corridor orders create --amount 1 --holder A",
+            "corridor orders create --amount 1 --holder A --account 1",
             "corridor events sign",
             "corridor events resend",
             "corridor events recover --since yesterday",

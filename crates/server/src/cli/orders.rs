@@ -1,0 +1,219 @@
+//! `corridor tx …`, `corridor rate` and `corridor orders …`: what went in and out of a wallet, and paying it out.
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::Context;
+use super::api::{self, WalletApiArgs};
+use super::failure::Failure;
+use super::wallet_api::{PageArgs, Wire, amount, code};
+
+/// `tx …`
+#[derive(Subcommand, Debug)]
+pub enum TxCommand {
+    /// List what went in and out of a wallet, newest first
+    List(ListTxArgs),
+}
+
+/// `orders …`
+#[derive(Subcommand, Debug)]
+pub enum OrdersCommand {
+    /// Exchange coins of a wallet and pay the money out to a bank account
+    Create(CreateArgs),
+    /// List the orders of a wallet, newest first
+    List(ListArgs),
+    /// Take an order back that is still PENDING
+    Cancel(OrderArgs),
+}
+
+/// Options of `tx list`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor tx list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --type RECEIVED")]
+pub struct ListTxArgs {
+    /// The wallet [default: the running sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet: Option<String>,
+    /// Only those of this type: RECEIVED, EXCHANGED, BLOCKED
+    #[arg(long = "type", value_name = "TYPE", value_parser = code)]
+    kind: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `rate`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor rate --from USDC --to PKR --amount 100")]
+pub struct RateArgs {
+    /// Coin that is exchanged
+    #[arg(long, default_value = "USDC", value_parser = code)]
+    from: String,
+    /// Currency that is paid out
+    #[arg(long, default_value = "PKR", value_parser = code)]
+    to: String,
+    /// Amount of the coin [default: 1]
+    #[arg(long, value_parser = amount)]
+    amount: Option<String>,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `orders create`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder 'Asha Khan' --lock-rate
+  corridor orders create --wallet 5d0c4a4e-… --amount 100 --from USDT --account 001123456702 --bank SCBL \\
+    --holder 'Asha Khan'")]
+pub struct CreateArgs {
+    /// The wallet that the coins come from [default: the running sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet: Option<String>,
+    /// Amount of the coin
+    #[arg(long, value_parser = amount)]
+    amount: String,
+    /// Coin that is exchanged
+    #[arg(long, default_value = "USDC", value_parser = code)]
+    from: String,
+    /// Currency that is paid out
+    #[arg(long, default_value = "PKR", value_parser = code)]
+    to: String,
+    /// Whose the bank account is
+    #[arg(long, value_name = "NAME")]
+    holder: String,
+    /// The bank account as IBAN
+    #[arg(long, required_unless_present = "account", conflicts_with_all = ["account", "bank"])]
+    iban: Option<String>,
+    /// The bank account as number
+    #[arg(long, value_name = "NUMBER", requires = "bank")]
+    account: Option<String>,
+    /// Code of the bank that has the account
+    #[arg(long, value_name = "CODE", requires = "account")]
+    bank: Option<String>,
+    /// The rate of now holds for 15 minutes
+    #[arg(long)]
+    lock_rate: bool,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `orders list`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor orders list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
+pub struct ListArgs {
+    /// The wallet [default: the running sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `orders cancel`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
+pub struct OrderArgs {
+    /// The order
+    #[arg(value_name = "ID")]
+    order: String,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+const MEMBERS: &[(&str, &str)] = &[
+    ("order", "order_id"),
+    ("status", "status"),
+    ("from", "from_amount from_currency"),
+    ("to", "to_amount to_currency"),
+    ("rate", "exchange_rate"),
+    ("spread", "spread"),
+    ("rate locked", "rate_locked"),
+    ("created", "created_at"),
+    ("settled by", "estimated_settlement"),
+    ("why", "failure_reason error_message"),
+];
+
+/// Runs `tx …`.
+pub fn tx(command: &TxCommand, context: &Context) -> Result<(), Failure> {
+    let TxCommand::List(args) = command;
+    let wire = Wire::open(&args.api, context)?;
+    let mut query = vec![("wallet_id", wire.wallet(args.wallet.as_deref())?)];
+    query.extend(args.kind.iter().map(|kind| ("type", kind.clone())));
+    query.extend(args.page.query());
+    let columns = [
+        ("time", "timestamp"),
+        ("transaction", "transaction_id"),
+        ("type", "type"),
+        ("amount", "amount currency"),
+        ("status", "status"),
+        ("paid out", "received_amount received_currency"),
+        ("sender", "sender.first_name sender.last_name"),
+        ("reference", "tx_hash settlement_reference"),
+    ];
+    wire.show_page(&wire.get("/transactions", &query)?, "transactions", &columns)
+}
+
+/// Runs `rate`.
+pub fn rate(args: &RateArgs, context: &Context) -> Result<(), Failure> {
+    let wire = Wire::open(&args.api, context)?;
+    let mut query = vec![("from_currency", args.from.clone()), ("to_currency", args.to.clone())];
+    query.extend(args.amount.iter().map(|amount| ("amount", amount.clone())));
+    let members = [
+        ("from", "from_currency"),
+        ("to", "to_currency"),
+        ("rate", "rate"),
+        ("spread", "spread"),
+        ("paid out", "estimated_amount to_currency"),
+        ("valid until", "valid_until"),
+    ];
+    wire.show(&wire.get("/orders/exchange-rate", &query)?, &members)
+}
+
+/// Runs `orders …`.
+pub fn orders(command: &OrdersCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        OrdersCommand::Create(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            let body = json!({
+                "order_type": "EXCHANGE",
+                "wallet_id": wire.wallet(args.wallet.as_deref())?,
+                "amount": args.amount,
+                "from_currency": args.from,
+                "to_currency": args.to,
+                "bank_account": bank_account(args),
+                "lock_rate": args.lock_rate,
+            });
+            wire.show(&wire.post("/orders", &body)?, MEMBERS)
+        }
+        OrdersCommand::List(args) => list(args, context),
+        OrdersCommand::Cancel(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            wire.show(&wire.post(&format!("/orders/{}/cancel", api::segment(&args.order)?), &json!({}))?, MEMBERS)
+        }
+    }
+}
+
+fn bank_account(args: &CreateArgs) -> Map<String, Value> {
+    let members = [("iban", &args.iban), ("account_number", &args.account), ("bank_code", &args.bank)].into_iter();
+    let given = members.filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.as_deref()?))));
+    given.chain([("account_holder_name".to_owned(), Value::from(args.holder.as_str()))]).collect()
+}
+
+fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
+    let wire = Wire::open(&args.api, context)?;
+    let mut query = vec![("wallet_id", wire.wallet(args.wallet.as_deref())?)];
+    query.extend(args.page.query());
+    let columns = [
+        ("created", "created_at"),
+        ("order", "order_id"),
+        ("status", "status"),
+        ("from", "from_amount from_currency"),
+        ("to", "to_amount to_currency"),
+        ("rate", "exchange_rate"),
+        ("account", "bank_account.iban bank_account.account_number"),
+        ("reference", "settlement_reference"),
+        ("why", "failure_reason"),
+    ];
+    wire.show_page(&wire.get("/orders", &query)?, "orders", &columns)
+}

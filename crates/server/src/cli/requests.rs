@@ -1,0 +1,178 @@
+//! `corridor requests …`: asking for money by a link, looking at the links, and in a sandbox paying them.
+
+mod qr;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::api::{self, ApiArgs, WalletApiArgs};
+use super::failure::Failure;
+use super::wallet_api::{PageArgs, Wire, amount, code};
+use super::{Context, sandbox_call};
+
+/// `requests …`
+#[derive(Subcommand, Debug)]
+pub enum RequestsCommand {
+    /// Ask for money: a link that a sender abroad opens
+    Create(CreateArgs),
+    /// List the requests of a wallet, newest first
+    List(ListArgs),
+    /// Take a request back
+    Cancel(RequestArgs),
+    /// Show a request's link as a QR code in the terminal
+    Qr(qr::QrArgs),
+    /// Have the sandbox's simulated sender pay a request now
+    Pay(PayArgs),
+}
+
+/// Options of `requests create`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor requests create --amount 25.50 --currency USDC --purpose Rent
+  corridor requests create --wallet 5d0c4a4e-… --amount 7000 --currency PKR --expires-in-hours 48
+  corridor requests create --flexible")]
+pub struct CreateArgs {
+    /// The wallet that is paid [default: the running sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet: Option<String>,
+    /// How much
+    #[arg(long, value_parser = amount, requires = "currency", required_unless_present = "flexible")]
+    amount: Option<String>,
+    /// In what: a coin (USDC, USDT), or money to be paid in coins (PKR, USD, AED, SAR)
+    #[arg(long, value_parser = code, requires = "amount")]
+    currency: Option<String>,
+    /// The sender says how much
+    #[arg(long, conflicts_with_all = ["amount", "currency"])]
+    flexible: bool,
+    /// What for; the sender reads it
+    #[arg(long, value_name = "TEXT")]
+    purpose: Option<String>,
+    /// How long the link can be paid (1 to 720) [default: 24]
+    #[arg(long, value_name = "HOURS")]
+    expires_in_hours: Option<u32>,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `requests list`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor requests list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --status ACTIVE"
+)]
+pub struct ListArgs {
+    /// The wallet [default: the running sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet: Option<String>,
+    /// Only those in this state: ACTIVE, PAID, EXPIRED, CANCELLED
+    #[arg(long, value_parser = code)]
+    status: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `requests cancel`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
+pub struct RequestArgs {
+    /// The request
+    #[arg(value_name = "ID")]
+    request: String,
+    #[command(flatten)]
+    api: WalletApiArgs,
+}
+
+/// Options of `requests pay`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor requests pay 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21
+  corridor requests pay 9a4b2f6d-… --amount 10 --currency USDT     (another amount than was asked for)
+
+Sandbox only. The simulated sender pays links of a sandbox by himself after some seconds; this pays at once, or again.")]
+pub struct PayArgs {
+    /// The request
+    #[arg(value_name = "ID")]
+    request: String,
+    /// How much [default: what is asked for, as its cents say]
+    #[arg(long, value_parser = amount)]
+    amount: Option<String>,
+    /// In which coin [default: USDC]
+    #[arg(long, value_parser = code, requires = "amount")]
+    currency: Option<String>,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+const MEMBERS: &[(&str, &str)] = &[
+    ("request", "payment_request_id"),
+    ("link", "payment_link"),
+    ("QR code", "qr_code_url"),
+    ("escrow", "escrow_address"),
+    ("amount", "amount.value amount.currency"),
+    ("kind", "amount.type"),
+    ("status", "status"),
+    ("received", "amount_received"),
+    ("due", "amount_due"),
+    ("created", "created_at"),
+    ("expires", "expires_at"),
+];
+
+/// Runs `requests …`.
+pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        RequestsCommand::Create(args) => create(args, context),
+        RequestsCommand::List(args) => list(args, context),
+        RequestsCommand::Cancel(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            let path = format!("/payment-requests/{}/cancel", api::segment(&args.request)?);
+            wire.show(&wire.post(&path, &json!({}))?, MEMBERS)
+        }
+        RequestsCommand::Qr(args) => qr::run(args, context),
+        RequestsCommand::Pay(args) => {
+            let query = [("amount", args.amount.clone()), ("currency", args.currency.clone())];
+            let path = format!("/sandbox/payment-requests/{}/pay", api::segment(&args.request)?);
+            sandbox_call::coins(&args.api, &path, &query, context)
+        }
+    }
+}
+
+fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
+    let wire = Wire::open(&args.api, context)?;
+    let mut body = json!({ "wallet_id": wire.wallet(args.wallet.as_deref())?, "amount": asked(args) });
+    if let Some(purpose) = &args.purpose {
+        body["purpose"] = Value::from(purpose.as_str());
+    }
+    if let Some(hours) = args.expires_in_hours {
+        body["expires_in_hours"] = Value::from(hours);
+    }
+    wire.show(&wire.post("/payment-requests", &body)?, MEMBERS)
+}
+
+/// `amount` of the body: a coin is asked for as it is, any other currency as its worth in coins.
+fn asked(args: &CreateArgs) -> Value {
+    match (&args.amount, &args.currency) {
+        (Some(value), Some(currency)) => {
+            let coin = domain::currency::StableCoin::parse(currency).is_some();
+            json!({ "type": if coin { "crypto" } else { "fiat" }, "value": value, "currency": currency })
+        }
+        _ => json!({ "type": "flexible" }),
+    }
+}
+
+fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
+    let wire = Wire::open(&args.api, context)?;
+    let mut query = vec![("wallet_id", wire.wallet(args.wallet.as_deref())?)];
+    query.extend(args.status.iter().map(|status| ("status", status.clone())));
+    query.extend(args.page.query());
+    let columns = [
+        ("created", "created_at"),
+        ("request", "payment_request_id"),
+        ("status", "status"),
+        ("asked", "amount.value amount.currency"),
+        ("received", "amount_received"),
+        ("exception", "exception"),
+        ("expires", "expires_at"),
+    ];
+    wire.show_page(&wire.get("/payment-requests", &query)?, "payment_requests", &columns)
+}

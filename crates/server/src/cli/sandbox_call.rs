@@ -1,0 +1,145 @@
+//! `corridor clock …`, `corridor faucet` and what else only a sandbox offers: moving its clock, giving its coins away.
+//! A service with real money refuses all of it.
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::api::{self, ApiArgs};
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::wallet_api::{amount, code};
+use super::{Context, document};
+
+/// `clock …`
+#[derive(Subcommand, Debug)]
+pub enum ClockCommand {
+    /// Show the sandbox's business clock
+    Show(ShowArgs),
+    /// Move the business clock ahead: quotes and links expire, timers run; tokens stay on the wall's time
+    Advance(AdvanceArgs),
+}
+
+/// Options of `clock show`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor clock show")]
+pub struct ShowArgs {
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Options of `clock advance`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor clock advance 24h")]
+pub struct AdvanceArgs {
+    /// By how much: a number with s, m, h or d; 400d at most
+    #[arg(value_name = "TIME", value_parser = seconds)]
+    by: u32,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Options of `faucet`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor faucet --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72 --amount 100 --currency USDT
+
+Sandbox only. To put money into a wallet, pay a request of it: `corridor requests pay`."
+)]
+pub struct FaucetArgs {
+    /// Who gets the coins, and gas to spend them
+    #[arg(long, value_name = "0x…")]
+    address: String,
+    /// How many, 1000000 at most
+    #[arg(long, value_parser = amount)]
+    amount: String,
+    /// Which coin: USDC or USDT
+    #[arg(long, value_parser = code, default_value = "USDC")]
+    currency: String,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// A number of seconds, minutes, hours or days.
+fn seconds(text: &str) -> Result<u32, String> {
+    let wrong = || "must be a number with s, m, h or d, like 24h".to_owned();
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let unit_s = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(unit_s));
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
+}
+
+/// Runs `clock …`.
+pub fn clock(command: &ClockCommand, context: &Context) -> Result<(), Failure> {
+    let body = match command {
+        ClockCommand::Show(args) => {
+            let client = args.api.client(&context.data_dir()?)?;
+            api::wait_for(async { Ok(client.get("/sandbox/clock", &[]).await?.body) })?
+        }
+        ClockCommand::Advance(args) => {
+            let client = args.api.client(&context.data_dir()?)?;
+            let path = format!("/sandbox/clock?seconds={}", args.by);
+            api::wait_for(async { Ok(client.post(&path, "{}").await?.body) })?
+        }
+    };
+    if context.output == Output::Json {
+        return output::line(&body);
+    }
+    let clock: Value = document::read(&body)?;
+    let now = clock.get("now").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let ahead = clock.get("ahead_seconds").map(Value::to_string).unwrap_or_default();
+    output::members(&[("now", now), ("ahead of the wall's", format!("{ahead} s"))])
+}
+
+/// Runs `faucet`.
+pub fn faucet(args: &FaucetArgs, context: &Context) -> Result<(), Failure> {
+    let some = |text: &String| Some(text.clone());
+    let query = [("address", some(&args.address)), ("amount", some(&args.amount)), ("currency", some(&args.currency))];
+    coins(&args.api, "/sandbox/faucet", &query, context)
+}
+
+/// Has the sandbox send coins, and prints the transactions that did.
+pub fn coins(args: &ApiArgs, path: &str, query: &[(&str, Option<String>)], context: &Context) -> Result<(), Failure> {
+    let client = args.client(&context.data_dir()?)?;
+    let given = query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    let path = with_query(path, given)?;
+    let body = api::wait_for(async { Ok(client.post(&path, "{}").await?.body) })?;
+    if context.output == Output::Json {
+        return output::line(&body);
+    }
+    let answer: Value = document::read(&body)?;
+    let transactions = answer.get("transactions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |tx: &Value, name: &str| tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let row = |tx: &Value| vec![text(tx, "tx_hash"), text(tx, "blockchain_explorer_url")];
+    output::rows(&["transaction", "explorer"], transactions.iter().map(row).collect())
+}
+
+fn with_query<'a>(path: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<String, Failure> {
+    let url = reqwest::Url::parse_with_params("http://x", pairs).map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(url.query().filter(|query| !query.is_empty()).map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!((seconds("24h"), seconds("90s"), seconds("2d")), (Ok(86_400), Ok(90), Ok(172_800)));
+        for wrong in ["", "h", "24", "0h", "-1h", "1.5h", "99999999d", "1y", "ه"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_what_was_given_is_asked_for() {
+        assert_eq!(with_query("/x", [].into_iter()).expect("a path"), "/x");
+        let given = [("amount", "10"), ("address", "a&b=c")];
+        assert_eq!(with_query("/x", given.into_iter()).expect("a path"), "/x?amount=10&address=a%26b%3Dc");
+    }
+}
