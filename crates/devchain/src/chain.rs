@@ -65,7 +65,7 @@ impl Chain {
             safe_lag: options.safe_lag,
             finalized_lag: options.finalized_lag,
             state: State::default(),
-            history: History::default(),
+            history: History::new(genesis::block(options, &initial), 0),
             undos: VecDeque::new(),
             since: Undo::default(),
             fork: 0,
@@ -74,7 +74,6 @@ impl Chain {
             faults: Faults::default(),
             disk: None,
         };
-        chain.history.push(genesis::block(options, &initial));
         chain.state.apply(&initial);
         if let Some(dir) = &options.data_dir {
             chain.disk = Some(Disk::open(dir, &mut chain)?);
@@ -83,11 +82,8 @@ impl Chain {
     }
 
     /// The newest block.
-    ///
-    /// # Panics
-    /// Never: block 0 is there from the start and cannot be undone.
     pub(crate) fn head(&self) -> &Block {
-        self.history.head().expect("block 0 is always there")
+        self.history.head()
     }
 
     /// The hash of a remembered block; zero where there is none.

@@ -20,9 +20,12 @@ pub(crate) struct Place {
     pub(crate) index: usize,
 }
 
-/// Remembered blocks; never none.
-#[derive(Debug, Default)]
+/// Remembered blocks.
+#[derive(Debug)]
 pub(crate) struct History {
+    /// Block 0. Always there.
+    first: Block,
+    /// The others.
     blocks: BTreeMap<u64, Block>,
     numbers: HashMap<B256, u64>,
     txs: HashMap<B256, Place>,
@@ -33,13 +36,14 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// One whose blocks before this one are forgotten.
-    pub(crate) fn complete_from(number: u64) -> History {
-        History { complete_from: number, ..History::default() }
+    /// One that begins with block 0, and forgot transactions of blocks below `complete_from`.
+    pub(crate) fn new(first: Block, complete_from: u64) -> History {
+        let numbers = HashMap::from([(first.hash, 0)]);
+        History { first, blocks: BTreeMap::new(), numbers, txs: HashMap::new(), empties_from: 1, complete_from }
     }
 
     /// Below this block transactions and their logs may be forgotten.
-    pub(crate) fn is_complete_from(&self) -> u64 {
+    pub(crate) fn complete_from(&self) -> u64 {
         self.complete_from
     }
 
@@ -54,19 +58,19 @@ impl History {
         self.forget_old();
     }
 
-    /// Takes the newest block away.
+    /// Takes the newest block away; `None` = only block 0 is left.
     pub(crate) fn pop(&mut self) -> Option<Block> {
         let (_, block) = self.blocks.pop_last()?;
         self.forget(&block);
         Some(block)
     }
 
-    pub(crate) fn head(&self) -> Option<&Block> {
-        self.blocks.last_key_value().map(|(_, block)| block)
+    pub(crate) fn head(&self) -> &Block {
+        self.blocks.last_key_value().map_or(&self.first, |(_, block)| block)
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<&Block> {
-        self.blocks.get(&number)
+        if number == 0 { Some(&self.first) } else { self.blocks.get(&number) }
     }
 
     pub(crate) fn by_hash(&self, hash: &B256) -> Option<&Block> {
@@ -78,14 +82,15 @@ impl History {
         Some((self.get(place.number)?, place.index))
     }
 
-    /// Those of a range that are remembered, in order.
+    /// Those of a range that are remembered, in order. Block 0, which has no transactions, is not among them.
     pub(crate) fn range(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
         let range = (from <= to).then(|| self.blocks.range(from..=to));
         range.into_iter().flatten().map(|(_, block)| block)
     }
 
+    /// All, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
-        self.blocks.values()
+        std::iter::once(&self.first).chain(self.blocks.values())
     }
 
     fn forget(&mut self, block: &Block) {
@@ -96,9 +101,8 @@ impl History {
     }
 
     fn forget_old(&mut self) {
-        let newest = self.blocks.last_key_value().map_or(0, |(number, _)| *number);
-        let keep_from = (newest + 1).saturating_sub(KEPT_BLOCKS);
-        for number in self.empties_from.max(1)..keep_from {
+        let keep_from = (self.head().number() + 1).saturating_sub(KEPT_BLOCKS);
+        for number in self.empties_from..keep_from {
             if self.blocks.get(&number).is_some_and(|block| block.body.txs.is_empty())
                 && let Some(block) = self.blocks.remove(&number)
             {
@@ -107,8 +111,7 @@ impl History {
         }
         self.empties_from = self.empties_from.max(keep_from);
         while self.txs.len() > KEPT_TXS {
-            // Block 0 has no transactions and is what `earliest` means: it stays.
-            let Some((&oldest, _)) = self.blocks.range(1..keep_from.max(1)).next() else { break };
+            let Some((&oldest, _)) = self.blocks.range(..keep_from).next() else { break };
             if let Some(block) = self.blocks.remove(&oldest) {
                 self.complete_from = oldest + 1;
                 self.forget(&block);
@@ -137,15 +140,14 @@ mod tests {
 
     #[test]
     fn the_oldest_transactions_are_forgotten_first_and_that_is_remembered() {
-        let mut history = History::default();
-        history.push(block(0, 0));
+        let mut history = History::new(block(0, 0), 0);
         let first = block(1, 3);
         history.push(first.clone());
         history.push(block(2, KEPT_TXS as u64));
-        assert_eq!(history.is_complete_from(), 0, "the newest blocks are kept, however much is in them");
+        assert_eq!(history.complete_from(), 0, "the newest blocks are kept, however much is in them");
         assert!(history.tx(&first.body.txs[2].hash()).is_some());
         (3..3 + KEPT_BLOCKS).for_each(|number| history.push(block(number, 0)));
-        assert_eq!(history.is_complete_from(), 2);
+        assert_eq!(history.complete_from(), 2);
         assert!(history.get(1).is_none() && history.tx(&first.body.txs[2].hash()).is_none());
         assert!(history.by_hash(&first.hash).is_none());
         assert!(history.get(0).is_some() && history.get(2).is_some());
@@ -153,12 +155,12 @@ mod tests {
 
     #[test]
     fn what_is_taken_off_is_found_no_more() {
-        let mut history = History::default();
         let (first, second) = (block(0, 0), block(1, 2));
-        history.push(first.clone());
+        let mut history = History::new(first.clone(), 0);
         history.push(second.clone());
         assert_eq!(history.pop().map(|block| block.hash), Some(second.hash));
         assert!(history.tx(&second.body.txs[0].hash()).is_none() && history.by_hash(&second.hash).is_none());
-        assert_eq!(history.head().map(|block| block.hash), Some(first.hash));
+        assert_eq!(history.head().hash, first.hash);
+        assert!(history.pop().is_none() && history.get(0).is_some());
     }
 }

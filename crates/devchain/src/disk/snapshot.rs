@@ -60,7 +60,7 @@ pub(crate) fn write(dir: &Path, chain: &Chain, sequence: u64) -> Result<u64, Dis
         state: chain.state.dump(),
         undos: chain.undos.iter().map(undo).collect(),
         since: undo(&chain.since),
-        complete_from: chain.history.is_complete_from(),
+        complete_from: chain.history.complete_from(),
         blocks: stretches(&chain.history),
     });
     let (path, beside) = (dir.join(NAME), dir.join("snapshot.new"));
@@ -106,17 +106,21 @@ fn restore(stored: Stored, chain: &mut Chain) -> Result<(), String> {
     chain.fork = stored.fork;
     chain.undos = stored.undos.into_iter().map(undo).collect();
     chain.since = undo(stored.since);
-    chain.history = History::complete_from(stored.complete_from);
+    let mut blocks = Vec::new();
     for stretch in stored.blocks {
         let mut parent = stretch.first.restore()?;
         for empty in stretch.empty {
             let header = empty_header(&parent.header, parent.hash, Setting::like(&parent, empty.timestamp));
             let block = Block { header, hash: empty.hash, body: Default::default() };
-            chain.history.push(std::mem::replace(&mut parent, block));
+            blocks.push(std::mem::replace(&mut parent, block));
         }
-        chain.history.push(parent);
+        blocks.push(parent);
     }
-    if chain.history.head().is_none() { Err("no blocks".to_owned()) } else { Ok(()) }
+    let mut blocks = blocks.into_iter();
+    let first = blocks.next().filter(|first| first.number() == 0).ok_or("it does not begin with block 0")?;
+    chain.history = History::new(first, stored.complete_from);
+    blocks.for_each(|block| chain.history.push(block));
+    Ok(())
 }
 
 fn stretches(history: &History) -> Vec<Stretch> {

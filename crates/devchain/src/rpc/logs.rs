@@ -56,7 +56,7 @@ fn blocks<'a>(sight: &Sight<'a>, fields: &Map<String, Value>) -> Result<Vec<&'a 
         return Err(RpcFault::params("invalid block range params"));
     }
     // Fewer logs than there were would be a wrong answer.
-    if from < sight.chain.history.is_complete_from() {
+    if from < sight.chain.history.complete_from() {
         return Err(RpcFault::pruned());
     }
     Ok(sight.chain.history.range(from, to.min(sight.head_number())).collect())

@@ -1,10 +1,10 @@
 //! Balances, nonces, code and storage, now and at earlier blocks.
 
 use devchain::CREATE2_DEPLOYER;
-use devchain::alloy_primitives::{B256, Bytes, U256};
+use devchain::alloy_primitives::{B256, Bytes, U256, hex};
 use serde_json::json;
 
-use crate::support::{LOGGER, SOMEBODY, Wallet, call, chain, ether, number, quantity, refused, send};
+use crate::support::{LOGGER, OTHER, SOMEBODY, Wallet, call, chain, ether, number, quantity, refused, send};
 
 #[test]
 fn the_deterministic_deployer_is_there_from_the_start() {
@@ -54,4 +54,16 @@ fn the_state_of_long_ago_is_gone() {
     let (code, message) = refused(&chain, "eth_getBalance", at(43));
     assert_eq!(code, -32_000);
     assert!(message.starts_with("historical state 0x") && message.ends_with(" is not available"), "{message}");
+}
+
+#[test]
+fn what_is_made_and_destroyed_in_one_transaction_was_never_there() {
+    let chain = chain();
+    chain.set_balance(SOMEBODY, U256::from(5)).unwrap();
+    // Creation code: keeps 1 in slot 0, then SELFDESTRUCT to OTHER.
+    let code = hex::decode(format!("600160005573{OTHER:x}ff")).unwrap();
+    let outcome = chain.transact_as(SOMEBODY, None, code, U256::from(5)).unwrap();
+    let made = outcome.created.unwrap();
+    assert_eq!((chain.balance(OTHER), chain.nonce(made), chain.code(made).len()), (U256::from(5), 0, 0));
+    assert_eq!(call(&chain, "eth_getStorageAt", json!([made, "0x0"])), json!(B256::ZERO));
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEnvelope, TxLegacy};
 use alloy_eips::eip2718::Encodable2718 as _;
+use alloy_eips::eip7702::{Authorization, SignedAuthorization};
 use devchain::alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, hex, keccak256};
 use devchain::{DevChain, Options, RpcFault};
 use domain::ports::{Answer, Clock};
@@ -54,6 +55,17 @@ impl Wallet {
             self.key.sign_prehash_recoverable(tx.signature_hash().as_slice()).expect("it works");
         let signature = Signature::from((signature, recovery));
         TxEnvelope::from(tx.into_signed(signature)).encoded_2718().into()
+    }
+
+    /// Lets this account have a contract's code (EIP-7702).
+    pub fn authorize(&self, authorization: Authorization) -> SignedAuthorization {
+        let signature = self.sign_hash(authorization.signature_hash());
+        authorization.into_signed(signature)
+    }
+
+    fn sign_hash(&self, hash: B256) -> Signature {
+        let signed = self.key.sign_prehash_recoverable(hash.as_slice());
+        Signature::from(signed.expect("a signature"))
     }
 
     /// Pays somebody one wei.

@@ -1,12 +1,14 @@
 //! Transactions and receipts as clients see them.
 
-use devchain::Unsigned;
+use alloy_consensus::TxEip7702;
+use alloy_eips::eip7702::Authorization;
 use devchain::alloy_primitives::{Address, B256, Bloom, U256};
+use devchain::{DevChain, Options, Unsigned};
 use serde_json::{Value, json};
 
 use crate::support::{
-    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, legacy, number, send, transfer,
-    with_access_list,
+    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, legacy, number, options, send,
+    transfer, with_access_list,
 };
 
 #[test]
@@ -111,4 +113,36 @@ fn nothing_is_known_of_what_was_never_sent() {
     for method in ["eth_getTransactionByHash", "eth_getTransactionReceipt"] {
         assert_eq!(call(&chain(), method, json!([B256::ZERO])), Value::Null, "{method}");
     }
+}
+
+/// EIP-7702, as browser wallets use it: an account with a key gets the code of a contract.
+#[test]
+fn an_account_can_be_given_code_and_keeps_it_through_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || DevChain::open(Options { data_dir: Some(dir.path().to_owned()), ..options() }).unwrap();
+    let chain = open();
+    let contract = chain.deploy(SOMEBODY, FORTY_TWO.to_vec()).unwrap();
+    let (payer, owner) = (Wallet::new(1), Wallet::new(9));
+    let authorization = Authorization { chain_id: U256::from(CHAIN_ID), address: contract, nonce: 0 };
+    let delegation = TxEip7702 {
+        chain_id: CHAIN_ID,
+        gas_limit: 100_000,
+        max_fee_per_gas: 10 * GWEI,
+        max_priority_fee_per_gas: GWEI,
+        to: OTHER,
+        authorization_list: vec![owner.authorize(authorization)],
+        ..TxEip7702::default()
+    };
+    let hash = send(&chain, &payer.sign(delegation)).unwrap();
+    let tx = call(&chain, "eth_getTransactionByHash", json!([hash]));
+    assert_eq!((number(&tx["type"]), tx["authorizationList"].as_array().unwrap().len()), (4, 1));
+    let check = |chain: &DevChain| {
+        let code = format!("0xef0100{contract:x}");
+        assert_eq!(call(chain, "eth_getCode", json!([owner.address])), json!(code));
+        let answer = chain.ask(OTHER, owner.address, Vec::new()).unwrap();
+        assert_eq!(U256::from_be_slice(&answer), U256::from(42));
+    };
+    check(&chain);
+    drop(chain);
+    check(&open());
 }
