@@ -2,6 +2,7 @@
 //! (`decisions.md`: 401, 403, 429, then the request itself). Every answer carries the three rate limit headers.
 
 use std::net::{IpAddr, SocketAddr};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -12,6 +13,7 @@ use domain::ports::Clock;
 use engine::command::Idempotency;
 use engine::payments::{Caller, Reply, Store};
 use engine::wallets::Listed;
+use futures_util::FutureExt as _;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 
@@ -156,7 +158,11 @@ impl Gate {
         let measured = Measured::begin(operation.name, &self.wall_clock);
         let mut allowance = self.untouched(operation.group);
         let answer = match self.admit(operation, id, request, &mut allowance).await {
-            Ok(admitted) => serve(admitted).await,
+            // A panic is answered in this service's own words too.
+            Ok(admitted) => AssertUnwindSafe(serve(admitted)).catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!(operation = operation.name, "an operation panicked");
+                Err(WalletProblem::internal())
+            }),
             Err(problem) => Err(problem),
         };
         let response = self.respond(answer, &request_id, allowance);

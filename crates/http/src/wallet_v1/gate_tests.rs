@@ -295,3 +295,13 @@ async fn without_the_counter_nobody_is_let_through() {
         ((503, "SERVICE_UNAVAILABLE"), &HeaderValue::from_static("1"))
     );
 }
+
+#[tokio::test]
+async fn an_operation_that_panics_is_answered_in_the_services_own_words() {
+    async fn panics(_: Admitted) -> Result<Answer, WalletProblem> {
+        panic!("a fault of ours")
+    }
+    let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
+    let told = Told::of(gate().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await).await;
+    assert_eq!((told.error(), told.remaining()), ((500, "INTERNAL_ERROR"), "2"));
+}
