@@ -381,3 +381,6 @@ pub struct ChainTx {
     /// Rises by one with every change of the row.
     pub version: i64,
 }
+
+#[cfg(test)]
+mod tests;

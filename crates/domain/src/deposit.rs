@@ -473,3 +473,6 @@ impl TokenState {
         self.paused || self.code_changed
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -313,3 +313,6 @@ pub struct ExchangeOrder {
     /// Rises by one with every change of the row.
     pub version: i64,
 }
+
+#[cfg(test)]
+mod tests;

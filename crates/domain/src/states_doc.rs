@@ -8,6 +8,7 @@ use crate::payment::{PaymentState, Step, Trigger};
 use crate::quote::{QuoteState, QuoteStep, QuoteTrigger};
 use crate::rail::RailStatus;
 
+mod chain;
 mod wallets;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/states.md");
@@ -160,8 +161,8 @@ fn render() -> Result<String, std::fmt::Error> {
         &froms.map(|from| (from.map_or("none yet", QuoteState::name), from)),
         |trigger, from| quote_cell(*from, *trigger),
     )?;
-    let wallets = wallets::render()?;
-    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}{wallets}"))
+    let (wallets, chain) = (wallets::render()?, chain::render()?);
+    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}{wallets}{chain}"))
 }
 
 #[test]

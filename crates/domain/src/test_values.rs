@@ -148,6 +148,10 @@ pub fn corridors(rails: Vec<RailConfig>) -> Corridors {
 pub struct Books(BTreeMap<AccountCode, Account>);
 
 impl Books {
+    pub const fn empty() -> Books {
+        Books(BTreeMap::new())
+    }
+
     pub fn with_prefund(coin: StableCoin, minor: i64) -> Books {
         let mut books = Books(BTreeMap::new());
         let id = TransferId(Uuid::from_u128(0xa6));

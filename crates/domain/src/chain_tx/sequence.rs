@@ -206,6 +206,9 @@ impl ChainTx {
     /// The block that it was in is gone: it is broadcast again.
     pub fn lost(&mut self, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        if self.mined.is_none() {
+            return self.go_on(now);
+        }
         match self.state.on(TxTrigger::Lost) {
             Move::To(state) => {
                 self.mined = None;

@@ -1,0 +1,337 @@
+//! The rules of intents and of our transactions, each named by its test.
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::states::{IntentTrigger, Move, TxTrigger};
+use super::*;
+use crate::chain::{Call, Signed};
+use crate::deposit::tests::config;
+use crate::job::JobKind;
+use crate::payment::JobChange;
+use crate::test_values::{TENANT, monday};
+use crate::time::Span;
+use crate::wallet_effects::WalletEffects;
+
+const SIGNER: Address = Address([5; 20]);
+const FEES: Fees = Fees { max_fee: 1_000, max_priority_fee: 100 };
+
+fn movement(number: u128) -> Movement {
+    let word = |byte| Word([byte; 32]);
+    let number = u8::try_from(number).expect("small");
+    Movement {
+        intent: word(number),
+        reference: word(2),
+        recipient: Address([3; 20]),
+        token: Address([4; 20]),
+        amount: 1,
+    }
+}
+
+fn intent(number: u128) -> Intent {
+    let id = IntentId(Uuid::from_u128(number));
+    Intent::new(id, TENANT, IntentKind::Release, Uuid::from_u128(number), Plan::Move(movement(number)), monday())
+}
+
+fn taking() -> Taking {
+    Taking {
+        id: ChainTxId(Uuid::from_u128(0xe1)),
+        tenant: TENANT,
+        role: KeyRole::Operator,
+        signer: SIGNER,
+        controller: Address([6; 20]),
+        chain_nonce: 4,
+        gas_limit: 100_000,
+        fees: FEES,
+    }
+}
+
+fn taken() -> (ChainTx, Vec<Intent>) {
+    let mut intents = vec![intent(1), intent(2)];
+    let (tx, _) = take(taking(), 0, &mut intents, monday()).expect("waiting");
+    (tx, intents)
+}
+
+fn sign(tx: &mut ChainTx, cancels: bool) -> Result<WalletEffects, TxRefusal> {
+    let number = u8::try_from(tx.attempts.len() + 1).expect("few");
+    tx.signed(Signed { hash: TxHash([number; 32]), raw: vec![number] }, FEES, cancels, monday())
+}
+
+fn in_block(tx: &ChainTx, number: u64, failed: &[IntentId]) -> Mined {
+    let byte = u8::try_from(number).expect("small");
+    Mined {
+        place: Place { number, block: BlockHash([byte; 32]) },
+        attempt: tx.attempts.last().map_or(1, |last| last.number),
+        succeeded: true,
+        failed: failed.to_vec(),
+    }
+}
+
+fn job(effects: &WalletEffects, subject: Uuid) -> Option<JobKind> {
+    effects.jobs.iter().rev().find(|(of, _)| *of == subject).and_then(|(_, change)| match change {
+        JobChange::Set(kind, _) => Some(*kind),
+        JobChange::Done => None,
+    })
+}
+
+#[test]
+fn the_nonce_is_the_next_of_ours_or_of_the_chain() {
+    for (next, chain, expected) in [(0, 4, 4), (4, 4, 4), (9, 4, 9), (0, 0, 0)] {
+        let taking = Taking { chain_nonce: chain, ..taking() };
+        let (tx, effects) = take(taking, next, &mut [intent(1)], monday()).expect("waiting");
+        assert_eq!(tx.nonce, expected);
+        assert_eq!(job(&effects, tx.id.0), Some(JobKind::Transmit));
+    }
+}
+
+#[test]
+fn intents_are_taken_once_and_only_together_if_they_fit_one_call() {
+    let (_, mut intents) = taken();
+    let refused = take(taking(), 0, &mut intents, monday());
+    assert_eq!(refused.map(drop), Err(TxRefusal::Intent(IntentState::Assigned)));
+    let deploy =
+        Intent::new(IntentId(Uuid::from_u128(9)), TENANT, IntentKind::Deploy, TENANT.0, Plan::Deploy, monday());
+    for mut mixed in [vec![intent(1), deploy.clone()], vec![deploy.clone(), deploy.clone()], vec![]] {
+        assert_eq!(take(taking(), 0, &mut mixed, monday()).map(drop), Err(TxRefusal::Mixed));
+    }
+    assert_eq!(call(&[deploy]), Some(Call::DeployController));
+    assert_eq!(call(&[intent(1), intent(2)]), Some(Call::Release(vec![movement(1), movement(2)])));
+}
+
+#[test]
+fn each_kind_is_signed_by_its_own_key() {
+    for kind in IntentKind::ALL {
+        let role = match kind {
+            IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit | IntentKind::Deploy => KeyRole::Operator,
+            IntentKind::ProposeRefund | IntentKind::SetFrozen => KeyRole::Compliance,
+            IntentKind::ExecuteRefund => KeyRole::Approver,
+            IntentKind::Blacklist(_) => KeyRole::Blacklister,
+        };
+        assert_eq!(kind.role(), role, "{kind:?}");
+        assert_eq!(IntentKind::parse(kind.name()), Some(kind));
+    }
+}
+
+#[test]
+fn nothing_but_a_cancellation_is_signed_for_what_was_called_off() {
+    let (mut tx, _) = taken();
+    tx.call_off();
+    assert_eq!(sign(&mut tx, false).map(drop), Err(TxRefusal::CancelWanted));
+    assert!(sign(&mut tx, true).is_ok());
+    assert_eq!((tx.state, tx.attempts.len()), (TxState::Broadcast, 1));
+    assert!(!tx.wants_replacement(&config(), monday()), "it is called off already");
+}
+
+#[test]
+fn a_stuck_transaction_is_replaced_an_eighth_dearer_up_to_the_cap() {
+    let cap = config().max_fee_cap;
+    assert_eq!(raised(FEES, FEES, cap), Some(Fees { max_fee: 1_125, max_priority_fee: 113 }));
+    let market = Fees { max_fee: 5_000, max_priority_fee: 50 };
+    assert_eq!(raised(FEES, market, cap), Some(Fees { max_fee: 5_000, max_priority_fee: 113 }));
+    assert_eq!(raised(Fees { max_fee: cap, ..FEES }, FEES, cap), None);
+    assert_eq!(
+        raised(FEES, Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX }, cap).map(|it| it.max_fee),
+        Some(cap)
+    );
+    let (mut tx, _) = taken();
+    sign(&mut tx, false).expect("taken");
+    let later = monday() + Span::secs(30);
+    assert!(!tx.wants_replacement(&config(), later - Span::millis(1)));
+    assert!(tx.wants_replacement(&config(), later));
+    assert_eq!(tx.page().alerts.len() + tx.page().alerts.len(), 1, "a person is called once");
+}
+
+#[test]
+fn an_unmined_transaction_that_is_called_off_is_replaced_at_once() {
+    let (mut tx, _) = taken();
+    sign(&mut tx, false).expect("taken");
+    tx.call_off();
+    assert!(tx.wants_replacement(&config(), monday()));
+}
+
+#[test]
+fn outcomes_are_told_once_at_depth_each_intent_on_its_own() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("taken");
+    let mined = in_block(&tx, 7, &[intents[1].id]);
+    tx.mined(mined, monday());
+    let (ended, effects) = tx.over(monday());
+    assert_eq!(ended, [(intents[0].id, Ended::Done(TxHash([1; 32]))), (intents[1].id, Ended::Failed)]);
+    assert_eq!((tx.state, job(&effects, tx.id.0)), (TxState::Succeeded, None));
+    assert!(tx.over(monday()).0.is_empty(), "told once");
+}
+
+#[test]
+fn a_reverted_transaction_fails_all_and_a_cancellation_tries_none() {
+    for (cancels, succeeded, expected, state) in
+        [(false, false, Ended::Failed, TxState::Reverted), (true, true, Ended::NotTried, TxState::Cancelled)]
+    {
+        let (mut tx, intents) = taken();
+        sign(&mut tx, cancels).expect("taken");
+        tx.mined(Mined { succeeded, ..in_block(&tx, 7, &[]) }, monday());
+        let (ended, _) = tx.over(monday());
+        assert_eq!(ended, intents.iter().map(|intent| (intent.id, expected)).collect::<Vec<_>>());
+        assert_eq!(tx.state, state);
+    }
+}
+
+#[test]
+fn a_reorganisation_brings_a_mined_transaction_back_to_broadcast() {
+    let (mut tx, _) = taken();
+    sign(&mut tx, false).expect("taken");
+    tx.mined(in_block(&tx, 7, &[]), monday());
+    let effects = tx.lost(monday());
+    assert_eq!((tx.state, tx.mined.clone()), (TxState::Broadcast, None));
+    assert_eq!((job(&effects, tx.id.0), effects.alerts.len()), (Some(JobKind::Transmit), 0));
+}
+
+#[test]
+fn one_that_was_over_is_broadcast_again_and_says_only_what_is_no_longer_so() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("taken");
+    tx.mined(in_block(&tx, 7, &[]), monday());
+    tx.over(monday());
+    let effects = tx.lost(monday());
+    assert_eq!((tx.state, effects.alerts.len()), (TxState::Broadcast, 1));
+    let mut same = tx.clone();
+    same.mined(in_block(&same, 8, &[]), monday());
+    let (ended, effects) = same.over(monday());
+    assert_eq!((ended, effects.alerts.len()), (vec![], 0));
+    tx.mined(in_block(&tx, 8, &[intents[0].id]), monday());
+    let (ended, effects) = tx.over(monday());
+    assert_eq!((ended, effects.alerts.len()), (vec![(intents[0].id, Ended::Undone)], 1));
+}
+
+#[test]
+fn a_nonce_that_somebody_else_used_frees_the_intents_and_calls_a_person() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("taken");
+    let (ended, effects) = tx.superseded(monday());
+    assert_eq!(ended.len(), intents.len());
+    assert!(ended.iter().all(|(_, ended)| *ended == Ended::NotTried));
+    assert_eq!((tx.state, effects.alerts.len()), (TxState::Cancelled, 1));
+}
+
+#[test]
+fn an_intent_is_tried_five_times_with_longer_waits_and_then_given_up() {
+    let mut intent = intent(1);
+    let mut waits = Vec::new();
+    for tries in 1..TRIES_MAX {
+        let (given_up, effects) = intent.failed("reverted", false, monday());
+        assert!(!given_up, "{tries}");
+        waits.extend(effects.jobs.iter().filter_map(|(_, change)| match change {
+            JobChange::Set(JobKind::SendIntent, at) => Some(*at - monday()),
+            _ => None,
+        }));
+    }
+    assert_eq!(waits, [5, 10, 20, 40].map(Span::secs));
+    let (given_up, effects) = intent.failed("reverted", false, monday());
+    assert_eq!((given_up, intent.state), (true, IntentState::Failed));
+    assert_eq!(effects.jobs, [(intent.id.0, JobChange::Done)]);
+}
+
+#[test]
+fn what_must_not_be_left_half_done_is_tried_until_it_works() {
+    for kind in IntentKind::ALL {
+        let mut intent = Intent { kind, ..intent(1) };
+        let mut alerts = 0;
+        for _ in 0..TRIES_MAX * 3 {
+            alerts += intent.failed("reverted", false, monday()).1.alerts.len();
+        }
+        let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy);
+        assert_eq!(intent.state == IntentState::Waiting, never, "{kind:?}");
+        assert!(!never || alerts == 3, "a person hears of it now and then");
+    }
+}
+
+#[test]
+fn what_a_transaction_has_taken_on_is_not_withdrawn() {
+    let (_, mut intents) = taken();
+    assert!(!intents[0].withdraw(monday()).0);
+    assert_eq!(intents[0].state, IntentState::Assigned);
+    intents[0].not_tried(monday());
+    assert!(intents[0].withdraw(monday()).0);
+    assert_eq!(intents[0].state, IntentState::Cancelled);
+}
+
+#[test]
+fn terminal_states_are_left_by_reorganisations_alone() {
+    for state in IntentState::ALL.into_iter().filter(|state| state.is_terminal()) {
+        for trigger in IntentTrigger::ALL {
+            let left = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
+            assert_eq!(left, state == IntentState::Done && trigger == IntentTrigger::Undone, "{state:?} {trigger:?}");
+        }
+    }
+    for state in TxState::ALL.into_iter().filter(|state| state.is_final()) {
+        for trigger in TxTrigger::ALL {
+            let left = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
+            assert_eq!(left, trigger == TxTrigger::Lost, "{state:?} {trigger:?}");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Sign(bool),
+    CallOff,
+    Mine(u64, bool, bool),
+    Lose,
+    Over,
+    Superseded,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        any::<bool>().prop_map(Act::Sign),
+        Just(Act::CallOff),
+        (7_u64..10, any::<bool>(), any::<bool>())
+            .prop_map(|(number, succeeded, fails)| Act::Mine(number, succeeded, fails)),
+        Just(Act::Lose),
+        Just(Act::Over),
+        Just(Act::Superseded),
+    ];
+    proptest::collection::vec(act, 0..40)
+}
+
+proptest! {
+    /// I1 for our own transactions: whatever happens, each intent's end is told once until a reorganisation undoes it,
+    /// a transaction that is not over has a job, and attempts are only ever added.
+    #[test]
+    fn an_outcome_is_told_once(sequence in acts()) {
+        let (mut tx, intents) = taken();
+        let mut told: std::collections::BTreeMap<IntentId, i32> = std::collections::BTreeMap::new();
+        let mut has_job = true;
+        for act in sequence {
+            let attempts = tx.attempts.len();
+            let mut ended = Vec::new();
+            let effects = match act {
+                Act::Sign(cancels) => sign(&mut tx, cancels).unwrap_or_default(),
+                Act::CallOff => { tx.call_off(); WalletEffects::default() }
+                Act::Mine(number, succeeded, fails) if !tx.attempts.is_empty() => {
+                    let failed = if fails { vec![intents[0].id] } else { Vec::new() };
+                    let mined = Mined { succeeded, ..in_block(&tx, number, &failed) };
+                    tx.mined(mined, monday())
+                }
+                Act::Mine(..) => WalletEffects::default(),
+                Act::Lose => tx.lost(monday()),
+                Act::Over => { let (all, effects) = tx.over(monday()); ended = all; effects }
+                Act::Superseded => { let (all, effects) = tx.superseded(monday()); ended = all; effects }
+            };
+            for (subject, change) in &effects.jobs {
+                if *subject == tx.id.0 {
+                    has_job = matches!(change, JobChange::Set(..));
+                }
+            }
+            for (id, how) in ended {
+                let count = told.entry(id).or_default();
+                match how {
+                    Ended::Undone => *count -= 1,
+                    Ended::Done(_) | Ended::Failed | Ended::NotTried => *count += 1,
+                }
+                prop_assert!((0..=1).contains(count), "{how:?} told {count} times");
+            }
+            prop_assert!(tx.attempts.len() >= attempts);
+            prop_assert_eq!(has_job, !tx.state.is_final(), "{:?}", tx.state);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What the chain does: depth, orphans, suspension, re-inclusion, drops.
+
+use super::*;
+use crate::deposit::arrive::DROPPED_AFTER_BLOCKS;
+use crate::payment_request::RequestState;
+
+#[test]
+fn it_is_pending_below_the_depth_and_received_at_it_and_told_once() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Pending));
+    assert!(world.told.is_empty());
+    assert_eq!(world.holds(Pot::Escrow), 0);
+    world.counted();
+    world.counted();
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
+    assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
+    assert_eq!((world.holds(Pot::Escrow), world.books.account(&external()).balance().minor), (MINOR, -MINOR));
+    assert_eq!(world.case.request.as_ref().map(|request| request.state), Some(RequestState::Paid));
+}
+
+#[test]
+fn an_orphan_of_a_pending_one_disappears_and_comes_again_as_the_same() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.lost_from(100);
+    assert_eq!(world.case.deposit.status(), None);
+    assert_eq!(world.case.request.as_ref().map(|request| request.confirming), Some(0));
+    let id = world.case.deposit.id;
+    world.seen_in(101);
+    assert_eq!((world.case.deposit.id, world.state()), (id, DepositState::Seen));
+    world.counted();
+    assert_eq!(world.holds(Pot::Escrow), MINOR);
+    assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
+}
+
+#[test]
+fn losing_a_block_that_it_is_no_longer_in_means_nothing() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.seen_in(101);
+    world.lost_from(100);
+    assert_eq!(world.state(), DepositState::Seen);
+}
+
+#[test]
+fn a_deep_reorganisation_stops_the_release_and_freezes_the_amount() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.lost_from(100);
+    assert_eq!(world.state(), DepositState::Suspended);
+    assert_eq!(world.case.deposit.kind(), DepositKind::Blocked);
+    assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (0, MINOR));
+    assert_eq!(world.books.account(&world.case.deposit.account(Pot::Escrow)).debits_pending, 0);
+    assert_eq!(world.case.intents[0].state, IntentState::Cancelled);
+    assert!(!world.case.may_release());
+    assert_eq!(world.alerts, 1);
+}
+
+#[test]
+fn re_inclusion_reuses_the_same_credit() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.lost_from(100);
+    world.seen_in(103);
+    assert_eq!(world.state(), DepositState::Suspended, "not before it is deep enough again");
+    world.counted();
+    assert_eq!(world.state(), DepositState::Approved);
+    assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (MINOR, 0));
+    world.released();
+    assert_eq!(world.holds(Pot::Wallet), MINOR);
+    let told =
+        [WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete, WalletEventKind::TransferComplete];
+    assert_eq!(world.kinds(), told, "each once");
+}
+
+#[test]
+fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    world.lost_from(100);
+    assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Suspense)), (0, MINOR));
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Completed));
+    world.seen_in(101);
+    world.counted();
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(), 1);
+}
+
+#[test]
+fn a_release_that_the_reorganisation_undid_as_well_is_done_again() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    world.lost_from(100);
+    let (now, release) = (world.now, world.case.deposit.release);
+    world.case.intent(release).expect("a release").undone(now);
+    world.seen_in(101);
+    world.counted();
+    assert_eq!((world.state(), world.case.deposit.release), (DepositState::Approved, release));
+    world.released();
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(), 1);
+}
+
+#[test]
+fn a_completed_one_whose_amount_is_spent_stays_and_a_person_looks() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    world.does(|case, _, cx| case.lost(place(100), 120, Money::new(MINOR - 1, StableCoin::Usdc.currency()), cx));
+    assert_eq!((world.state(), world.holds(Pot::Wallet), world.alerts), (DepositState::Completed, MINOR, 1));
+}
+
+#[test]
+fn one_that_stays_away_fails_as_dropped_and_the_books_forget_it() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.lost_from(100);
+    let lost = world.case.deposit.lost_at.expect("lost");
+    world.does(|case, _, cx| case.dropped(lost + DROPPED_AFTER_BLOCKS - 1, cx));
+    assert_eq!(world.state(), DepositState::Suspended);
+    world.does(|case, _, cx| case.dropped(lost + DROPPED_AFTER_BLOCKS, cx));
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+    assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"]);
+    assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+}
+
+#[test]
+fn one_that_was_given_up_and_comes_all_the_same_is_nobody_s() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.lost_from(100);
+    world.does(|case, _, cx| case.dropped(1_000, cx));
+    let alerts = world.alerts;
+    world.seen_in(1_001);
+    world.counted();
+    world.counted();
+    assert_eq!((world.state(), world.holds(Pot::Suspense)), (DepositState::Failed, MINOR));
+    assert!(world.alerts > alerts);
+}
+
+#[test]
+fn it_is_not_given_up_while_its_release_is_under_way() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.case.intents[0].state = IntentState::Assigned;
+    world.lost_from(100);
+    world.does(|case, _, cx| case.dropped(1_000, cx));
+    assert_eq!(world.state(), DepositState::Suspended);
+    world.released();
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR), "it can only be there");
+}
+
+#[test]
+fn a_vault_that_holds_something_else_is_disputed_once_and_does_not_count() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.does(|case, _, _| case.dispute("holds 1, its logs add up to 2".to_owned()));
+    world.does(|case, _, _| case.dispute("holds 1, its logs add up to 2".to_owned()));
+    assert_eq!((world.state(), world.alerts), (DepositState::Seen, 1));
+}
+
+#[test]
+fn coins_straight_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened() {
+    let mut world = World::direct();
+    world.seen_in(100);
+    world.counted();
+    assert_eq!(world.case.deposit.kind(), DepositKind::Blocked);
+    assert_eq!((world.holds(Pot::Suspense), world.holds(Pot::Wallet), world.alerts), (MINOR, 0, 1));
+    assert!(world.told.is_empty(), "they are for no payment request");
+    world.screened(RiskResult::Approved, None);
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(world.case.deposit.kind(), DepositKind::Received);
+    assert!(world.case.intents.is_empty(), "they are there already");
+    assert_eq!(world.kinds(), [WalletEventKind::RiskCheckComplete]);
+}
+
+#[test]
+fn the_other_coin_than_the_one_asked_for_is_a_person_s_concern() {
+    let mut world = World::asked(Asked::Crypto { coin: StableCoin::Usdt, minor: MINOR });
+    world.seen_in(100);
+    world.counted();
+    assert_eq!(world.case.deposit.concern, Some(ReasonCode::WrongAsset));
+    assert_eq!(world.case.request.as_ref().map(|request| request.state), Some(RequestState::Active));
+}

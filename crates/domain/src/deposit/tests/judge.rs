@@ -1,0 +1,198 @@
+//! Who decides: screening, people, the wallet's state; and what becomes of the release.
+
+use super::*;
+use crate::wallet_event::FailureReason;
+
+fn counted() -> World {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world
+}
+
+fn in_review() -> World {
+    let mut world = counted();
+    world.screened(RiskResult::ManualReview, None);
+    world
+}
+
+fn review(world: &mut World, verdict: ReviewVerdict) -> Result<(), DepositRefusal> {
+    world.tries(|case, terms, cx| case.reviewed(verdict, "ann", "seen the invoice", terms, cx))
+}
+
+#[test]
+fn each_risk_result_leads_where_the_decisions_say() {
+    for (result, hold, state, failed, wallet) in [
+        (RiskResult::Approved, None, DepositState::Approved, 0, WalletState::Active),
+        (RiskResult::ManualReview, None, DepositState::InReview, 0, WalletState::Active),
+        (RiskResult::Rejected, Some(Hold::Refundable), DepositState::Rejected, 1, WalletState::Active),
+        (RiskResult::Rejected, Some(Hold::Legal), DepositState::LegalHold, 1, WalletState::Active),
+        (RiskResult::Blocked, None, DepositState::Held, 0, WalletState::Blocked),
+        (RiskResult::Blocked, Some(Hold::Refundable), DepositState::Rejected, 1, WalletState::Blocked),
+        (RiskResult::Blocked, Some(Hold::Legal), DepositState::LegalHold, 1, WalletState::Blocked),
+    ] {
+        let mut world = counted();
+        world.screened(result, hold);
+        assert_eq!((world.state(), world.case.wallet.state), (state, wallet), "{result:?} {hold:?}");
+        assert_eq!(failures(&world.told), vec!["COMPLIANCE_REJECTED"; failed], "{result:?} {hold:?}");
+        let kinds = world.kinds();
+        assert_eq!(kinds[..2], [WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete]);
+        let blocked = kinds.contains(&WalletEventKind::WalletBlocked);
+        assert_eq!(blocked, result == RiskResult::Blocked, "{result:?}");
+        assert_eq!(world.holds(Pot::Escrow), MINOR, "it stays in escrow");
+    }
+}
+
+#[test]
+fn an_approved_deposit_is_reserved_and_released_once_to_the_wallet_of_its_escrow() {
+    let mut world = counted();
+    world.screened(RiskResult::Approved, None);
+    let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
+    assert_eq!((escrow.debits_pending, escrow.available().minor), (MINOR, 0));
+    let intent = world.case.intents[0].clone();
+    let crate::chain_tx::Plan::Move(movement) = intent.plan else { panic!("a movement") };
+    assert_eq!(movement.recipient, wallet().address);
+    assert_eq!(movement.reference, world.case.request.as_ref().expect("a request").reference);
+    assert_eq!(movement.amount, 25_000_000);
+    world.released();
+    assert_eq!(
+        (world.state(), world.holds(Pot::Wallet), world.holds(Pot::Escrow)),
+        (DepositState::Completed, MINOR, 0)
+    );
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), cx));
+    assert_eq!(world.holds(Pot::Wallet), MINOR, "a second report changes nothing");
+}
+
+#[test]
+fn a_deposit_for_a_blocked_wallet_is_held_and_screened_after_the_block() {
+    let mut world = World::for_request();
+    block_wallet(&mut world.case.wallet);
+    world.seen_in(100);
+    world.counted();
+    assert_eq!((world.state(), world.case.deposit.kind()), (DepositState::Held, DepositKind::Blocked));
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
+    assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
+    world.case.wallet.unblock(monday()).expect("blocked");
+    world.does(|case, _, cx| case.wallet_changed(cx));
+    assert_eq!((world.state(), world.case.deposit.kind()), (DepositState::Screening, DepositKind::Received));
+}
+
+#[test]
+fn a_deposit_for_a_blacklisted_wallet_is_rejected() {
+    let mut world = World::for_request();
+    set_wallet(&mut world, WalletState::Blacklisted);
+    world.seen_in(100);
+    world.counted();
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Rejected));
+    assert_eq!(world.kinds(), [WalletEventKind::TransactionFailed]);
+    assert_eq!(failures(&world.told), ["ADDRESS_BLACKLISTED"]);
+    assert_eq!(world.holds(Pot::Escrow), MINOR);
+}
+
+#[test]
+fn a_wallet_blocked_while_it_is_screened_holds_the_deposit_whatever_was_found() {
+    let mut world = counted();
+    block_wallet(&mut world.case.wallet);
+    world.screened(RiskResult::Approved, None);
+    assert_eq!(world.state(), DepositState::Held);
+    assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
+}
+
+#[test]
+fn a_blacklisting_refuses_what_is_held_screened_or_in_review() {
+    for prepare in [in_review, counted] {
+        let mut world = prepare();
+        set_wallet(&mut world, WalletState::Blacklisted);
+        world.does(|case, _, cx| case.wallet_changed(cx));
+        assert_eq!(world.state(), DepositState::Rejected);
+        assert_eq!(failures(&world.told), ["ADDRESS_BLACKLISTED"]);
+    }
+}
+
+#[test]
+fn a_person_approves_rejects_keeps_for_the_law_or_blocks() {
+    for (verdict, state, wallet) in [
+        (ReviewVerdict::Approve, DepositState::Approved, WalletState::Active),
+        (ReviewVerdict::Reject, DepositState::Rejected, WalletState::Active),
+        (ReviewVerdict::LegalHold, DepositState::LegalHold, WalletState::Active),
+        (ReviewVerdict::Block, DepositState::Rejected, WalletState::Blocked),
+    ] {
+        let mut world = in_review();
+        review(&mut world, verdict).expect("it waits for a person");
+        assert_eq!((world.state(), world.case.wallet.state), (state, wallet), "{verdict:?}");
+        let decided = world.case.deposit.assessment.as_ref().and_then(|it| it.decided_by.clone());
+        assert_eq!(decided.as_deref(), Some("ann"));
+        assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::RiskCheckComplete).count(), 2);
+    }
+}
+
+#[test]
+fn nothing_is_approved_for_a_frozen_wallet_and_nothing_is_decided_twice() {
+    let mut world = in_review();
+    block_wallet(&mut world.case.wallet);
+    let refused = review(&mut world, ReviewVerdict::Approve);
+    assert_eq!(refused, Err(DepositRefusal::Frozen(WalletState::Blocked)));
+    review(&mut world, ReviewVerdict::Reject).expect("refusing is allowed");
+    let refused = review(&mut world, ReviewVerdict::Approve);
+    assert_eq!(refused, Err(DepositRefusal::State(DepositState::Rejected)));
+    review(&mut world, ReviewVerdict::LegalHold).expect("a refusal can become a legal hold");
+    assert_eq!(failures(&world.told), ["COMPLIANCE_REJECTED"], "told once");
+}
+
+#[test]
+fn a_wallet_blocked_in_flight_holds_what_was_stopped_and_completes_what_was_mined() {
+    let mut world = counted();
+    world.screened(RiskResult::Approved, None);
+    block_wallet(&mut world.case.wallet);
+    assert!(!world.case.may_release(), "nothing is signed after the block");
+    let mut stopped = World { case: world.case.clone(), books: world.books.clone(), ..World::for_request() };
+    stopped.case.intents[0].state = IntentState::Cancelled;
+    stopped.does(|case, terms, cx| case.release_stopped(terms, cx));
+    assert_eq!((stopped.state(), stopped.holds(Pot::Escrow)), (DepositState::Held, MINOR));
+    assert_eq!(stopped.books.account(&stopped.case.deposit.account(Pot::Escrow)).available().minor, MINOR);
+    world.released();
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+}
+
+#[test]
+fn a_release_that_was_stopped_for_a_wallet_in_use_is_wanted_again() {
+    let mut world = counted();
+    world.screened(RiskResult::Approved, None);
+    world.case.intents[0].state = IntentState::Cancelled;
+    world.does(|case, terms, cx| case.release_stopped(terms, cx));
+    assert_eq!((world.state(), world.case.intents.len()), (DepositState::Approved, 2));
+    assert_eq!(world.case.deposit.release, Some(world.case.intents[1].id));
+}
+
+#[test]
+fn a_release_that_fails_for_good_leaves_the_money_in_escrow_and_says_why() {
+    for (reason, name) in [
+        (FailureReason::OnChainRevert, "ON_CHAIN_REVERT"),
+        (FailureReason::TokenPaused, "TOKEN_PAUSED"),
+        (FailureReason::AddressBlacklisted, "ADDRESS_BLACKLISTED"),
+    ] {
+        let mut world = counted();
+        world.screened(RiskResult::Approved, None);
+        world.does(|case, _, cx| case.release_failed(reason, cx));
+        assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+        assert_eq!(failures(&world.told), [name]);
+        let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
+        assert_eq!((escrow.balance().minor, escrow.debits_pending), (MINOR, 0));
+    }
+}
+
+#[test]
+fn sandbox_cents_04_ask_the_chain_for_more_than_there_is() {
+    let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 25_040_000 };
+    for (world, spoiled) in [(World::asked(asked).in_sandbox(), true), (World::asked(asked), false)] {
+        let mut world = world;
+        world.seen_in(100);
+        world.counted();
+        world.screened(RiskResult::Approved, None);
+        let intent = &world.case.intents[0];
+        assert_eq!(intent.unchecked, spoiled);
+        let crate::chain_tx::Plan::Move(movement) = intent.plan else { panic!("a movement") };
+        assert_eq!(movement.amount > 25_000_000, spoiled);
+        assert_eq!(intent.is_last_try(), spoiled, "what is to fail is tried once");
+    }
+}

@@ -1,0 +1,93 @@
+//! Refunds: two people, a screened address, never from legal hold.
+
+use super::*;
+use crate::screening::Screened;
+
+const SENDER: Address = Address([0x55; 20]);
+
+fn clean() -> Screened {
+    Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false }
+}
+
+fn rejected(hold: Hold) -> World {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Rejected, Some(hold));
+    world
+}
+
+fn propose(world: &mut World, to: Address, screened: Screened) -> Result<(), DepositRefusal> {
+    world.tries(|case, terms, cx| case.propose_refund(to, screened, "ann", terms, cx))
+}
+
+fn approve(world: &mut World, by: &str) -> Result<(), DepositRefusal> {
+    world.tries(|case, _, cx| case.approve_refund(by, cx))
+}
+
+#[test]
+fn a_refund_takes_two_people_and_both_halves_on_the_chain() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::NotProposed));
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
+    approve(&mut world, "bob").expect("somebody else");
+    assert_eq!(approve(&mut world, "eve"), Err(DepositRefusal::State(DepositState::Refunding)), "approved once");
+    assert_eq!(world.holds(Pot::Escrow), MINOR, "not before it is paid");
+    world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!((world.state(), world.case.deposit.status()), (DepositState::Refunded, Some(DepositStatus::Rejected)));
+    assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+    world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert!(world.books.show().is_empty(), "given back once");
+}
+
+#[test]
+fn a_legal_hold_is_never_refunded() {
+    let mut world = rejected(Hold::Legal);
+    let refused = propose(&mut world, SENDER, clean());
+    assert_eq!(refused, Err(DepositRefusal::State(DepositState::LegalHold)));
+}
+
+#[test]
+fn the_refund_address_is_screened_and_none_of_ours() {
+    let hit = |score, stale| Screened { score, stale, ..clean() };
+    for screened in [hit(100, false), hit(90, false), hit(0, true)] {
+        assert_eq!(propose(&mut rejected(Hold::Refundable), SENDER, screened), Err(DepositRefusal::AddressRefused));
+    }
+    let ours = wallet();
+    for to in [ours.address, ours.controller] {
+        assert_eq!(propose(&mut rejected(Hold::Refundable), to, clean()), Err(DepositRefusal::AddressRefused));
+    }
+}
+
+#[test]
+fn a_refund_that_fails_leaves_it_as_refused_as_before() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    world.does(|case, _, cx| case.refund_failed("reverted", cx));
+    assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
+    propose(&mut world, SENDER, clean()).expect("it can be tried again");
+}
+
+#[test]
+fn what_failed_can_be_refunded_and_stays_failed_to_the_bank() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    world.does(|case, _, cx| case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx));
+    propose(&mut world, SENDER, clean()).expect("its money is in escrow");
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+    world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+}
+
+#[test]
+fn nothing_is_refunded_out_of_a_wallet_s_own_vault() {
+    let mut world = World::direct();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Rejected, Some(Hold::Refundable));
+    assert_eq!(propose(&mut world, SENDER, clean()), Err(DepositRefusal::NothingHeld));
+}

@@ -1,0 +1,681 @@
+//! The rules of exchange orders, each named by its test.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::order::{SANDBOX_TIMEOUT, TIMEOUT};
+use super::price::LOCK;
+use super::states::{OrderStep, OrderTrigger};
+use super::*;
+use crate::attempt::{Attempt, AttemptState};
+use crate::chain_tx::{IntentKind, IntentState};
+use crate::currency::Currency;
+use crate::deposit::tests::{WALLET, block_wallet, config, wallet};
+use crate::ids::PaymentId;
+use crate::job::JobKind;
+use crate::ledger::{AccountCode, Transfer, TransferKind};
+use crate::payment::{Cx, JobChange};
+use crate::policy::RailConfig;
+use crate::rail::{RailReport, RailStatus};
+use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
+use crate::time::Span;
+use crate::wallet::WalletState;
+use crate::wallet_effects::WalletEffects;
+use crate::wallet_event::{FailureReason, WalletEvent};
+
+const ORDER: ExchangeId = ExchangeId(Uuid::from_u128(0xd1));
+const HOLD: TransferId = TransferId(Uuid::from_u128(0xd2));
+/// What the wallet has: 1,000 USDC.
+const FUNDS: i64 = 1_000_000_000;
+/// What is exchanged: 100 USDC.
+const MINOR: i64 = 100_000_000;
+const TX: TxHash = TxHash([4; 32]);
+
+fn code() -> AccountCode {
+    AccountCode::Wallet(WALLET, StableCoin::Usdc)
+}
+
+fn funded(minor: i64) -> Books {
+    let mut books = Books::empty();
+    let id = TransferId(Uuid::from_u128(0xd3));
+    let credit = Transfer {
+        id,
+        tenant: TENANT,
+        debit: AccountCode::External(StableCoin::Usdc),
+        credit: code(),
+        amount: Money::new(minor, Currency::Usdc),
+        kind: TransferKind::Posted,
+        pending: None,
+        set: id,
+        reason: "deposit.credit",
+        subject: None,
+        at: monday(),
+    };
+    books.book(&[credit]).expect("a credit");
+    books
+}
+
+fn new_order() -> NewOrder {
+    NewOrder {
+        id: ORDER,
+        hold: HOLD,
+        coin: StableCoin::Usdc,
+        minor: MINOR,
+        price: Price::new(dec("278.50"), 50),
+        lock: false,
+        bank: BankAccount {
+            iban: Some("PK36SCBL0000001123456702".to_owned()),
+            account_number: None,
+            bank_code: None,
+            holder: "Aisha Khan".to_owned(),
+            bic: None,
+            bank_name: None,
+        },
+        expected: Span::secs(60),
+        fate: Fate::Open,
+    }
+}
+
+struct World {
+    case: OrderCase,
+    attempt: Option<Attempt>,
+    books: Books,
+    rail: RailConfig,
+    told: Vec<WalletEvent>,
+    alerts: usize,
+    job: Option<JobKind>,
+    ids: Ids,
+    now: Timestamp,
+}
+
+impl World {
+    fn with(new: NewOrder) -> World {
+        let mut ids = Ids::new();
+        let mut books = funded(FUNDS);
+        let account = books.account(&code());
+        let mut cx = Cx { now: monday(), ids: &mut ids };
+        let (case, effects) = create(new, &wallet(), &account, &config(), &mut cx).expect("an order");
+        books.book(&effects.transfers).expect("the reservation");
+        let mut world = World {
+            case,
+            attempt: None,
+            books,
+            rail: rail("pak-raast"),
+            told: Vec::new(),
+            alerts: 0,
+            job: None,
+            ids,
+            now: monday(),
+        };
+        world.keep(WalletEffects { transfers: Vec::new(), ..effects });
+        world
+    }
+
+    fn pending() -> World {
+        World::with(new_order())
+    }
+
+    fn keep(&mut self, effects: WalletEffects) {
+        self.books.book(&effects.transfers).expect("the ledger takes it");
+        self.told.extend(effects.events.into_iter().map(|new| new.event));
+        self.alerts += effects.alerts.len();
+        for (subject, change) in effects.jobs {
+            if subject == ORDER.0 {
+                self.job = match change {
+                    JobChange::Set(kind, _) => Some(kind),
+                    JobChange::Done => None,
+                };
+            }
+        }
+    }
+
+    fn does(&mut self, act: impl FnOnce(&mut OrderCase, &mut Cx<'_>) -> WalletEffects) {
+        let mut cx = Cx { now: self.now, ids: &mut self.ids };
+        let effects = act(&mut self.case, &mut cx);
+        self.keep(effects);
+    }
+
+    fn tries(
+        &mut self,
+        act: impl FnOnce(&mut OrderCase, &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal>,
+    ) -> Result<(), OrderRefusal> {
+        let mut cx = Cx { now: self.now, ids: &mut self.ids };
+        let effects = act(&mut self.case, &mut cx)?;
+        self.keep(effects);
+        Ok(())
+    }
+
+    fn taken(&mut self) {
+        let debit = self.case.order.debit;
+        self.case.intent(debit).expect("a debit").state = IntentState::Assigned;
+        self.does(|case, cx| case.debit_taken(cx));
+    }
+
+    fn debited(&mut self) {
+        self.taken();
+        let (debit, now) = (self.case.order.debit, self.now);
+        self.case.intent(debit).expect("a debit").done(now);
+        self.does(|case, cx| case.debited(TX, cx));
+    }
+
+    /// The rate book says `mid`, and a rail is there. Whether an attempt began.
+    fn pay_at(&mut self, mid: &str) -> bool {
+        let mut cx = Cx { now: self.now, ids: &mut self.ids };
+        if let Some(effects) = self.case.priced(dec(mid), &mut cx) {
+            self.keep(effects);
+            return false;
+        }
+        let last = self.attempt.clone();
+        let begun = self.case.begin_payout(last.as_ref(), &self.rail.id.clone(), &mut cx);
+        let Ok((attempt, effects)) = begun else { return false };
+        self.attempt = Some(attempt);
+        self.keep(effects);
+        true
+    }
+
+    fn hears(&mut self, status: RailStatus, reason: Option<&str>) {
+        let Some(mut attempt) = self.attempt.clone() else { return };
+        let report = RailReport {
+            attempt: attempt.id,
+            status,
+            reason: reason.map(str::to_owned),
+            info: None,
+            bank_reference: Some("BANK-7".to_owned()),
+            amount: None,
+            source: "pain.002 B-1".to_owned(),
+        };
+        let rail = self.rail.clone();
+        self.does(|case, cx| case.heard(&mut attempt, &report, Some(&rail), cx));
+        self.attempt = Some(attempt);
+    }
+
+    fn coins_come_back(&mut self) {
+        let (give_back, now) = (self.case.order.give_back, self.now);
+        let intent = self.case.intent(give_back).expect("a return");
+        intent.state = IntentState::Assigned;
+        intent.done(now);
+        self.does(|case, cx| case.coins_back(cx));
+    }
+
+    fn paying() -> World {
+        let mut world = World::pending();
+        world.debited();
+        assert!(world.pay_at("278.50"));
+        world
+    }
+
+    fn state(&self) -> ExchangeState {
+        self.case.order.state
+    }
+}
+
+#[test]
+fn to_amount_is_rounded_down_to_paisa_after_the_spread() {
+    for (minor, mid, bps, paid) in [
+        (MINOR, "278.50", 50, "27710.75"),
+        (1, "278.50", 0, "0.00"),
+        (1_000_000, "278.50", 0, "278.50"),
+        (33_333_333, "278.37", 50, "9232.60"),
+        (1_000_000, "278.509999", 0, "278.50"),
+    ] {
+        let paid_out = Price::new(dec(mid), bps).payout(minor);
+        assert_eq!(paid_out, Money::exact(dec(paid), Currency::Pkr).filter(|money| money.minor > 0), "{minor} {mid}");
+    }
+}
+
+#[test]
+fn a_quote_is_for_the_amount_or_for_one_coin_and_valid_for_a_minute() {
+    let price = Price::new(dec("278.50"), 50);
+    let quote = price.quote(None, monday()).expect("a quote");
+    assert_eq!((quote.estimated, quote.valid_until), (pkr(27_710), monday() + Span::secs(60)));
+    assert_eq!(price.quote(Some(MINOR), monday()).map(|quote| quote.estimated), Some(pkr(2_771_075)));
+}
+
+#[test]
+fn an_order_reserves_its_coins_and_too_little_balance_is_told() {
+    let world = World::pending();
+    let account = world.books.account(&code());
+    assert_eq!((account.balance().minor, account.available().minor), (FUNDS, FUNDS - MINOR));
+    assert_eq!(world.job, Some(JobKind::Exchange));
+    let mut ids = Ids::new();
+    let mut cx = Cx { now: monday(), ids: &mut ids };
+    let poor = funded(MINOR - 1).account(&code());
+    let refused = create(new_order(), &wallet(), &poor, &config(), &mut cx).map(drop);
+    let (requested, available) = (Money::new(MINOR, Currency::Usdc), Money::new(MINOR - 1, Currency::Usdc));
+    assert_eq!(refused, Err(OrderRefusal::InsufficientBalance { requested, available }));
+}
+
+#[test]
+fn a_frozen_wallet_is_told_before_its_balance() {
+    let mut frozen = wallet();
+    block_wallet(&mut frozen);
+    let mut ids = Ids::new();
+    let mut cx = Cx { now: monday(), ids: &mut ids };
+    let refused = create(new_order(), &frozen, &funded(1).account(&code()), &config(), &mut cx).map(drop);
+    assert_eq!(refused, Err(OrderRefusal::Frozen(WalletState::Blocked)));
+}
+
+#[test]
+fn eight_orders_for_one_balance_only_one_fits() {
+    let mut books = funded(MINOR);
+    let made = (0..8).filter(|_| {
+        let mut ids = Ids::new();
+        let mut cx = Cx { now: monday(), ids: &mut ids };
+        let order = create(new_order(), &wallet(), &books.account(&code()), &config(), &mut cx);
+        order.is_ok_and(|(_, effects)| books.book(&effects.transfers).is_ok())
+    });
+    assert_eq!(made.count(), 1);
+}
+
+#[test]
+fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
+    let mut world = World::pending();
+    assert_eq!(world.case.order.state.status(), OrderStatus::Pending);
+    world.debited();
+    assert_eq!(world.case.order.state.status(), OrderStatus::Processing);
+    assert_eq!(world.job, Some(JobKind::Payout));
+    assert!(world.books.show().contains(&"treasury:USDC: 100.000000 USDC".to_owned()), "{:?}", world.books.show());
+    assert!(world.pay_at("278.50"));
+    world.hears(RailStatus::Accepted, None);
+    world.hears(RailStatus::Settled, None);
+    assert_eq!(world.case.order.state.status(), OrderStatus::Settled);
+    assert_eq!(world.case.order.settlement_reference.as_deref(), Some("BANK-7"));
+    assert_eq!(
+        world.books.show(),
+        [
+            "external:USDC: -1000.000000 USDC",
+            "fee_income:USDC: 0.500000 USDC",
+            "fx_position:PKR: 27710.75 PKR",
+            "fx_position:USDC: 99.500000 USDC",
+            "nostro:pak-raast:PKR: -27710.75 PKR",
+            "wallet:00000000-0000-0000-0000-0000000000c1:USDC: 900.000000 USDC",
+        ]
+    );
+    let [WalletEvent::ExchangeComplete { paid, rate, reference, .. }] = world.told.as_slice() else {
+        panic!("exchange.complete, once: {:?}", world.told)
+    };
+    assert_eq!((*paid, *rate, reference.as_str()), (pkr(2_771_075), dec("278.50"), "BANK-7"));
+}
+
+#[test]
+fn a_failed_pay_out_returns_the_coins_before_it_is_shown() {
+    for said in [&[RailStatus::Rejected][..], &[RailStatus::Accepted, RailStatus::Rejected], &[RailStatus::Cancelled]] {
+        let mut world = World::paying();
+        for status in said {
+            world.hears(status.clone(), Some("AC04"));
+        }
+        assert_eq!(world.case.order.state.status(), OrderStatus::Processing, "{said:?}");
+        assert_eq!(world.case.intents.last().map(|intent| intent.kind), Some(IntentKind::ReturnDebit));
+        world.coins_come_back();
+        assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
+        assert_eq!(world.case.order.failure, Some(OrderFailure::PayoutFailed));
+        assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+        assert!(world.told.is_empty());
+    }
+}
+
+#[test]
+fn coins_go_back_once() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Rejected, Some("AC04"));
+    world.hears(RailStatus::Rejected, Some("AC04"));
+    assert_eq!(world.case.intents.iter().filter(|intent| intent.kind == IntentKind::ReturnDebit).count(), 1);
+    world.coins_come_back();
+    world.does(|case, cx| case.coins_back(cx));
+    assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
+}
+
+#[test]
+fn a_refusal_that_allows_it_is_tried_over_another_rail() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Rejected, Some("AB08"));
+    assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
+    assert!(world.pay_at("300"), "its price stays what it was");
+    assert_eq!(world.attempt.as_ref().map(|attempt| (attempt.number, attempt.amount)), Some((2, pkr(2_771_075))));
+}
+
+#[test]
+fn an_unlocked_order_takes_the_rate_of_its_processing_within_one_percent() {
+    for (mid, pays) in
+        [("278.50", true), ("281.285", true), ("275.715", true), ("281.286", false), ("275.714", false), ("1", false)]
+    {
+        let mut world = World::pending();
+        world.debited();
+        assert_eq!(world.pay_at(mid), pays, "{mid}");
+        if pays {
+            assert_eq!((world.case.order.rate, world.case.order.quoted_rate), (dec(mid), dec("278.50")));
+        } else {
+            world.coins_come_back();
+            assert_eq!(world.case.order.failure, Some(OrderFailure::RateMoved), "{mid}");
+            assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+        }
+    }
+}
+
+#[test]
+fn a_locked_rate_holds_for_fifteen_minutes_and_then_the_order_is_called_off() {
+    let mut world = World::with(NewOrder { lock: true, ..new_order() });
+    assert_eq!(world.case.order.locked_until, Some(monday() + Span::mins(15)));
+    world.now = monday() + LOCK - Span::millis(1);
+    assert!(world.case.may_debit(world.now));
+    world.does(|case, cx| case.time_passed(cx));
+    assert_eq!(world.state(), ExchangeState::Pending);
+    world.now = monday() + LOCK;
+    assert!(!world.case.may_debit(world.now));
+    world.does(|case, cx| case.time_passed(cx));
+    assert_eq!((world.state(), world.case.order.failure), (ExchangeState::Cancelled, Some(OrderFailure::Timeout)));
+    let mut begun = World::with(NewOrder { lock: true, ..new_order() });
+    begun.taken();
+    begun.now = monday() + LOCK + Span::secs(5);
+    assert!(begun.case.may_debit(begun.now), "its debit began in time");
+    begun.debited();
+    assert!(begun.pay_at("300"));
+    assert_eq!(begun.case.order.rate, dec("278.50"));
+}
+
+#[test]
+fn an_order_is_called_off_after_a_day_and_its_coins_are_free() {
+    let mut world = World::pending();
+    world.now = monday() + TIMEOUT;
+    world.does(|case, cx| case.time_passed(cx));
+    assert_eq!(world.case.order.state.status(), OrderStatus::Cancelled);
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+    assert_eq!((world.job, world.case.intents[0].state), (None, IntentState::Cancelled));
+}
+
+#[test]
+fn the_user_cancels_what_is_pending_and_nothing_else() {
+    let mut world = World::pending();
+    world.tries(|case, cx| case.cancel(cx)).expect("pending");
+    assert_eq!(world.state(), ExchangeState::Cancelled);
+    for state in ExchangeState::ALL.into_iter().filter(|state| *state != ExchangeState::Pending) {
+        assert_eq!(state.on(OrderTrigger::Cancel), OrderStep::Conflict, "{state:?}");
+    }
+}
+
+#[test]
+fn a_block_calls_off_what_is_pending_and_gives_back_what_was_mined_all_the_same() {
+    let mut world = World::pending();
+    block_wallet(&mut world.case.wallet);
+    world.does(|case, cx| case.wallet_changed(cx));
+    assert_eq!(
+        (world.state(), world.case.order.failure),
+        (ExchangeState::Cancelled, Some(OrderFailure::WalletBlocked))
+    );
+
+    let mut under_way = World::pending();
+    under_way.taken();
+    block_wallet(&mut under_way.case.wallet);
+    under_way.does(|case, cx| case.wallet_changed(cx));
+    assert!(!under_way.case.may_debit(under_way.now), "nothing is signed after the block");
+    let mut stopped = World { case: under_way.case.clone(), books: under_way.books.clone(), ..World::pending() };
+    stopped.does(|case, cx| case.debit_not_tried(cx));
+    assert_eq!(stopped.case.order.state.status(), OrderStatus::Cancelled);
+    assert_eq!(stopped.books.account(&code()).available().minor, FUNDS);
+    under_way.does(|case, cx| case.debited(TX, cx));
+    assert_eq!(under_way.state(), ExchangeState::Returning);
+    under_way.coins_come_back();
+    assert_eq!(under_way.books.account(&code()).available().minor, FUNDS);
+}
+
+#[test]
+fn a_wallet_frozen_before_the_pay_out_gets_its_coins_back() {
+    let mut world = World::pending();
+    world.debited();
+    block_wallet(&mut world.case.wallet);
+    assert!(!world.pay_at("278.50"));
+    assert_eq!((world.state(), world.attempt.clone()), (ExchangeState::Returning, None));
+}
+
+#[test]
+fn a_debit_that_fails_frees_the_coins() {
+    for (reason, failure) in [
+        (FailureReason::OnChainRevert, OrderFailure::OnChainRevert),
+        (FailureReason::TokenPaused, OrderFailure::TokenPaused),
+    ] {
+        let mut world = World::pending();
+        world.taken();
+        world.does(|case, cx| case.debit_failed(reason, cx));
+        assert_eq!((world.state(), world.case.order.failure), (ExchangeState::Failed, Some(failure)));
+        assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+    }
+}
+
+#[test]
+fn a_return_after_settled_stays_settled_goes_to_suspense_and_is_re_credited_by_a_person() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    assert_eq!(world.tries(|case, cx| case.recredit(cx)), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    world.hears(RailStatus::Returned, None);
+    world.hears(RailStatus::Returned, None);
+    assert_eq!((world.case.order.state.status(), world.alerts), (OrderStatus::Settled, 1));
+    assert_eq!(world.books.account(&AccountCode::Suspense(StableCoin::Usdc)).balance().to_string(), "99.500000 USDC");
+    assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
+    world.tries(|case, cx| case.recredit(cx)).expect("it came back");
+    assert_eq!(world.tries(|case, cx| case.recredit(cx)), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    world.coins_come_back();
+    assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
+    assert_eq!(world.books.account(&AccountCode::FeeIncome(StableCoin::Usdc)).balance().minor, 0);
+}
+
+#[test]
+fn a_return_that_is_the_first_news_gives_the_coins_back() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Returned, None);
+    assert_eq!(world.state(), ExchangeState::Returning);
+    world.coins_come_back();
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+}
+
+#[test]
+fn an_unclear_pay_out_is_asked_about_and_a_person_is_called_once_beyond_the_window() {
+    let mut world = World::paying();
+    let mut attempt = world.attempt.clone().expect("under way");
+    world.does(|case, cx| case.unclear(&mut attempt, "no answer", cx));
+    assert_eq!((attempt.state, world.job), (AttemptState::Indeterminate, Some(JobKind::InquirePayout)));
+    let rail = world.rail.clone();
+    for (minutes, alerts) in [(1, 0), (15, 1), (30, 1)] {
+        world.now = monday() + Span::mins(minutes);
+        world.does(|case, cx| case.still_unclear(&mut attempt, &rail, 0, cx));
+        assert_eq!((world.alerts, world.state()), (alerts, ExchangeState::Paying), "{minutes}");
+    }
+    world.attempt = Some(attempt);
+    world.hears(RailStatus::Settled, None);
+    assert_eq!(world.state(), ExchangeState::Settled);
+}
+
+#[test]
+fn people_resolve_what_nobody_knows() {
+    let mut world = World::paying();
+    let mut attempt = world.attempt.clone().expect("under way");
+    let resolved = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Settled, "statement 7", cx));
+    assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
+    let again = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
+    assert_eq!(again, Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+}
+
+#[test]
+fn a_report_that_contradicts_or_names_another_amount_is_a_person_s() {
+    let mut world = World::paying();
+    let mut attempt = world.attempt.clone().expect("under way");
+    let report = RailReport {
+        attempt: attempt.id,
+        status: RailStatus::Settled,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        amount: Some(pkr(1)),
+        source: "camt.054 C-1".to_owned(),
+    };
+    world.does(|case, cx| case.heard(&mut attempt, &report, None, cx));
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 1));
+    world.hears(RailStatus::Settled, None);
+    world.hears(RailStatus::Rejected, None);
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, 2));
+}
+
+#[test]
+fn sandbox_cents_fail_or_time_out() {
+    for (minor, fate) in [(25_010_000, Fate::Fails), (25_020_000, Fate::TimesOut), (25_000_000, Fate::Open)] {
+        assert_eq!(sandbox_fate(minor), fate);
+    }
+    let mut fails = World::with(NewOrder { fate: Fate::Fails, ..new_order() });
+    fails.debited();
+    assert!(!fails.pay_at("278.50"));
+    fails.coins_come_back();
+    assert_eq!(fails.case.order.state.status(), OrderStatus::Failed);
+    let mut times_out = World::with(NewOrder { fate: Fate::TimesOut, ..new_order() });
+    assert!(times_out.case.intents.is_empty(), "it is not begun");
+    times_out.now = monday() + SANDBOX_TIMEOUT;
+    times_out.does(|case, cx| case.time_passed(cx));
+    assert_eq!(times_out.case.order.state.status(), OrderStatus::Cancelled);
+}
+
+/// Every step that the decisions allow, by what the interface shows.
+#[test]
+fn what_is_shown_changes_only_as_the_decisions_say() {
+    let mut shown = BTreeSet::new();
+    for state in ExchangeState::ALL {
+        for trigger in OrderTrigger::ALL {
+            if let OrderStep::To(to) = state.on(trigger) {
+                shown.insert((state.status(), to.status()));
+            }
+        }
+    }
+    shown.retain(|(from, to)| from != to);
+    use OrderStatus::{Cancelled, Failed, Pending, Processing, Settled};
+    let decided =
+        [(Pending, Processing), (Pending, Cancelled), (Pending, Failed), (Processing, Settled), (Processing, Failed)];
+    assert_eq!(shown, BTreeSet::from(decided));
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Take,
+    DebitDone,
+    DebitNotTried,
+    DebitFails,
+    Cancel,
+    Block,
+    Unblock,
+    FollowWallet,
+    Pass(i64),
+    Pay(u32),
+    Hear(RailStatus, bool),
+    NotSent,
+    CoinsBack,
+    Recredit,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let statuses = [
+        RailStatus::Accepted,
+        RailStatus::Settled,
+        RailStatus::Rejected,
+        RailStatus::Cancelled,
+        RailStatus::Returned,
+        RailStatus::Unknown,
+    ];
+    let act = prop_oneof![
+        6 => Just(Act::Take),
+        6 => Just(Act::DebitDone),
+        1 => Just(Act::DebitNotTried),
+        1 => Just(Act::DebitFails),
+        1 => Just(Act::Cancel),
+        1 => Just(Act::Block),
+        1 => Just(Act::Unblock),
+        1 => Just(Act::FollowWallet),
+        1 => (0_i64..30).prop_map(Act::Pass),
+        5 => (270_u32..285).prop_map(Act::Pay),
+        6 => (proptest::sample::select(statuses.to_vec()), any::<bool>()).prop_map(|(said, again)| Act::Hear(said, again)),
+        1 => Just(Act::NotSent),
+        4 => Just(Act::CoinsBack),
+        1 => Just(Act::Recredit),
+    ];
+    proptest::collection::vec(act, 1..60)
+}
+
+fn act(world: &mut World, act: Act) {
+    let (now, debit, give_back) = (world.now, world.case.order.debit, world.case.order.give_back);
+    let is = |world: &mut World, id, state| world.case.intent(id).is_some_and(|intent| intent.state == state);
+    match act {
+        Act::Take if is(world, debit, IntentState::Waiting) && world.case.may_debit(now) => world.taken(),
+        Act::DebitDone if is(world, debit, IntentState::Assigned) => {
+            world.case.intent(debit).expect("there").done(now);
+            world.does(|case, cx| case.debited(TX, cx));
+        }
+        Act::DebitNotTried if is(world, debit, IntentState::Assigned) => {
+            world.case.intent(debit).expect("there").not_tried(now);
+            world.does(|case, cx| case.debit_not_tried(cx));
+        }
+        Act::DebitFails if is(world, debit, IntentState::Assigned) => {
+            world.case.intent(debit).expect("there").failed("reverted", true, now);
+            world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+        }
+        Act::Cancel => _ = world.tries(|case, cx| case.cancel(cx)),
+        Act::Block if !world.case.wallet.state.is_frozen() => block_wallet(&mut world.case.wallet),
+        Act::Unblock => _ = world.case.wallet.unblock(now),
+        Act::FollowWallet => world.does(|case, cx| case.wallet_changed(cx)),
+        Act::Pass(hours) => {
+            world.now = world.now + Span::hours(hours);
+            world.does(|case, cx| case.time_passed(cx));
+        }
+        Act::Pay(mid) if world.state() == ExchangeState::Debited => _ = world.pay_at(&mid.to_string()),
+        Act::Hear(said, again) => world.hears(said, again.then_some("AB08")),
+        Act::NotSent => {
+            if let Some(mut attempt) = world.attempt.clone() {
+                world.does(|case, cx| case.not_sent(&mut attempt, "no line", cx));
+                world.attempt = Some(attempt);
+            }
+        }
+        Act::CoinsBack if is(world, give_back, IntentState::Waiting) => world.coins_come_back(),
+        Act::Recredit => _ = world.tries(|case, cx| case.recredit(cx)),
+        _ => {}
+    }
+}
+
+proptest! {
+    /// I1, I3, I4 for orders: whatever happens in whatever order, coins are neither made nor lost, the wallet never
+    /// goes below zero, rupees leave at most once and only for coins that left, and what is over has no job.
+    #[test]
+    fn coins_and_rupees_add_up(lock in any::<bool>(), sequence in acts()) {
+        let mut world = World::with(NewOrder { lock, ..new_order() });
+        for step in sequence {
+            act(&mut world, step.clone());
+            let order = world.case.order.clone();
+            for currency in [Currency::Usdc, Currency::Pkr] {
+                let of_currency = |account: &&crate::ledger::Account| account.code.currency() == currency;
+                let sum: i64 = world.books.accounts().filter(of_currency).map(|it| it.balance().minor).sum();
+                prop_assert_eq!(sum, 0, "{:?} after {:?}", currency, step);
+            }
+            let wallet = world.books.account(&code());
+            let (balance, available) = (wallet.balance().minor, wallet.available().minor);
+            let given_back = world.case.order.give_back;
+            let back = world.case.intent(given_back).is_some_and(|intent| intent.state == IntentState::Done);
+            let expected = match order.state {
+                ExchangeState::Pending | ExchangeState::Debiting => (FUNDS, FUNDS - MINOR),
+                ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => (FUNDS - MINOR, FUNDS - MINOR),
+                ExchangeState::Settled if back => (FUNDS, FUNDS),
+                ExchangeState::Settled => (FUNDS - MINOR, FUNDS - MINOR),
+                ExchangeState::Failed | ExchangeState::Cancelled => (FUNDS, FUNDS),
+            };
+            prop_assert_eq!((balance, available), expected, "{:?} after {:?}", order.state, step);
+            let nostro = AccountCode::Nostro(world.rail.id.clone(), Currency::Pkr);
+            let out = -world.books.account(&nostro).balance().minor;
+            let paid = order.state == ExchangeState::Settled && !order.came_back;
+            prop_assert_eq!(out, if paid { order.payout.minor } else { 0 }, "{:?} after {:?}", order.state, step);
+            prop_assert!(world.told.len() <= 1, "exchange.complete once");
+            if order.state.is_terminal() {
+                prop_assert_eq!(world.job, None);
+            }
+            let live = |kind| world.case.intents.iter().filter(move |it| {
+                it.kind == kind && !matches!(it.state, IntentState::Failed | IntentState::Cancelled)
+            }).count();
+            prop_assert!(live(IntentKind::Debit) <= 1 && live(IntentKind::ReturnDebit) <= 1);
+            let attempt = world.attempt.as_ref().map(|attempt| attempt.payment);
+            prop_assert!(attempt.is_none_or(|payment| payment == PaymentId(ORDER.0)));
+        }
+    }
+}
