@@ -42,8 +42,33 @@ pub struct Metric {
 
 const STATUSES: Values =
     Values::Known(&["queued", "processing", "succeeded", "failed", "rejected", "reversed", "unknown"]);
-const OPERATIONS: Values =
-    Values::Known(&["create_quote", "get_quote", "create_payment", "get_payment", "list_payments", "stream_events"]);
+const OPERATIONS: Values = Values::Known(&[
+    "create_quote",
+    "get_quote",
+    "create_payment",
+    "get_payment",
+    "list_payments",
+    "stream_events",
+    "provision_wallet",
+    "get_wallet",
+    "create_payment_request",
+    "list_payment_requests",
+    "list_transactions",
+    "get_exchange_rate",
+    "create_order",
+    "list_orders",
+    "block_wallet",
+    "unblock_wallet",
+    "blacklist_wallet",
+    "cancel_payment_request",
+    "cancel_order",
+    "list_reviews",
+    "get_review",
+    "decide_review",
+    "list_webhook_deliveries",
+    "redeliver_webhook",
+    "list_wallet_events",
+]);
 
 const JOBS: Values = Values::Known(&[
     "submit",
@@ -225,13 +250,15 @@ mod tests {
     }
 
     #[test]
-    fn labels_have_every_kind_of_job_and_of_alert() {
+    fn labels_have_every_kind_of_job_and_alert_and_every_operation_of_wallets() {
         let values = |labels: Values| match labels {
             Values::Known(known) => known.to_vec(),
             Values::Countries | Values::Rails => Vec::new(),
         };
         assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
         assert_eq!(values(ALERTS), domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name));
+        let wallets = http_api::wallet_v1::operations::ALL.iter().map(|operation| operation.name);
+        assert_eq!(values(OPERATIONS)[6..], wallets.collect::<Vec<_>>());
     }
 
     /// The metrics that the sources of the other crates record, by the literal names of their macros.
