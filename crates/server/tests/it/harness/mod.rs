@@ -4,6 +4,7 @@ pub mod client;
 pub mod json;
 pub mod order;
 pub mod service;
+pub mod wallet_bank;
 
 use std::sync::OnceLock;
 
@@ -13,6 +14,7 @@ pub use client::{Answer, Bank, Quote};
 pub use json::Json;
 pub use order::Order;
 pub use service::{On, Setup, brisk, shared};
+pub use wallet_bank::WalletBank;
 
 /// One runtime for all services and clients of the process: a shared service outlives the test that started it.
 pub fn runtime() -> &'static Runtime {

@@ -12,7 +12,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ports::Clock as _;
 use engine::payments::Payments;
+use engine::wallets::Wallets;
 use server::config::{Config, Sources};
+use server::service::chain::ChainSide;
 use server::service::{Role, Service, Start, books};
 use server::telemetry::{Exposition, install_recorder};
 use store::{Store, Tenant};
@@ -57,6 +59,14 @@ impl Setup {
         Setup { config: Vec::new(), behaviour: Behaviour::instant() }
     }
 
+    /// The same with the wallet service, on a built-in chain whose blocks come fast, and a sender who pays when told.
+    pub fn with_wallets() -> Setup {
+        Setup::new()
+            .set("wallets.enabled", "true")
+            .set("wallets.simulated_sender_after_s", "86400")
+            .set("chain.block_time_ms", "40")
+    }
+
     /// The same with a configuration key.
     pub fn set(mut self, key: &str, value: &str) -> Setup {
         self.config.push((key.to_owned(), value.to_owned()));
@@ -97,6 +107,8 @@ pub struct Running {
     pub data_dir: PathBuf,
     service: std::sync::Mutex<Option<Service>>,
     payments: Payments,
+    wallets: Wallets,
+    chain: Option<ChainSide>,
     bank: Option<Arc<SimulatedBank>>,
     clock: server::service::clock::BusinessClock,
     unverified: std::sync::Mutex<Vec<Tenant>>,
@@ -128,6 +140,8 @@ impl Running {
             url: service.public_url.clone(),
             data_dir: data_dir.to_owned(),
             payments: service.payments.clone(),
+            wallets: service.wallets.clone(),
+            chain: service.chain.clone(),
             bank: service.bank.clone(),
             clock: service.clock.clone(),
             service: std::sync::Mutex::new(Some(service)),
@@ -144,6 +158,15 @@ impl Running {
 
     pub const fn payments(&self) -> &Payments {
         &self.payments
+    }
+
+    pub const fn wallets(&self) -> &Wallets {
+        &self.wallets
+    }
+
+    /// The chain that wallets live on.
+    pub fn chain(&self) -> &ChainSide {
+        self.chain.as_ref().expect("a service with wallets")
     }
 
     /// The simulated bank.
@@ -195,8 +218,8 @@ impl Running {
         let service = self.service.lock().expect("nobody panicked").take();
         // What we hold of the engine must go first: it ends when its last handle does.
         let running = Arc::into_inner(self).expect("the last user of the service");
-        let Running { payments, bank, config, dir, .. } = running;
-        drop((payments, bank));
+        let Running { payments, wallets, chain, bank, config, dir, .. } = running;
+        drop((payments, wallets, chain, bank));
         service.expect("stopped once").stop(STOP_MAX).await;
         (config, dir)
     }
@@ -230,6 +253,8 @@ fn defaults() -> Vec<(String, String)> {
         ("store.writers", "2"),
         ("store.readers", "2"),
         ("engine.poll_interval_ms", "50"),
+        // A chain takes its time to start: only for who needs one.
+        ("wallets.enabled", "false"),
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()))
     .to_vec()
@@ -288,6 +313,17 @@ pub async fn shared(on: On) -> Arc<Running> {
     let started = shared_of(on).running.get_or_init(|| async move {
         let (dir, config) = (shared_dir(on), config(&Setup::new(), on).await);
         Running::start(config, brisk(), on, &dir, None).await
+    });
+    started.await.clone()
+}
+
+/// The shared service with wallets of a backend.
+pub async fn shared_wallets(on: On) -> Arc<Running> {
+    static WITH_WALLETS: [OnceCell<Arc<Running>>; 2] = [const { OnceCell::const_new() }; 2];
+    let started = WITH_WALLETS[on as usize].get_or_init(|| async move {
+        let dir = shared_dir(on).join("wallets");
+        std::fs::create_dir_all(&dir).expect("a directory");
+        Running::start(config(&Setup::with_wallets(), on).await, brisk(), on, &dir, None).await
     });
     started.await.clone()
 }

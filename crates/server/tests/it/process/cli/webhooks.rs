@@ -57,6 +57,78 @@ async fn what_is_triggered_is_told_to_who_listens() {
     assert!(shown.lines().any(|line| line == answered), "{answered} is not in {shown}");
 }
 
+/// A sandbox that delivers to `receiver`, which knows its secret.
+fn delivering(installation: &Installation, receiver: &SimulatedReceiver) -> Sandbox {
+    let sandbox = Sandbox::start(installation, &["--no-demo-data", "--webhook-base", &receiver.url()]);
+    receiver.with(|core| core.set_secrets(&[sandbox.text("webhook_secret")]));
+    sandbox
+}
+
+/// Triggers, and answers the id of what was made under this name.
+fn triggered(installation: &Installation, scenario: &str, what: &str) -> String {
+    let made = installation.json(&["trigger", scenario]);
+    let made = made.iter().find(|made| made["what"] == what).expect(what);
+    made["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
+    let installation = Installation::new();
+    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+    let _sandbox = delivering(&installation, &receiver);
+    let paths = |segments: &[&str]| -> Vec<String> {
+        segments.iter().map(|segment| format!("/webhooks/wallet/{segment}")).collect()
+    };
+    let cases = [
+        (
+            triggered(&installation, "transfer.complete", "payment request"),
+            paths(&["payment-received", "risk-check-complete", "transfer-complete"]),
+        ),
+        (
+            triggered(&installation, "transaction.failed", "payment request"),
+            paths(&["payment-received", "risk-check-complete", "transaction-failed"]),
+        ),
+        (triggered(&installation, "exchange.complete", "order"), paths(&["exchange-complete"])),
+        (triggered(&installation, "wallet.blocked", "wallet"), paths(&["wallet-blocked"])),
+    ];
+    for (about, expected) in &cases {
+        wait::until(TOLD_AT_MOST, || told(&receiver, about).len() >= expected.len());
+        assert_eq!(told(&receiver, about), *expected, "{about}");
+    }
+    assert!(receiver.book().changed().is_empty());
+
+    let blocked = receiver.book().taken_about(&cases[3].0)[0].id().to_owned();
+    let listed = installation.json(&["events", "list", "--status", "delivered", "--limit", "1000"]);
+    let entry = listed.iter().find(|entry| entry["delivery_id"] == blocked.as_str()).expect("it is listed");
+    assert_eq!((&entry["event_type"], &entry["last_status"]), (&"wallet.blocked".into(), &200.into()), "{entry}");
+    installation.ok(&["events", "resend", &blocked]);
+    let again = wait::until(TOLD_AT_MOST, || receiver.book().times_taken().get(blocked.as_str()) == Some(&2));
+    assert!(again, "{blocked} did not come again");
+    assert_eq!(installation.run(&["events", "resend", "00000000-0000-4000-8000-000000000000"]).code, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_had_no_receiver_is_recovered() {
+    let installation = Installation::new();
+    let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let wallet = triggered(&installation, "wallet.blocked", "wallet");
+    let about = |entry: &serde_json::Value| entry["subject"]["wallet_id"] == wallet.as_str();
+    let disabled = || installation.json(&["events", "list", "--status", "disabled"]);
+    assert!(wait::until(TOLD_AT_MOST, || disabled().iter().any(about)), "it has no receiver");
+    sandbox.process.stop();
+
+    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+    let _sandbox = delivering(&installation, &receiver);
+    assert_eq!(told(&receiver, &wallet), Vec::<String>::new());
+    let dry = installation.json(&["events", "recover", "--since", "1h", "--dry-run"]);
+    assert_eq!(dry[0]["sent_again"], false);
+    installation.ok(&["events", "recover", "--since", "1h"]);
+    assert!(wait::until(TOLD_AT_MOST, || !told(&receiver, &wallet).is_empty()), "it was not recovered");
+    assert!(!disabled().iter().any(about));
+    let none = installation.json(&["events", "recover", "--since", "1h"]);
+    assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");
+}
+
 #[test]
 fn every_scenario_is_listed_and_others_are_refused() {
     let installation = Installation::new();

@@ -1,0 +1,180 @@
+//! A bank as a client of the wallet service: wallets of customers, senders who pay when told, and a receiver of webhooks.
+
+use std::sync::Arc;
+
+use domain::policy::{Environment, TenantPolicy};
+use domain::ports::Clock as _;
+use http_api::auth::mint::{Grant, Minter};
+use reqwest::Method;
+use secrecy::SecretString;
+use server::service::clock::WallClock;
+use server::service::tenancy::KeyService;
+use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
+
+use super::client::{Answer, Bank, Call, WAIT_MAX};
+use super::json::Json;
+use super::service::{On, Running, shared_wallets};
+
+/// Signs the webhooks of every bank here.
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/// Who did it, in the administration log.
+const WHO: &str = "test";
+/// A Pakistani account that the simulated bank pays to.
+pub const IBAN: &str = "PK36SCBL0000001123456702";
+
+/// A tenant of the wallet service.
+pub struct WalletBank {
+    pub bank: Bank,
+    pub receiver: SimulatedReceiver,
+    minter: Minter,
+}
+
+impl WalletBank {
+    /// A new bank at the shared service.
+    pub async fn new(on: On) -> WalletBank {
+        WalletBank::at(&shared_wallets(on).await, |_| {}).await
+    }
+
+    /// A new bank at the shared service, with an agreement of its own.
+    pub async fn agreed(on: On, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
+        WalletBank::at(&shared_wallets(on).await, agree).await
+    }
+
+    pub async fn at(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
+        let bank = Bank::penniless(running, agree).await;
+        let chain = running.chain();
+        let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
+        faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
+        let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+        let secret = SecretString::from(SECRET);
+        running.store().add_webhook(bank.tenant.id, &receiver.url(), secret, WHO).await.expect("a receiver");
+        let key = bank.another_key(Environment::Mock, KeyService::Wallet).await;
+        let minter = Minter::new(key.access_key, key.secret_key.as_bytes(), running.url.clone());
+        WalletBank { bank, receiver, minter }
+    }
+
+    /// A call by somebody with these roles.
+    pub fn call_as(&self, roles: &[&str], method: Method, path: &str, body: Option<String>) -> Call {
+        let token = self.minter.authorization(Grant { roles, ..Grant::new(WallClock.now(), 300) });
+        let call = self.bank.unsigned(method, path, body.map(String::into_bytes));
+        call.header("authorization", &token).header("content-type", "application/json")
+    }
+
+    pub fn get(&self, path: &str) -> Call {
+        self.call_as(&["wallet_manager"], Method::GET, path, None)
+    }
+
+    pub fn post(&self, path: &str, body: impl Into<String>) -> Call {
+        self.call_as(&["wallet_manager"], Method::POST, path, Some(body.into()))
+    }
+
+    pub fn provision_call(&self, customer: &str) -> Call {
+        let body = format!(
+            r#"{{"customer_id":"{customer}","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"}}"#
+        );
+        self.post("/v1/sdk/wallets/provision", body)
+    }
+
+    /// A new customer's wallet.
+    pub async fn wallet(&self, customer: &str) -> String {
+        self.provision_call(customer).send().await.ok()["wallet_id"].text().to_owned()
+    }
+
+    /// A payment request for an amount of a coin.
+    pub async fn request(&self, wallet: &str, amount: &str, currency: &str) -> Json {
+        let amount = format!(r#"{{"type":"crypto","value":"{amount}","currency":"{currency}"}}"#);
+        self.post("/v1/sdk/payment-requests", format!(r#"{{"wallet_id":"{wallet}","amount":{amount}}}"#))
+            .send()
+            .await
+            .ok()
+    }
+
+    /// The simulated sender pays a request as its amount says; `query` may say otherwise.
+    pub async fn paid(&self, request: &Json, query: &str) {
+        let path = format!("/sandbox/payment-requests/{}/pay{query}", request["payment_request_id"].text());
+        self.bank.unsigned(Method::POST, &path, None).send().await.ok();
+    }
+
+    /// A request that is paid, and its transaction once it has the status.
+    pub async fn deposit(&self, wallet: &str, amount: &str, status: &str) -> (Json, Json) {
+        let request = self.request(wallet, amount, "USDC").await;
+        self.paid(&request, "").await;
+        (request, self.newest(wallet, status).await)
+    }
+
+    /// The newest transaction of a wallet, once it has the status.
+    pub async fn newest(&self, wallet: &str, status: &str) -> Json {
+        let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
+        self.once(&path, |page| {
+            page["transactions"].items().first().filter(|found| found["status"].text() == status).cloned()
+        })
+        .await
+    }
+
+    /// What a page answers, once it answers what is looked for.
+    pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
+        let last = std::sync::Mutex::new((Json::Null, None));
+        let there = testkit::wait::until_async(WAIT_MAX, || async {
+            let page = self.get(path).send().await.ok();
+            let found = found(&page);
+            let is_there = found.is_some();
+            *last.lock().expect("nobody panicked") = (page, found);
+            is_there
+        });
+        let there = there.await;
+        let (page, found) = last.into_inner().expect("nobody panicked");
+        assert!(there, "{path} never became what was looked for: {page}");
+        found.expect("it is there")
+    }
+
+    /// `amount` of an asset of a wallet.
+    pub async fn balance(&self, wallet: &str, currency: &str) -> String {
+        let shown = self.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
+        let mut assets = shown["balance"]["assets"].items().iter();
+        let asset = assets.find(|asset| asset["currency"].text() == currency).expect("the asset");
+        asset["amount"].text().to_owned()
+    }
+
+    pub fn order_call(&self, wallet: &str, amount: &str, more: &str) -> Call {
+        let account = format!(r#"{{"iban":"{IBAN}","account_holder_name":"Demo Customer"}}"#);
+        let body = format!(
+            r#"{{"order_type":"EXCHANGE","wallet_id":"{wallet}","amount":"{amount}","from_currency":"USDC","to_currency":"PKR","bank_account":{account}{more}}}"#
+        );
+        self.post("/v1/sdk/orders", body)
+    }
+
+    /// An order of a wallet, once it has the status.
+    pub async fn order_reaches(&self, wallet: &str, order: &str, status: &str) -> Json {
+        self.once(&format!("/v1/sdk/orders?wallet_id={wallet}"), |page| {
+            let mut orders = page["orders"].items().iter();
+            orders.find(|it| it["order_id"].text() == order && it["status"].text() == status).cloned()
+        })
+        .await
+    }
+
+    /// The types of the genuine webhooks about a thing in the order in which they were taken, once there are so many.
+    pub async fn webhooks(&self, subject: &str, count: usize) -> Vec<String> {
+        let about = || {
+            let book = self.receiver.book();
+            book.taken_about(subject).iter().map(|entry| entry.event_type.clone()).collect::<Vec<_>>()
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await, "{:?}", about());
+        about()
+    }
+}
+
+/// The body of a refusal of the wallet service, whose form is checked.
+#[track_caller]
+pub fn refused(answer: &Answer, status: u16, error: &str, field: Option<&str>) -> Json {
+    assert_eq!(answer.status, status, "{answer:?}");
+    let body = answer.json();
+    assert_eq!(body["error"].text(), error, "{answer:?}");
+    assert!(!body["message"].text().is_empty());
+    assert_eq!(body.get("field").map(Json::text), field, "{answer:?}");
+    assert_eq!(Some(body["request_id"].text()), answer.header("x-request-id"));
+    super::client::instant(&body["timestamp"]);
+    for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] {
+        assert!(answer.header(name).is_some_and(|value| value.parse::<u32>().is_ok()), "{name}: {answer:?}");
+    }
+    body
+}
