@@ -42,7 +42,7 @@ pub use reads::ledger::BookFault;
 pub use reads::list::{ListFilter, Search};
 pub use reads::page::{Listed, Page};
 pub use reads::payments::Record;
-pub use reads::reconcile::{ReasonSum, VaultBooks};
+pub use reads::reconcile::{Moving, MovingKind, RailBooks, ReasonSum, VaultBooks};
 pub use reads::upkeep::Pruned;
 pub use reads::wallets::{Transaction, TransactionKind};
 pub use rows::ledger::StoredTransfer;

@@ -1,12 +1,13 @@
-//! What the books say that vaults hold, beside what the vaults' logs add up to; and what moved over an account, by
-//! reason. For reconciliation: the chain itself is asked elsewhere.
+//! What the books say that vaults hold, beside what the vaults' logs add up to; what moved over an account, by reason;
+//! and what rails say that they paid. For reconciliation: the chain itself is asked elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
-use domain::ids::TenantId;
+use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
+use domain::rail::RailId;
 use uuid::Uuid as Id;
 
 use super::page::most;
@@ -45,8 +46,31 @@ static BY_REASON: Stmt = Stmt::written(
      WHERE t.tenant = $1 AND (t.debit = $2 OR t.credit = $2) AND t.kind IN ('posted', 'post_pending') \
      GROUP BY t.reason ORDER BY t.reason",
 );
+// What came straight to a wallet waits in suspense, and its vault has it all the same.
+static MOVING_IN: Stmt = Stmt::written(
+    "reconcile.moving_in",
+    "SELECT d.wallet, d.request, d.coin, CASE WHEN d.state IN ('seen', 'suspended', 'refunding') THEN d.state \
+     ELSE 'beside' END, CAST(SUM(d.amount) AS BIGINT) FROM deposit d WHERE d.tenant = $1 \
+     AND (d.state IN ('seen', 'suspended', 'refunding') OR (d.pot = 'suspense' AND d.request IS NULL)) \
+     GROUP BY 1, 2, 3, 4",
+);
+static MOVING_BACK: Stmt = Stmt::written(
+    "reconcile.moving_back",
+    "SELECT e.wallet, e.coin, CAST(SUM(e.amount) AS BIGINT) FROM exchange_order e \
+     WHERE e.tenant = $1 AND e.state = 'returning' GROUP BY 1, 2",
+);
+static NOSTROS: Stmt = Stmt::written(
+    "reconcile.nostros",
+    "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.code LIKE 'nostro:%' ORDER BY a.code",
+);
+static SETTLED: Stmt = Stmt::written(
+    "reconcile.settled",
+    "SELECT a.rail, a.currency, CAST(SUM(a.amount) AS BIGINT) FROM attempt a \
+     WHERE a.tenant = $1 AND a.state = 'settled' GROUP BY 1, 2",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &ESCROWS, &WALLETS, &LOGGED, &BY_REASON];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ACCOUNTS, &ESCROWS, &WALLETS, &LOGGED, &BY_REASON, &MOVING_IN, &MOVING_BACK, &NOSTROS, &SETTLED];
 
 /// What a vault should hold of one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +95,39 @@ pub struct ReasonSum {
     pub debited: i64,
     /// What it gave to the account.
     pub credited: i64,
+}
+
+/// Why the chain may have more or less at a vault than its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MovingKind {
+    /// It came straight to the wallet: the vault has it, and the books keep it in suspense.
+    Beside,
+    /// It is on the chain and not booked yet, or fell out of it and may come again.
+    Arriving,
+    /// It may be on its way back to the sender already.
+    Refunding,
+    /// It may be on its way back from the controller already.
+    Returning,
+}
+
+/// Coins of one vault that the chain and the books need not agree about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moving {
+    /// The account of the vault that has or had them.
+    pub account: AccountCode,
+    /// Why.
+    pub kind: MovingKind,
+    /// How many minor units.
+    pub minor: i64,
+}
+
+/// What a rail says that it paid, beside our account at its bank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RailBooks {
+    /// The account; it holds nothing where nothing was ever booked.
+    pub account: Account,
+    /// What the rail's reports say that it paid and that did not come back, in minor units.
+    pub settled: i64,
 }
 
 /// The vault that an account stands for.
@@ -135,6 +192,67 @@ impl Store {
             it.logged = logged.get(&(it.address, it.coin)).copied().unwrap_or(0);
         }
         Ok(())
+    }
+
+    /// Coins that the chain and the books need not agree about now. Reads all deposits and orders of the tenant.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn moving(&self, tenant: TenantId) -> Result<Vec<Moving>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = || vec![tenant.0.into()];
+        let answers = self.driver().snapshot(vec![(&MOVING_IN, params()), (&MOVING_BACK, params())]).await?;
+        let [deposits, orders] = answers.as_slice() else {
+            return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+        };
+        let mut found = Vec::new();
+        for row in deposits {
+            let mut fields = row.fields();
+            let wallet = WalletId(keys.public(fields.uuid()?));
+            let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
+            let coin = coin(&mut fields)?;
+            let kind = match fields.text()? {
+                "refunding" => MovingKind::Refunding,
+                "beside" => MovingKind::Beside,
+                _ => MovingKind::Arriving,
+            };
+            let account =
+                request.map_or(AccountCode::Wallet(wallet, coin), |request| AccountCode::Escrow(request, coin));
+            found.push(Moving { account, kind, minor: fields.int()? });
+        }
+        for row in orders {
+            let mut fields = row.fields();
+            let wallet = WalletId(keys.public(fields.uuid()?));
+            let account = AccountCode::Wallet(wallet, coin(&mut fields)?);
+            found.push(Moving { account, kind: MovingKind::Returning, minor: fields.int()? });
+        }
+        Ok(found)
+    }
+
+    /// What each rail says that it paid for a tenant, beside our account at its bank, as of one instant. Reads all
+    /// attempts of the tenant.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn rail_books(&self, tenant: TenantId) -> Result<Vec<RailBooks>, StoreError> {
+        let params = || vec![tenant.0.into()];
+        let answers = self.driver().snapshot(vec![(&NOSTROS, params()), (&SETTLED, params())]).await?;
+        let [nostros, settled] = answers.as_slice() else {
+            return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+        };
+        let mut books = BTreeMap::new();
+        for row in nostros {
+            let account = rows::ledger::read_account(&mut row.fields())?;
+            books.insert(account.code.clone(), RailBooks { account, settled: 0 });
+        }
+        for row in settled {
+            let mut fields = row.fields();
+            let rail = RailId::new(fields.text()?);
+            let code = AccountCode::Nostro(rail, rows::currency(&mut fields)?);
+            let empty = || RailBooks { account: Account::empty(tenant, code.clone()), settled: 0 };
+            books.entry(code.clone()).or_insert_with(empty).settled = fields.int()?;
+        }
+        Ok(books.into_values().collect())
     }
 
     /// What finally moved over an account, by reason. Reads all transfers of the tenant.
