@@ -16,6 +16,7 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
     for new in &effects.events {
         let key = (tenant, new.aggregate.id());
         let known = ws.streams.get(&key).copied();
+        assert!(known.is_some() || new.version == 1, "a command that writes events names their streams");
         let (delivery, stream, more) = delivery::announce(known, new, tenant, receiver, ws.now.to_millis());
         ws.streams.put(key, stream);
         ws.deliveries.put((tenant, delivery.event), delivery);

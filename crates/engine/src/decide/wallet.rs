@@ -1,8 +1,10 @@
 //! Commands about wallets.
 
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
-use domain::payment::Cx;
+use domain::job::JobKind;
+use domain::payment::{Cx, JobChange};
 use domain::payment_request::{self, NewRequest};
+use domain::time::Span;
 use domain::wallet::{self, Wallet, WalletState};
 use domain::wallet_effects::WalletEffects;
 use store::need::Customer;
@@ -12,6 +14,9 @@ use super::quote::{remember, replayed};
 use super::{effects, holds};
 use crate::command::wallets::{Followed, NewWallet, WalletAction};
 use crate::command::{Idempotency, Outcome, Refused};
+
+/// Wait before what hangs on a wallet is looked at again where it could not be brought in line.
+const FOLLOW_RETRY: Span = Span::secs(1);
 
 pub(super) fn provision(
     ws: &mut WorkingSet,
@@ -121,6 +126,9 @@ fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mu
         }
     }
     effects.merge(wallet.waiting(cx.now));
+    if wallet.follow_up && !followed.in_line {
+        effects.jobs.push((wallet.id.0, JobChange::Set(JobKind::WalletTimer, cx.now + FOLLOW_RETRY)));
+    }
     effects
 }
 

@@ -20,7 +20,9 @@ async fn now(world: &World, request: &PaymentRequest) -> PaymentRequest {
 fn a_request_has_a_link_of_its_own_and_an_escrow_that_is_not_the_wallet() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
-        let (one, two) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
+        let one = world.request(&wallet, COIN).await;
+        world.clock.pass(Span::secs(1));
+        let two = world.request(&wallet, COIN).await;
         assert_ne!((&one.token, one.escrow), (&two.token, two.escrow));
         assert_ne!(one.escrow, wallet.address);
         assert!(one.token.len() * 4 >= 128 && one.token != one.id.to_string());

@@ -4,6 +4,7 @@ use domain::chain::Address;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict};
 use domain::ids::DepositId;
 use domain::risk::{Hold, RiskResult};
+use domain::time::Span;
 use domain::wallet::{TriggeredBy, WalletState};
 use domain::wallet_event::{WalletEvent, WalletEventKind};
 use engine::command::Refused;
@@ -18,6 +19,7 @@ async fn in_review(world: &World) -> Deposit {
         Ok(Some(wallet)) => wallet,
         _ => world.wallet().await,
     };
+    world.clock.pass(Span::secs(1));
     let request = world.request(&wallet, COIN).await;
     let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
     world.work().await;
