@@ -15,6 +15,7 @@ pub mod health;
 mod measure;
 pub mod payments;
 pub mod planted;
+pub mod reconcile;
 pub mod wallets;
 pub mod workers;
 pub mod world;

@@ -25,6 +25,7 @@ pub(crate) mod follow;
 mod inquire;
 mod instruction;
 pub(crate) mod payout;
+mod reconcile;
 mod screen;
 mod send;
 mod submit;
@@ -70,6 +71,7 @@ impl Workers {
             ("inquire".to_owned(), Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone()))),
             ("expire quotes".to_owned(), Box::pin(sweep::expire_quotes(self.clone(), stop.clone()))),
             ("prune".to_owned(), Box::pin(sweep::prune(self.clone(), stop.clone()))),
+            ("reconcile".to_owned(), Box::pin(reconcile::reconcile(self.clone(), stop.clone()))),
         ];
         for rail in self.world.rails.values() {
             let name = format!("collect {}", rail.id());

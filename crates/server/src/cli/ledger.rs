@@ -1,5 +1,7 @@
 //! `corridor ledger …`: the books, straight from the store.
 
+mod reconcile;
+
 use clap::Subcommand;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
@@ -12,6 +14,8 @@ use super::store_commands::open;
 use super::tenants::{StoreArgs, TenantArgs};
 use super::{Context, run_async};
 use crate::service::books;
+
+use reconcile::ReconcileArgs;
 
 /// Transfers read at once.
 const PAGE: usize = 1_000;
@@ -27,6 +31,8 @@ pub enum LedgerCommand {
     /// Recompute every balance from the transfers and compare
     #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
     Verify(StoreArgs),
+    /// Compare the books with the chain and with what rails say that they paid
+    Reconcile(ReconcileArgs),
 }
 
 /// Options of `ledger statement`.
@@ -47,6 +53,7 @@ pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
             LedgerCommand::TrialBalance(args) => trial_balance(args, context).await,
             LedgerCommand::Statement(args) => statement(args, context).await,
             LedgerCommand::Verify(args) => verify(args, context).await,
+            LedgerCommand::Reconcile(args) => reconcile::run(args, context).await,
         }
     })
 }

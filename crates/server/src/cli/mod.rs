@@ -35,6 +35,7 @@ mod wallet_api;
 mod wallets;
 mod watch;
 mod webhook_secret;
+mod webhooks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -126,6 +127,9 @@ enum Command {
     /// Make, list, rotate and revoke access keys
     #[command(subcommand)]
     Keys(tenants::KeysCommand),
+    /// Say where a tenant's webhooks go and what signs them
+    #[command(subcommand)]
+    Webhooks(webhooks::WebhooksCommand),
     // ---- operations
     /// Look through the books
     #[command(subcommand)]
@@ -184,6 +188,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Sandbox(args) => sandbox::run(&args, &context),
         Command::Tenants(command) => tenants::tenants(&command, &context),
         Command::Keys(command) => tenants::keys(&command, &context),
+        Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
@@ -296,6 +301,12 @@ mod tests {
             "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
+            "corridor webhooks set --tenant t --url https://hooks.example",
+            "corridor webhooks rotate --tenant t --overlap-hours 0",
+            "corridor webhooks disable --tenant t --why x",
+            "corridor webhooks show --tenant t --output json",
+            "corridor ledger reconcile --timeout 5",
+            "corridor ledger reconcile --last --output json",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
@@ -332,6 +343,9 @@ mod tests {
             "corridor events resend",
             "corridor events recover --since yesterday",
             "corridor listen",
+            "corridor webhooks set --tenant t",
+            "corridor webhooks rotate --tenant t --overlap-hours 9000",
+            "corridor ledger reconcile --last --timeout 5",
             "corridor trigger",
             "corridor trigger no.such",
             "corridor certify",

@@ -12,6 +12,7 @@ use domain::currency::Currency;
 use domain::job::JobKind;
 use domain::time::Span;
 use engine::payments::Payments;
+use engine::reconcile;
 use http_api::write;
 use reqwest::StatusCode;
 use tokio::sync::watch;
@@ -80,6 +81,8 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         }
     }
     metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
+    let waiting = payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
+    metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
     let list_age = ops.lists.oldest_load().map_or(0, |loaded| seconds(now - loaded));
     // The shipped sample never ages.
     let list_age = if ops.lists.current().is_sample() { 0 } else { list_age };
@@ -88,6 +91,11 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
     metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));
+    if let Some(report) = reconcile::last(payments.store()).await? {
+        let breaks = i64::try_from(report.found).unwrap_or(i64::MAX);
+        metrics::gauge!("corridor_reconciliation_breaks").set(gauge(breaks));
+        metrics::gauge!("corridor_reconciliation_age_seconds").set(gauge(seconds(now - report.at)));
+    }
     Ok(())
 }
 

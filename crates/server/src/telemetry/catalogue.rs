@@ -185,10 +185,23 @@ pub const METRICS: &[Metric] = &[
         &[("outcome", WEBHOOK_OUTCOMES)],
         "Tries to deliver an event to a receiver",
     ),
+    metric(
+        "corridor_webhook_oldest_pending_seconds",
+        Kind::Gauge,
+        &[],
+        "How long the oldest event has waited for its receiver",
+    ),
     metric("corridor_chain_faults_total", Kind::Counter, &[], "Questions to the chain that were not answered"),
     metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not taken in yet"),
     metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Reorganisations of the chain that were followed"),
     // ledger
+    metric(
+        "corridor_reconciliation_breaks",
+        Kind::Gauge,
+        &[],
+        "Accounts that the chain or a rail did not agree with at the last reconciliation; anything but 0 is an alarm",
+    ),
+    metric("corridor_reconciliation_age_seconds", Kind::Gauge, &[], "Age of the last reconciliation"),
     metric(
         "corridor_ledger_imbalance",
         Kind::Gauge,

@@ -67,3 +67,22 @@ pub async fn transfers_are_read_in_pages(world: World) {
     }
     assert_eq!(paged, whole);
 }
+
+/// I14
+pub async fn what_rails_paid_stands_beside_our_accounts_there(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let (settled, open) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
+    let rail = RailId::new("pak-raast");
+    world.attempt(&settled, &rail).await;
+    world.reference(&settled, "FT-1").await;
+    world.attempt(&open, &rail).await;
+    let books = world.store.rail_books(tenant).await.expect("read");
+    let [books] = books.as_slice() else { panic!("{books:?}") };
+    assert_eq!(books.account.code, AccountCode::Nostro(rail, settled.amount.currency));
+    assert_eq!((books.settled, books.account.balance().minor), (settled.amount.minor, -settled.amount.minor));
+    if world.sql("DELETE FROM account WHERE code LIKE 'nostro:%'").await.is_some() {
+        let books = world.store.rail_books(tenant).await.expect("read");
+        let shown: Vec<_> = books.iter().map(|it| (it.settled, it.account.balance().minor)).collect();
+        assert_eq!(shown, [(settled.amount.minor, 0)], "what was paid and never booked is not overlooked");
+    }
+}

@@ -94,7 +94,8 @@ conformance! {
     books:
         balances_are_the_fold_of_the_transfers
         a_wrong_balance_is_named
-        transfers_are_read_in_pages;
+        transfers_are_read_in_pages
+        what_rails_paid_stands_beside_our_accounts_there;
     upkeep:
         idempotency_is_kept_and_replaced
         old_rows_are_removed_and_young_ones_kept
@@ -135,6 +136,7 @@ conformance! {
         velocity_counts_what_came_and_what_was_refused
         open_orders_of_a_wallet_are_found
         books_of_vaults_stand_beside_their_logs
+        what_chain_and_books_need_not_agree_about_is_summed_up
         what_is_not_at_its_end_has_a_job;
     chain:
         blocks_are_taken_in_once_and_rewound

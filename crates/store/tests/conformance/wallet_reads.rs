@@ -10,7 +10,7 @@ use domain::payment_request::RequestState;
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 use domain::wallet::Wallet;
-use store::{Listed, Page, ReasonSum, TransactionKind};
+use store::{Listed, MovingKind, Page, ReasonSum, TransactionKind};
 use uuid::Uuid;
 
 use crate::wallet_world::{COIN, credit, wallet_need};
@@ -287,4 +287,33 @@ pub async fn what_is_not_at_its_end_has_a_job(world: World) {
         assert!(ws.jobs.get(&(tenant, order.id.0)).is_some_and(Option::is_some), "loaded by name");
     };
     world.execute(&need, seen).await.expect("loaded");
+}
+
+/// I14: what is under way is told apart from what does not agree.
+pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    for (number, state) in [(1, DepositState::Seen), (2, DepositState::Seen), (3, DepositState::Suspended)] {
+        world.deposit(&wallet, Some(&request), number, |it| it.state = state).await;
+    }
+    world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Refunding).await;
+    let completed = |it: &mut Deposit| (it.state, it.pot) = (DepositState::Completed, Pot::Wallet);
+    world.deposit(&wallet, Some(&request), 5, completed).await;
+    world.deposit(&wallet, None, 6, |it| (it.state, it.pot) = (DepositState::InReview, Pot::Suspense)).await;
+    let back = world.exchange(&wallet, |it| it.state = ExchangeState::Returning).await;
+    world.exchange(&wallet, |it| it.state = ExchangeState::Debiting).await;
+    let one = world.store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")[0].minor;
+    let (escrow, held) =
+        (AccountCode::Escrow(request.id, StableCoin::Usdc), AccountCode::Wallet(wallet.id, StableCoin::Usdc));
+    let moving = world.store.moving(tenant).await.expect("read");
+    let sum = |account: &AccountCode, kind| -> i64 {
+        moving.iter().filter(|it| (&it.account, it.kind) == (account, kind)).map(|it| it.minor).sum()
+    };
+    assert_eq!(sum(&escrow, MovingKind::Arriving), 3 * one, "seen, and lost but perhaps not for good");
+    assert_eq!(sum(&escrow, MovingKind::Refunding), one);
+    assert_eq!(sum(&held, MovingKind::Beside), one, "straight to the wallet");
+    assert_eq!(sum(&AccountCode::Wallet(wallet.id, back.coin), MovingKind::Returning), back.minor);
+    assert_eq!(moving.iter().map(|it| it.minor).sum::<i64>(), 5 * one + back.minor, "and nothing else");
+    assert_eq!(world.store.moving(TenantId(Uuid::new_v4())).await, Ok(Vec::new()));
 }

@@ -1,0 +1,338 @@
+//! Compares the ledger with the chain and with what rails say (I14). One node at a time, now and then and when somebody
+//! wants it. Nothing is corrected: a break is an alert, for a person.
+//!
+//! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
+//! must stand a second look, made when the watcher has taken in all that the chain had at the first one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::chain::{Address, ChainFault, SignFault};
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use domain::ledger::{Account, AccountCode};
+use domain::time::{Span, Timestamp};
+use domain::wallet_effects::{Alert, AlertKind};
+use futures_util::future::try_join_all;
+use store::{Moving, MovingKind, StoreError};
+use uuid::Uuid;
+
+use super::{Stop, Workers};
+use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
+use crate::world::WalletWorld;
+
+const ROLE: &str = "reconcile";
+/// How often all is compared.
+const EVERY: Span = Span::mins(10);
+/// How often it is asked whether somebody wants it.
+const LOOK_EVERY: Span = Span::secs(1);
+/// The role's lease: longer than a comparison takes.
+const LEASE: Span = Span::mins(5);
+/// How long the second look waits for the watcher.
+const WATCHER_WITHIN: Span = Span::secs(60);
+/// Vaults read at once.
+const PAGE: usize = 1_000;
+/// Questions to the chain under way at once.
+const ASKED_AT_ONCE: usize = 16;
+
+/// Why there is no report this time.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Chain(#[from] ChainFault),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Key(#[from] SignFault),
+    #[error("the watcher does not come up with the chain")]
+    Watcher,
+}
+
+/// What the books say of one address and coin.
+struct Held {
+    tenant: TenantId,
+    account: AccountCode,
+    address: Address,
+    coin: StableCoin,
+    least: i64,
+    most: i64,
+    /// What the watcher's logs add up to, where it watches the address.
+    logged: Option<i64>,
+}
+
+pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
+    let (mut last, mut fulfilled): (Option<Timestamp>, Option<Uuid>) = (None, None);
+    while !*stop.borrow() {
+        workers.pause(LOOK_EVERY, &mut stop).await;
+        let now = workers.clock().now();
+        let wanted = match reconcile::wanted(&workers.store).await {
+            Ok(wanted) => wanted,
+            Err(error) => {
+                tracing::warn!(%error, "it cannot be asked now whether a reconciliation is wanted");
+                continue;
+            }
+        };
+        let due = last.is_none_or(|last| now - last >= EVERY) || wanted != fulfilled;
+        if !due || *stop.borrow() {
+            continue;
+        }
+        let done = tokio::select! {
+            biased;
+            done = workers.reconcile_once(wanted) => done,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        match done {
+            Ok(_) => (last, fulfilled) = (Some(now), wanted),
+            Err(trouble) => tracing::warn!(%trouble, "the ledger cannot be reconciled now"),
+        }
+    }
+    workers.hand_on(ROLE).await;
+}
+
+impl Workers {
+    /// Compares everything, if this node has the role; alerts about what does not agree, and keeps the report.
+    async fn reconcile_once(&self, wanted: Option<Uuid>) -> Result<Option<Report>, Trouble> {
+        if self.store.lease_role(ROLE, &self.owner, LEASE).await?.is_none() {
+            return Ok(None);
+        }
+        let (vaults, mut breaks) = match &self.world.wallet {
+            Some(wallets) => self.compare_chain(wallets).await?,
+            None => (0, Vec::new()),
+        };
+        let (rails, more) = self.compare_rails().await?;
+        breaks.extend(more);
+        for it in breaks.iter().take(NAMED_MAX) {
+            self.raise(it.tenant, Alert { kind: kind(it), subject: subject(it), what: it.to_string() }).await;
+        }
+        let found = breaks.len();
+        breaks.truncate(NAMED_MAX);
+        let report = Report { at: self.clock().now(), wanted, vaults, rails, found, breaks };
+        reconcile::keep(&self.store, &report).await?;
+        Ok(Some(report))
+    }
+
+    async fn compare_chain(&self, wallets: &WalletWorld) -> Result<(usize, Vec<Break>), Trouble> {
+        let head = wallets.chain.heads().await?.latest.number;
+        let held = self.held(wallets).await?;
+        let first = differing(wallets, &held).await?;
+        if first.is_empty() {
+            return Ok((held.len(), first));
+        }
+        self.watcher_reaches(head).await?;
+        let second = differing(wallets, &self.held(wallets).await?).await?;
+        let stands = |it: &Break| {
+            first
+                .iter()
+                .any(|at| (&at.account, at.tenant, at.side, at.said) == (&it.account, it.tenant, it.side, it.said))
+        };
+        Ok((held.len(), second.into_iter().filter(stands).collect()))
+    }
+
+    async fn watcher_reaches(&self, head: u64) -> Result<(), Trouble> {
+        let until = self.clock().now() + WATCHER_WITHIN;
+        loop {
+            if self.store.chain_headers(1).await?.first().is_some_and(|tip| tip.number >= head) {
+                return Ok(());
+            }
+            let now = self.clock().now();
+            if now >= until {
+                return Err(Trouble::Watcher);
+            }
+            self.clock().sleep_until(now + LOOK_EVERY).await;
+        }
+    }
+
+    /// What the books of all tenants say of the chain.
+    async fn held(&self, wallets: &WalletWorld) -> Result<Vec<Held>, Trouble> {
+        let mut all = Vec::new();
+        for tenant in self.store.tenants().await? {
+            let moving = self.store.moving(tenant.id).await?;
+            let mut after = None;
+            loop {
+                let page = self.store.vault_books(tenant.id, after.as_ref(), PAGE).await?;
+                let Some(last) = page.last() else { break };
+                after = Some(last.account.code.clone());
+                all.extend(page.into_iter().map(|vault| {
+                    let (least, most) = bounds(&vault.account, &moving);
+                    let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
+                    Held { tenant: tenant.id, account, address, coin, least, most, logged: Some(vault.logged) }
+                }));
+            }
+            let address = wallets.contracts.controller(tenant.id)?.address;
+            for coin in StableCoin::ALL {
+                all.push(self.treasury(tenant.id, address, coin, &moving).await?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// What a controller holds: all that was debited and not returned. It is not watched.
+    async fn treasury(
+        &self,
+        tenant: TenantId,
+        address: Address,
+        coin: StableCoin,
+        moving: &[Moving],
+    ) -> Result<Held, Trouble> {
+        let account = AccountCode::Treasury(coin);
+        let mut holds = 0_i64;
+        for sum in self.store.sums_by_reason(tenant, &account).await? {
+            match sum.reason.as_str() {
+                "exchange.debit" => holds = holds.saturating_add(sum.credited),
+                "exchange.return" => holds = holds.saturating_sub(sum.debited),
+                _ => {}
+            }
+        }
+        // What a person gives back after an order was settled was not in the treasury any more.
+        for other in [AccountCode::Suspense(coin), AccountCode::FeeIncome(coin)] {
+            for sum in self.store.sums_by_reason(tenant, &other).await? {
+                if sum.reason == "exchange.return" {
+                    holds = holds.saturating_sub(sum.debited);
+                }
+            }
+        }
+        let accounts = self.store.accounts(tenant).await?;
+        let debiting = accounts.iter().find(|it| it.code == account).map_or(0, |it| it.credits_pending);
+        let back = |it: &&Moving| it.kind == MovingKind::Returning && it.account.currency() == coin.currency();
+        let returning: i64 = moving.iter().filter(back).map(|it| it.minor).sum();
+        let (least, most) = (holds.saturating_sub(returning), holds.saturating_add(debiting));
+        Ok(Held { tenant, account, address, coin, least, most, logged: None })
+    }
+
+    async fn compare_rails(&self) -> Result<(usize, Vec<Break>), Trouble> {
+        let mut compared = 0;
+        let mut breaks = Vec::new();
+        for tenant in self.store.tenants().await? {
+            // Both sides of one look are of one instant, and are written in one commit.
+            for books in self.store.rail_books(tenant.id).await? {
+                compared += 1;
+                let paid = books.account.balance().minor.saturating_neg();
+                if paid != books.settled {
+                    breaks.push(Break {
+                        tenant: tenant.id,
+                        account: books.account.code,
+                        side: Side::Rail,
+                        said: books.settled,
+                        least: paid,
+                        most: paid,
+                    });
+                }
+            }
+        }
+        Ok((compared, breaks))
+    }
+}
+
+/// What a vault may hold as long as it agrees with its account.
+fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
+    let balance = account.balance().minor;
+    let mut least = balance.saturating_sub(account.debits_pending);
+    let mut most = balance.saturating_add(account.credits_pending);
+    for it in moving.iter().filter(|it| it.account == account.code) {
+        match it.kind {
+            MovingKind::Beside => (least, most) = (least.saturating_add(it.minor), most.saturating_add(it.minor)),
+            MovingKind::Arriving | MovingKind::Returning => most = most.saturating_add(it.minor),
+            MovingKind::Refunding => least = least.saturating_sub(it.minor),
+        }
+    }
+    (least, most)
+}
+
+/// Those that the chain, or the watcher's logs of it, do not agree with.
+async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, Trouble> {
+    let tokens: BTreeMap<StableCoin, Address> =
+        wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
+    let mut breaks = Vec::new();
+    for some in held.chunks(ASKED_AT_ONCE) {
+        let asked: Vec<(&Held, Address)> =
+            some.iter().filter_map(|held| Some((held, *tokens.get(&held.coin)?))).collect();
+        let said = asked.iter().map(|(held, token)| wallets.chain.token_balance(*token, held.address));
+        for (said, (held, _)) in try_join_all(said).await?.into_iter().zip(asked) {
+            breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
+        }
+    }
+    Ok(breaks)
+}
+
+fn judged(held: &Held, said: i64) -> Option<Break> {
+    let at = |side, said, least, most| {
+        Some(Break { tenant: held.tenant, account: held.account.clone(), side, said, least, most })
+    };
+    if said < held.least || said > held.most {
+        return at(Side::Chain, said, held.least, held.most);
+    }
+    match held.logged {
+        Some(logged) if logged != said => at(Side::Watcher, logged, said, said),
+        _ => None,
+    }
+}
+
+const fn kind(it: &Break) -> AlertKind {
+    match it.side {
+        Side::Chain | Side::Watcher => AlertKind::ChainMismatch,
+        Side::Rail => AlertKind::Payout,
+    }
+}
+
+fn subject(it: &Break) -> Uuid {
+    match &it.account {
+        AccountCode::Escrow(request, _) => request.0,
+        AccountCode::Wallet(wallet, _) => wallet.0,
+        _ => it.tenant.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::WalletId;
+
+    use super::*;
+
+    const TENANT: TenantId = TenantId(Uuid::nil());
+
+    fn code() -> AccountCode {
+        AccountCode::Wallet(WalletId(Uuid::from_u128(1)), StableCoin::Usdc)
+    }
+
+    fn account(credits_posted: i64, debits_pending: i64, credits_pending: i64) -> Account {
+        Account { credits_posted, debits_pending, credits_pending, ..Account::empty(TENANT, code()) }
+    }
+
+    fn moving(kind: MovingKind, minor: i64) -> Moving {
+        Moving { account: code(), kind, minor }
+    }
+
+    #[test]
+    fn what_is_under_way_may_be_on_either_side() {
+        assert_eq!(bounds(&account(100, 0, 0), &[]), (100, 100));
+        assert_eq!(bounds(&account(100, 30, 7), &[]), (70, 107), "reserved: moved on the chain already, or not yet");
+        assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Beside, 5)]), (105, 105), "kept in suspense");
+        assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Arriving, 5)]), (100, 105));
+        assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Returning, 5)]), (100, 105));
+        assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Refunding, 5)]), (95, 100));
+        let other = Moving {
+            account: AccountCode::Wallet(WalletId(Uuid::nil()), StableCoin::Usdc),
+            ..moving(MovingKind::Beside, 9)
+        };
+        assert_eq!(bounds(&account(100, 0, 0), &[other]), (100, 100), "of another wallet");
+    }
+
+    #[test]
+    fn chain_and_watcher_are_judged_apart() {
+        let held = |logged| Held {
+            tenant: TENANT,
+            account: code(),
+            address: Address([1; 20]),
+            coin: StableCoin::Usdc,
+            least: 90,
+            most: 100,
+            logged,
+        };
+        assert_eq!(judged(&held(Some(95)), 95), None);
+        assert_eq!(judged(&held(None), 90), None);
+        let said = |it: Option<Break>| it.map(|it| (it.side, it.said, it.least, it.most));
+        assert_eq!(said(judged(&held(Some(101)), 101)), Some((Side::Chain, 101, 90, 100)));
+        assert_eq!(said(judged(&held(Some(89)), 89)), Some((Side::Chain, 89, 90, 100)));
+        assert_eq!(said(judged(&held(Some(94)), 95)), Some((Side::Watcher, 94, 95, 95)), "a log was missed");
+    }
+}

@@ -1,0 +1,172 @@
+//! `corridor webhooks …`: where a tenant's webhooks go and what signs them, written to the store directly and to its
+//! administration log. Secrets are shown once.
+
+use adapters::webhooks::Reach;
+use clap::{Args, Subcommand};
+use domain::policy::Environment;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use secrecy::SecretString;
+use serde_json::json;
+use store::Webhook;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::{Opened, open};
+use super::tenants::TenantArgs;
+use super::{Context, run_async, webhook_secret};
+use crate::config::Config;
+use crate::service::clock::WallClock;
+
+/// `webhooks …`
+#[derive(Subcommand, Debug)]
+pub enum WebhooksCommand {
+    /// Say where a tenant's webhooks go; the first time its secret is shown, once
+    Set(SetArgs),
+    /// Show where they go
+    #[command(after_help = "Example:\n  corridor webhooks show --tenant demobank")]
+    Show(TenantArgs),
+    /// Sign with a new secret, shown once; the old one signs too until the bank has changed over
+    Rotate(RotateArgs),
+    /// Send nothing more; what happens meanwhile can be sent again later
+    Disable(DisableArgs),
+    /// Send again
+    #[command(
+        after_help = "Example:\n  corridor webhooks enable --tenant demobank && corridor events recover --since 6h"
+    )]
+    Enable(TenantArgs),
+}
+
+/// Options of `webhooks set`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor")]
+pub struct SetArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The address in front of /webhooks/wallet/…
+    #[arg(long)]
+    url: String,
+}
+
+/// Options of `webhooks rotate`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor webhooks rotate --tenant demobank --overlap-hours 24")]
+pub struct RotateArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// How long the old secret signs beside the new one; 0 = not at all (it was stolen)
+    #[arg(long, default_value_t = 168, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(..=8_760))]
+    overlap_hours: u32,
+}
+
+/// Options of `webhooks disable`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor webhooks disable --tenant demobank --why 'maintenance at the bank'")]
+pub struct DisableArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Why
+    #[arg(long)]
+    why: String,
+}
+
+/// Runs `webhooks …`.
+pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            WebhooksCommand::Set(args) => set(args, context).await,
+            WebhooksCommand::Show(args) => show(args, context).await,
+            WebhooksCommand::Rotate(args) => rotate(args, context).await,
+            WebhooksCommand::Disable(args) => {
+                let opened = open(&args.tenant.store, context).await?;
+                let tenant = opened.tenant(&args.tenant.tenant).await?;
+                let done = opened.store.disable_webhook(tenant.id, &args.why, &opened.who).await;
+                done.map_err(Failure::of_store)?;
+                output::remark("disabled; `corridor webhooks enable` undoes it");
+                Ok(())
+            }
+            WebhooksCommand::Enable(args) => {
+                let opened = open(&args.store, context).await?;
+                let tenant = opened.tenant(&args.tenant).await?;
+                opened.store.enable_webhook(tenant.id, &opened.who).await.map_err(Failure::of_store)?;
+                output::remark("enabled; `corridor events recover` sends what was missed");
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Whom this installation's webhooks may reach.
+fn reach(config: &Config) -> Reach {
+    let inward = config.environment == Environment::Mock || config.webhooks.private_receivers;
+    if inward { Reach::Sandbox } else { Reach::Internet }
+}
+
+async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    reach(&opened.config).url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
+    if found(&opened, tenant.id).await?.is_some() {
+        let done = opened.store.set_webhook_url(tenant.id, &args.url, &opened.who).await;
+        done.map_err(Failure::of_store)?;
+        output::remark("webhooks go there now; the secret stays");
+        return Ok(());
+    }
+    let (text, _) = webhook_secret::fresh()?;
+    let secret = SecretString::from(text.clone());
+    opened.store.add_webhook(tenant.id, &args.url, secret, &opened.who).await.map_err(Failure::of_store)?;
+    show_secret(&args.url, &text, context)
+}
+
+async fn rotate(args: &RotateArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let (text, _) = webhook_secret::fresh()?;
+    let overlap = Span::hours(args.overlap_hours.into());
+    let secret = SecretString::from(text.clone());
+    let done = opened.store.rotate_webhook_secret(tenant.id, secret, overlap, &opened.who).await;
+    done.map_err(Failure::of_store)?;
+    let url = found(&opened, tenant.id).await?.map(|webhook| webhook.url).unwrap_or_default();
+    show_secret(&url, &text, context)
+}
+
+async fn found(opened: &Opened, tenant: domain::ids::TenantId) -> Result<Option<Webhook>, Failure> {
+    opened.store.webhook(tenant).await.map_err(Failure::of_store)
+}
+
+fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("url", url.to_owned()), ("secret", secret.to_owned())])?;
+            output::remark("The secret is shown this once.");
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "url": url, "secret": secret })),
+    }
+}
+
+async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let none = || Failure::Refused(format!("{} has no receiver yet: `corridor webhooks set`", args.tenant));
+    let webhook = found(&opened, tenant.id).await?.ok_or_else(none)?;
+    let now = WallClock.now();
+    let signing = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| until > now)).count();
+    let (since, why) = webhook.disabled.clone().unzip();
+    match context.output {
+        Output::Table => output::members(&[
+            ("url", webhook.url),
+            ("secrets", signing.to_string()),
+            ("set", webhook.created_at.to_string()),
+            ("disabled", since.map(|since| since.to_string()).unwrap_or_default()),
+            ("why", why.unwrap_or_default()),
+        ]),
+        Output::Json => output::json(&json!({
+            "url": webhook.url,
+            "secrets": signing,
+            "created_at": webhook.created_at.to_string(),
+            "disabled_at": since.map(|since| since.to_string()),
+            "disabled_why": why,
+        })),
+    }
+}
