@@ -34,6 +34,12 @@ pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answe
 pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::events(admitted.parts.uri.query())?;
     let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
+    // The log has no gaps: what is missing behind the reader's position was there and is gone.
+    let oldest = page.first().map_or(0, |entry| entry.seq);
+    if query.after > 0 && oldest > query.after + 1 {
+        let message = format!("after: events up to {} are no longer kept; start again from 0", oldest - 1);
+        return Err(WalletProblem::invalid_request(message).of_field("after"));
+    }
     let next = page.last().map_or(query.after, |entry| entry.seq);
     Ok(Answer::object(|out| {
         out.array("events", |items| {

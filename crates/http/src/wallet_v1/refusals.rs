@@ -2,6 +2,7 @@
 
 use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
 use domain::exchange::OrderRefusal;
+use domain::payment_request::RequestConflict;
 use domain::wallet::{WalletRefusal, WalletState};
 use engine::batcher::EngineError;
 use engine::command::Refused;
@@ -83,8 +84,9 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
 fn refused(refused: Refused) -> WalletProblem {
     match refused {
         Refused::Wallet(refusal) => wallet(&refusal),
-        Refused::Request(conflict) => {
-            WalletProblem::conflict(conflict.to_string()).with("current_status", conflict.0.name())
+        Refused::Request(RequestConflict(state)) => {
+            let message = format!("The payment request is {}", state.name());
+            WalletProblem::conflict(message).with("current_status", state.name())
         }
         Refused::Deposit(refusal) => deposit(&refusal),
         Refused::Exchange(refusal) => order(&refusal),
@@ -185,7 +187,7 @@ mod tests {
     use domain::exchange::ExchangeState;
     use domain::ids::WalletId;
     use domain::money::Money;
-    use domain::payment_request::{RequestConflict, RequestState};
+    use domain::payment_request::RequestState;
     use domain::time::Timestamp;
     use domain::wallet::KycLevel;
     use serde_json::{Value, json};
