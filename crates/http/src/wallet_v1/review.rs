@@ -24,7 +24,7 @@ pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wa
 
 pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let deposit = api.wallets.find_deposit(&admitted.caller, deposit_id(&admitted.id)?).await.map_err(denied)?;
-    // What was never in review, or is shown to nobody, is no review.
+    // Nothing is known of it yet, or it is shown to nobody.
     if deposit.status().is_none() || deposit.assessment.is_none() {
         return Err(Named::Transaction.not_found());
     }

@@ -35,6 +35,19 @@ fn the_operations_are_those_of_the_table() {
 }
 
 #[test]
+fn every_row_of_the_table_has_its_route() {
+    let source = include_str!("../../../wallet_v1/routes.rs");
+    let mounted: BTreeSet<&str> =
+        source.split("mount(router, &operations::").skip(1).filter_map(|rest| rest.split(',').next()).collect();
+    let table = include_str!("../../../wallet_v1/operations.rs");
+    let rows = operations::ALL.iter().map(|operation| {
+        let (before, _) = table.split_once(&format!(" = \"{}\"", operation.name)).expect("a row");
+        before.rsplit(char::is_whitespace).next().unwrap_or_default()
+    });
+    assert_eq!(mounted, rows.collect());
+}
+
+#[test]
 fn links_and_path_parameters_name_what_there_is() {
     check_operations(&wallet_document());
 }
