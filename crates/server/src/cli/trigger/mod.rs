@@ -140,7 +140,7 @@ mod tests {
     async fn asked(name: &str) -> Vec<(String, Value)> {
         let scenario = Scenario::find(name).expect("a scenario");
         let wallet: &[(u16, &str)] = &[(200, r#"{"wallet_id":"w-1"}"#)];
-        let request: &[(u16, &str)] = &[(200, r#"{"payment_request_id":"r-1"}"#)];
+        let request: &[(u16, &str)] = &[(200, r#"{"payment_request_id":"r-1","escrow_address":"0xe"}"#)];
         let order: &[(u16, &str)] = &[(200, r#"{"order_id":"o-1"}"#)];
         let done: &[(u16, &str)] = &[(200, "{}")];
         let server = Scripted::start(&[
@@ -156,6 +156,7 @@ mod tests {
             ("/v1/sdk/orders/o-1/cancel", done),
             ("/sandbox/clock", done),
             ("/sandbox/payment-requests/r-1/pay", done),
+            ("/sandbox/faucet", done),
         ])
         .await;
         match scenario.service() {
@@ -187,5 +188,7 @@ mod tests {
         assert_eq!((&order[0].1["wallet_id"], &order[0].1["amount"]), (&"funded".into(), &"1.01".into()));
         let late = asked("request.late").await;
         assert_eq!((late[1].1["amount"]["value"].as_str(), late[2].0.as_str()), (Some("25.07"), "/sandbox/clock"));
+        assert_eq!(late[3].0, "/sandbox/payment-requests/r-1/pay");
+        assert_eq!(asked("request.expired").await.len(), 3);
     }
 }

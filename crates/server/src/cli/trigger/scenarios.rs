@@ -28,8 +28,10 @@ pub enum Way {
         /// The amount asked for.
         amount: &'static str,
     },
-    /// The same, and the clock moves on until it has expired.
+    /// The same, paid when the clock has moved on until it expired.
     DepositLate,
+    /// A payment request that nobody pays until it has expired.
+    RequestExpires,
     /// A payment request that is cancelled at once.
     RequestCancelled,
     /// A payment for a wallet that was blocked meanwhile.
@@ -112,7 +114,7 @@ pub const SCENARIOS: [Scenario; 39] = [
     scenario("transaction.held", Way::DepositHeld, "money comes for a blocked wallet"),
     scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
     scenario("request.overpaid", Way::Deposit { amount: "25.06" }, "the sender pays double"),
-    scenario("request.expired", Way::DepositLate, "a payment request expires (moves the clock)"),
+    scenario("request.expired", Way::RequestExpires, "a payment request expires (moves the clock)"),
     scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
     scenario("request.reorganised", Way::Deposit { amount: "25.08" }, "the payment's block is replaced by another"),
     scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),

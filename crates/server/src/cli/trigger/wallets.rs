@@ -23,28 +23,30 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
             let wallet = wallet(stage).await?;
             request(stage, &wallet, amount).await.map(drop)
         }
+        Way::RequestExpires => expired(stage).await.map(drop),
         Way::DepositLate => {
-            let wallet = wallet(stage).await?;
-            request(stage, &wallet, LATE).await?;
-            stage.advance(AN_HOUR_OVER_S).await
+            let request = expired(stage).await?;
+            paid(stage, &request).await
         }
         Way::RequestCancelled => {
             let wallet = wallet(stage).await?;
-            let request = request(stage, &wallet, USUAL).await?;
+            let (request, _) = request(stage, &wallet, USUAL).await?;
             stage.post(&format!("/v1/sdk/payment-requests/{request}/cancel"), &json!({})).await?;
             stage.told("cancelled", &request)
         }
         Way::DepositHeld => {
             let wallet = wallet(stage).await?;
-            let request = request(stage, &wallet, USUAL).await?;
+            let (request, _) = request(stage, &wallet, USUAL).await?;
             block(stage, &wallet, None).await?;
             paid(stage, &request).await
         }
         Way::DepositBlacklisted => {
             let wallet = wallet(stage).await?;
-            let request = request(stage, &wallet, USUAL).await?;
+            let (_, escrow) = request(stage, &wallet, USUAL).await?;
             blacklist(stage, &wallet).await?;
-            paid(stage, &request).await
+            // The request is cancelled with that: the money comes straight to its address.
+            stage.post(&format!("/sandbox/faucet?address={escrow}&amount={USUAL}&currency=USDC"), &json!({})).await?;
+            stage.told("paid", &escrow)
         }
         Way::Order { amount } => order(stage, amount).await.map(drop),
         Way::OrderCancelled => {
@@ -90,7 +92,8 @@ async fn wallet(stage: &Stage) -> Result<String, Failure> {
     Ok(wallet)
 }
 
-async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<String, Failure> {
+/// A payment request and its address.
+async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<(String, String), Failure> {
     let body = json!({
         "wallet_id": wallet, "amount": { "type": "crypto", "value": amount, "currency": "USDC" },
         "purpose": "corridor trigger", "expires_in_hours": 1,
@@ -98,6 +101,14 @@ async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<String, Fa
     let answer = stage.post("/v1/sdk/payment-requests", &body).await?;
     let request = text(&answer, "payment_request_id")?.to_owned();
     stage.told("payment request", &request)?;
+    Ok((request, text(&answer, "escrow_address")?.to_owned()))
+}
+
+/// A payment request that the simulated sender does not pay before its expiry, which has come.
+async fn expired(stage: &Stage) -> Result<String, Failure> {
+    let wallet = wallet(stage).await?;
+    let (request, _) = request(stage, &wallet, LATE).await?;
+    stage.advance(AN_HOUR_OVER_S).await?;
     Ok(request)
 }
 
