@@ -93,6 +93,7 @@ impl Case {
         self.deposit.lost_at = None;
         self.deposit.version += 1;
         match self.deposit.state.on(Trigger::Included) {
+            Step::To(DepositState::Suspended) => self.given_up_too_soon(&mut effects, cx),
             Step::To(state) => {
                 self.deposit.paid_at = paid_at;
                 self.enter(state, &mut effects, cx);
@@ -100,13 +101,21 @@ impl Case {
                     request.seen(paid_at);
                 }
             }
-            Step::Person => {
-                let what = "a transaction that was given up is in the chain again".to_owned();
-                self.alert(AlertKind::DeepReorg, what, &mut effects);
-            }
-            Step::Back | Step::Stays | Step::Refused => {}
+            Step::Back | Step::Stays | Step::Refused | Step::Person => {}
         }
         effects
+    }
+
+    /// One that was given up is in the chain again. It stays failed to everybody; its amount goes to suspense when it is
+    /// deep enough. One that failed otherwise has its amount where it was.
+    fn given_up_too_soon(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        if self.deposit.pot == Pot::Nowhere {
+            self.deposit.back_to = Some(self.deposit.state);
+            self.deposit.state = DepositState::Suspended;
+            self.deposit.state_at = cx.now;
+            let what = "a transaction that was given up is in the chain again".to_owned();
+            self.alert(AlertKind::DeepReorg, what, effects);
+        }
     }
 
     /// `block`, that it was in, was reorganised away; the chain is `height` blocks high. `spendable` is what the wallet
@@ -153,12 +162,6 @@ impl Case {
         match self.deposit.state {
             DepositState::Seen => self.credit(confirmations, terms, &mut effects, cx),
             DepositState::Suspended => self.restore(terms, &mut effects, cx),
-            DepositState::Failed if self.deposit.pot == Pot::Nowhere => {
-                effects.transfers.extend(self.deposit.move_to(Pot::Suspense, "deposit.late", cx));
-                self.deposit.version += 1;
-                let what = "the amount of a transaction that was given up is in suspense".to_owned();
-                self.alert(AlertKind::DeepReorg, what, &mut effects);
-            }
             _ => {}
         }
         effects
@@ -219,6 +222,9 @@ impl Case {
         if state == DepositState::Completed && undone {
             state = DepositState::Approved;
         }
+        if state == DepositState::Failed {
+            effects.transfers.extend(self.deposit.move_to(Pot::Suspense, "deposit.late", cx));
+        }
         self.enter(state, effects, cx);
         self.deposit.back_to = None;
         if state == DepositState::Approved {
@@ -237,7 +243,10 @@ impl Case {
         if let (Some(state), true, false) = (self.next(Trigger::Dropped), long, open) {
             effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
             self.enter(state, &mut effects, cx);
-            self.deposit.back_to = None;
+            self.deposit.lost_at = None;
+            if self.deposit.back_to.take() == Some(DepositState::Failed) {
+                return effects;
+            }
             if let Some(request) = &mut self.request {
                 request.uncredited(self.deposit.coin, self.deposit.minor);
             }

@@ -180,7 +180,7 @@ impl DepositState {
         };
         match (self, trigger) {
             (Orphaned, Trigger::Included) => Step::To(Seen),
-            (Failed, Trigger::Included) => Step::Person,
+            (Failed, Trigger::Included) => Step::To(Suspended),
             (_, Trigger::Included) => Step::Stays,
 
             (Seen, Trigger::Lost) => Step::To(Orphaned),
@@ -194,12 +194,11 @@ impl DepositState {
             (_, Trigger::Dropped) => Step::Stays,
 
             (Suspended, _) => Step::Back,
-            (Failed, _) => Step::Person,
             (Seen, Trigger::Counted) => Step::To(Screening),
             (Seen, Trigger::CountedBlocked) => Step::To(Held),
             (Seen, Trigger::CountedBlacklisted) => Step::To(Rejected),
             (Orphaned | Held | Screening | InReview | Approved | Completed, _) => Step::Stays,
-            (Rejected | LegalHold | Refunding | Refunded | Seen, _) => Step::Stays,
+            (Rejected | LegalHold | Refunding | Refunded | Failed | Seen, _) => Step::Stays,
         }
     }
 

@@ -26,7 +26,8 @@ and at the first `rejected` or `legal_hold`.
 - **Gone.** A `completed` one whose amount the wallet no longer has stays so when its block goes, and a person looks.
 - **Back to `completed`** only where its release is still part of the chain; else it is `approved`, and released again.
 - **Stayed out of the chain** is looked at 128 blocks after it fell out, and not before it is known what became of its
-  release. A `failed` one that comes again is put into suspense when it is deep enough.
+  release. One that was given up and comes again is `suspended`, and `failed` again with its amount in suspense when it is
+  deep enough; one that failed otherwise stays as it is.
 - **Screening** of a deposit whose wallet is frozen by then changes it as the wallet's state does. A person approves
   nothing for a frozen wallet. `in_review` outlives a block.
 

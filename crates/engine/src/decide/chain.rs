@@ -153,7 +153,7 @@ fn take(
     }
     effects::write(ws, tenant, effects)?;
     for key in keys {
-        super::outcome::taken(ws, key, cx)?;
+        super::outcome::taken(ws, tenant, key, cx)?;
     }
     ws.chain_txs.put((tenant, tx.id), tx.clone());
     Ok(Outcome::Taken(Box::new(tx)))
@@ -208,7 +208,7 @@ fn end(
                 super::outcome::wait_again(ws, intent_key, intent, cx)?;
             }
             Ended::NotTried => stop(ws, intent_key, intent, rules, cx)?,
-            Ended::Undone => super::outcome::again(ws, intent_key, intent, cx)?,
+            Ended::Undone => super::outcome::again(ws, intent, cx)?,
         }
     }
     Ok(Outcome::Done)

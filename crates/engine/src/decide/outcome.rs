@@ -2,9 +2,10 @@
 
 use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind};
-use domain::deposit::{DepositState, UnsupportedAsset, case::message};
-use domain::exchange::ExchangeState;
-use domain::ids::TenantId;
+use domain::deposit::case::message;
+use domain::deposit::{Case, DepositState, UnsupportedAsset};
+use domain::exchange::{ExchangeState, OrderCase};
+use domain::ids::{TenantId, TransferId};
 use domain::payment::Cx;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
@@ -12,6 +13,8 @@ use store::working_set::WorkingSet;
 
 use super::{Rules, deposit, effects, exchange};
 use crate::command::chain::{IntentKey, Subject};
+use crate::command::deposits::DepositRef;
+use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
 
@@ -40,18 +43,53 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
     }
 }
 
-/// The transaction has a nonce.
-pub(super) fn taken(ws: &mut WorkingSet, key: &IntentKey, cx: &Cx<'_>) -> Result<(), Refused> {
-    let Subject::Order(of) = &key.subject else { return Ok(()) };
-    let Some(tenant) = tenant_of(ws, key) else { return Ok(()) };
-    let mut case = exchange::case(ws, tenant, of)?;
-    let effects = case.debit_taken(cx);
-    exchange::save(ws, case);
-    effects::write(ws, tenant, effects)
+/// Changes the deposit that an intent is done for. One that names other intents by now is a person's: what the chain
+/// did stays true whatever the books say.
+fn on_deposit(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    named: &DepositRef,
+    effects: &mut WalletEffects,
+    change: impl FnOnce(&mut Case) -> WalletEffects,
+) {
+    match deposit::load(ws, tenant, named) {
+        Ok(mut case) => {
+            effects.merge(change(&mut case));
+            deposit::keep(ws, tenant, case);
+        }
+        Err(refused) => effects.alerts.push(moved_on(named.id.0, &refused)),
+    }
 }
 
-fn tenant_of(ws: &WorkingSet, key: &IntentKey) -> Option<TenantId> {
-    ws.intents.all().find(|((_, id), _)| *id == key.intent).map(|((tenant, _), _)| *tenant)
+/// The same for an order.
+fn on_order(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+    effects: &mut WalletEffects,
+    change: impl FnOnce(&mut OrderCase) -> WalletEffects,
+) {
+    match exchange::case(ws, tenant, key) {
+        Ok(mut case) => {
+            effects.merge(change(&mut case));
+            exchange::save(ws, case);
+        }
+        Err(refused) => effects.alerts.push(moved_on(key.order.0, &refused)),
+    }
+}
+
+fn moved_on(subject: uuid::Uuid, refused: &Refused) -> Alert {
+    let what = format!("the chain did something for it, and it has moved on: {refused}");
+    Alert { kind: AlertKind::ChainMismatch, subject, what }
+}
+
+/// The transaction has a nonce.
+pub(super) fn taken(ws: &mut WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> Result<(), Refused> {
+    let mut effects = WalletEffects::default();
+    if let Subject::Order(of) = &key.subject {
+        on_order(ws, tenant, of, &mut effects, |case| case.debit_taken(cx));
+    }
+    effects::write(ws, tenant, effects)
 }
 
 /// An intent that is no longer wanted, and that no transaction has: it is called off.
@@ -67,19 +105,17 @@ pub(super) fn stop(
     effects.merge(intent.withdraw(cx.now).1);
     let kind = intent.kind;
     ws.intents.put((tenant, intent.id), intent);
+    let terms = deposit::terms(rules)?;
     match &key.subject {
         Subject::Deposit(of) if kind == IntentKind::Release => {
-            let mut case = deposit::load(ws, tenant, of)?;
-            effects.merge(case.release_stopped(deposit::terms(rules)?, cx));
-            deposit::keep(ws, tenant, case);
+            on_deposit(ws, tenant, of, &mut effects, |case| case.release_stopped(terms, cx));
         }
-        Subject::Order(of) => {
-            let mut case = exchange::case(ws, tenant, of)?;
-            effects.merge(case.debit_not_tried(cx));
+        Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| {
+            let mut effects = case.debit_not_tried(cx);
             effects.merge(case.wallet_changed(cx));
             effects.merge(case.time_passed(cx));
-            exchange::save(ws, case);
-        }
+            effects
+        }),
         Subject::Deposit(_) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
@@ -95,29 +131,16 @@ pub(super) fn wait_again(
     let tenant = intent.tenant;
     let mut effects = intent.not_tried(cx.now);
     ws.intents.put((tenant, intent.id), intent);
-    effects.merge(order_waits(ws, tenant, key, cx)?);
+    if let Subject::Order(of) = &key.subject {
+        on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx));
+    }
     effects::write(ws, tenant, effects)
 }
 
-/// An order whose debit is tried again is as it was before.
-fn order_waits(
-    ws: &mut WorkingSet,
-    tenant: TenantId,
-    key: &IntentKey,
-    cx: &mut Cx<'_>,
-) -> Result<WalletEffects, Refused> {
-    let Subject::Order(of) = &key.subject else { return Ok(WalletEffects::default()) };
-    let mut case = exchange::case(ws, tenant, of)?;
-    let effects = case.debit_not_tried(cx);
-    exchange::save(ws, case);
-    Ok(effects)
-}
-
 /// An intent that a reorganisation undid is done again.
-pub(super) fn again(ws: &mut WorkingSet, key: &IntentKey, mut intent: Intent, cx: &Cx<'_>) -> Result<(), Refused> {
+pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Result<(), Refused> {
     let tenant = intent.tenant;
     let effects = intent.undone(cx.now);
-    debug_assert_eq!(key.intent, intent.id, "the key is the intent's");
     ws.intents.put((tenant, intent.id), intent);
     effects::write(ws, tenant, effects)
 }
@@ -134,20 +157,14 @@ pub(super) fn fail(
     let (given_up, mut effects) = intent.failed(why, at_once, cx.now);
     ws.intents.put((tenant, id), intent);
     match (&key.subject, given_up) {
-        (Subject::Order(_), false) => effects.merge(order_waits(ws, tenant, key, cx)?),
+        (Subject::Order(of), false) => on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx)),
         (_, false) => {}
-        (Subject::Deposit(of), true) => {
-            let mut case = deposit::load(ws, tenant, of)?;
-            effects.merge(match kind {
-                IntentKind::Release => case.release_failed(reason, cx),
-                _ => case.refund_failed(why, cx),
-            });
-            deposit::keep(ws, tenant, case);
-        }
+        (Subject::Deposit(of), true) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
+            IntentKind::Release => case.release_failed(reason, cx),
+            _ => case.refund_failed(why, cx),
+        }),
         (Subject::Order(of), true) => {
-            let mut case = exchange::case(ws, tenant, of)?;
-            effects.merge(case.debit_failed(reason, cx));
-            exchange::save(ws, case);
+            on_order(ws, tenant, of, &mut effects, |case| case.debit_failed(reason, cx));
         }
         (Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
@@ -173,23 +190,15 @@ pub(super) fn finish(
     }
     ws.intents.put((tenant, id), intent);
     match &key.subject {
-        Subject::Deposit(of) => {
-            let mut case = deposit::load(ws, tenant, of)?;
-            effects.merge(match kind {
-                IntentKind::Release => case.released(tx, cx),
-                IntentKind::ProposeRefund => case.refund_proposed(cx),
-                _ => case.refunded(tx, cx),
-            });
-            deposit::keep(ws, tenant, case);
-        }
-        Subject::Order(of) => {
-            let mut case = exchange::case(ws, tenant, of)?;
-            effects.merge(match kind {
-                IntentKind::Debit => case.debited(tx, cx),
-                _ => plant_in_return(case.coins_back(cx), cx),
-            });
-            exchange::save(ws, case);
-        }
+        Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
+            IntentKind::Release => case.released(tx, cx),
+            IntentKind::ProposeRefund => case.refund_proposed(cx),
+            _ => case.refunded(tx, cx),
+        }),
+        Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {
+            IntentKind::Debit => case.debited(tx, cx),
+            _ => plant_in_return(case.coins_back(cx), cx),
+        }),
         Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
@@ -200,7 +209,7 @@ fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects
     if planted::is(Planted::ReturnedTwice) {
         let mut again = effects.transfers.clone();
         for transfer in &mut again {
-            transfer.id = domain::ids::TransferId(cx.ids.next());
+            transfer.id = TransferId(cx.ids.next());
             transfer.set = transfer.id;
         }
         effects.transfers.extend(again);

@@ -146,11 +146,14 @@ fn one_that_was_given_up_and_comes_all_the_same_is_nobody_s() {
     world.lost_from(100);
     world.does(|case, _, cx| case.dropped(1_000, cx));
     let alerts = world.alerts;
+    assert_eq!(world.case.deposit.height(), None, "nobody waits for it any more");
     world.seen_in(1_001);
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+    assert_eq!((world.case.deposit.height(), world.alerts), (Some(1_001), alerts + 1));
     world.counted();
     world.counted();
     assert_eq!((world.state(), world.holds(Pot::Suspense)), (DepositState::Failed, MINOR));
-    assert!(world.alerts > alerts);
+    assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"], "told once");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::deposit::DepositState::{
 use crate::deposit::states::{Step, Trigger};
 
 /// Every step that is allowed; *back* apart.
-const DECIDED: [(DepositState, DepositState); 33] = [
+const DECIDED: [(DepositState, DepositState); 34] = [
     (Seen, Orphaned),
     (Seen, Screening),
     (Seen, Held),
@@ -40,6 +40,7 @@ const DECIDED: [(DepositState, DepositState); 33] = [
     (LegalHold, Suspended),
     (Refunding, Refunded),
     (Failed, Refunding),
+    (Failed, Suspended),
     (Suspended, Completed),
     (Suspended, Failed),
     // Never taken by a step of its own: where a refund or a suspension goes back to.

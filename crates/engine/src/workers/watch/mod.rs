@@ -9,7 +9,7 @@ use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{HeldRole, StoreError};
+use store::{HEADERS_KEPT, HeldRole, StoreError};
 
 use super::{Stop, Workers};
 use crate::command::Action;
@@ -75,6 +75,17 @@ enum Round {
     More,
     /// Everything is taken in.
     UpToDate,
+}
+
+/// Where the newest block that was taken in stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// In the chain.
+    Here,
+    /// Ahead of what the node knows now.
+    Ahead,
+    /// No longer in the chain.
+    Gone,
 }
 
 pub(super) async fn watch(workers: Arc<Workers>, wallets: WalletWorld, mut stop: Stop) {
@@ -172,9 +183,13 @@ impl Watch<'_> {
             self.take_in(&heads.latest, &[]).await?;
             return Ok(Round::More);
         };
-        if self.is_gone(&tip, &heads).await? {
-            self.rewind(&heads).await?;
-            return Ok(Round::More);
+        match self.standing(&tip, &heads).await? {
+            Standing::Here => {}
+            Standing::Ahead => return Ok(Round::UpToDate),
+            Standing::Gone => {
+                self.rewind(&heads).await?;
+                return Ok(Round::More);
+            }
         }
         let behind = heads.latest.number.saturating_sub(tip.number);
         metrics::gauge!("corridor_chain_head_lag_blocks").set(u32::try_from(behind).unwrap_or(u32::MAX));
@@ -192,13 +207,22 @@ impl Watch<'_> {
         Ok(Round::UpToDate)
     }
 
-    /// Whether the newest block that was taken in is no longer part of the chain.
-    async fn is_gone(&self, tip: &Block, heads: &Heads) -> Result<bool, Trouble> {
-        if heads.latest.number == tip.number {
-            return Ok(heads.latest.hash != tip.hash);
+    /// Where the newest block that was taken in stands.
+    async fn standing(&self, tip: &Block, heads: &Heads) -> Result<Standing, Trouble> {
+        let latest = &heads.latest;
+        if latest.number < tip.number {
+            // A node that knows less of the same chain has lost nothing: it lags, or another one answers now.
+            let kept = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
+            let same = kept.iter().any(|header| (header.number, header.hash) == (latest.number, latest.hash));
+            return Ok(if same { Standing::Ahead } else { Standing::Gone });
         }
-        let there = self.chain.block(BlockAt::Number(tip.number)).await?;
-        Ok(there.is_none_or(|there| there.hash != tip.hash))
+        let there = if latest.number == tip.number {
+            Some(*latest)
+        } else {
+            self.chain.block(BlockAt::Number(tip.number)).await?
+        };
+        let here = there.is_some_and(|there| there.hash == tip.hash);
+        Ok(if here { Standing::Here } else { Standing::Gone })
     }
 
     /// Takes the block behind the tip in; `false` = it does not follow the tip, the chain was reorganised meanwhile.
