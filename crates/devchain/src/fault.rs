@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::chain::Chain;
 
+/// No fault lifts the base fee above this, in wei per gas: a million gwei.
+const BASE_FEE_MAX: u64 = 1_000_000_000_000_000;
+
 /// A fault that is to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -56,7 +59,8 @@ impl Chain {
             Fault::LatencyMs(millis) => self.faults.latency_ms = millis,
             Fault::FeeMultiplier(factor) => {
                 let base_fee = self.head().base_fee();
-                self.faults.least_base_fee = (factor > 1).then(|| base_fee.saturating_mul(factor));
+                let least = base_fee.saturating_mul(factor).min(BASE_FEE_MAX);
+                self.faults.least_base_fee = (factor > 1).then_some(least);
             }
             Fault::LagBlocks(blocks) => self.faults.lag_blocks = blocks,
         }

@@ -19,6 +19,9 @@ use crate::state::Changes;
 use crate::tx::Unsigned;
 use crate::world::World;
 
+/// Most seconds that [`DevChain::let_pass`] lets pass at once: a hundred years.
+pub const LET_PASS_MAX_S: u64 = 100 * 366 * 86_400;
+
 /// What became of a transaction that was mined at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -211,9 +214,9 @@ impl DevChain {
         self.look(|chain| chain.head().header.timestamp)
     }
 
-    /// The next block is at least so many seconds younger than the newest one.
+    /// The next block is at least so many seconds younger than the newest one; [`LET_PASS_MAX_S`] at most.
     pub fn let_pass(&self, seconds: u64) {
-        self.change(|chain| chain.not_before = chain.head().header.timestamp.saturating_add(seconds));
+        self.change(|chain| chain.not_before = chain.head().header.timestamp + seconds.min(LET_PASS_MAX_S));
     }
 }
 

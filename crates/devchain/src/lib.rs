@@ -37,7 +37,7 @@ pub use disk::DiskFault;
 pub use exec::TX_GAS_MAX;
 pub use fault::Fault;
 pub use genesis::CREATE2_DEPLOYER;
-pub use hand::{HandFault, Outcome};
+pub use hand::{HandFault, LET_PASS_MAX_S, Outcome};
 pub use options::{Mining, Options};
 pub use reorg::{Order, Reorg, ReorgFault};
 pub use rpc::{RpcFault, revert_reason};

@@ -16,6 +16,8 @@ impl DevChain {
     }
 
     /// Makes blocks at the interval that is set, until `stop` is ready. One caller at a time.
+    ///
+    /// A block is executed and written to the disk on the thread that polls this: milliseconds where little happens.
     pub async fn mine_forever(&self, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let mut due: Option<Timestamp> = None;

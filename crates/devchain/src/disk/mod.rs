@@ -8,7 +8,7 @@
 //! - `lock`: held while the chain is open.
 //!
 //! Results are stored, not only transactions: reading back executes nothing, so another version of the interpreter
-//! cannot make another chain of it.
+//! cannot make another chain of it. What waits to be mined is not stored: whoever sent it sends it again.
 
 mod record;
 mod run;

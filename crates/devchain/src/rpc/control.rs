@@ -10,6 +10,7 @@ use super::params::{self, Params, at};
 use super::show::{data, quantity};
 use crate::DevChain;
 use crate::fault::Fault;
+use crate::hand::LET_PASS_MAX_S;
 use crate::options::Mining;
 use crate::reorg::{Order, Reorg};
 
@@ -31,7 +32,7 @@ impl DevChain {
             "dev_setBalance" => self.set_balance(params.address(0)?, params.quantity(1)?)?,
             "dev_reorg" => self.reorg(&reorg(params)?).map_err(|fault| RpcFault::server(fault.to_string()))?,
             "dev_setIntervalMining" => self.set_mining(mining(params)?),
-            "dev_letPass" => self.let_pass(plain(params.get(0)?, 0)?),
+            "dev_letPass" => self.let_some_pass(params)?,
             "dev_fault" => faults(params)?.into_iter().for_each(|fault| self.fault(fault)),
             "dev_snapshot" => self.snapshot()?,
             _ => return Err(RpcFault::no_method(method)),
@@ -48,6 +49,15 @@ impl DevChain {
             return Err(RpcFault::params(format!("invalid argument 0: at most {MINE_MAX} blocks")));
         }
         Ok(self.mine(count)?)
+    }
+
+    fn let_some_pass(&self, params: Params<'_>) -> Result<(), RpcFault> {
+        let seconds = plain(params.get(0)?, 0)?;
+        if seconds > LET_PASS_MAX_S {
+            return Err(RpcFault::params(format!("invalid argument 0: at most {LET_PASS_MAX_S} seconds")));
+        }
+        self.let_pass(seconds);
+        Ok(())
     }
 }
 

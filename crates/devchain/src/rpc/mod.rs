@@ -34,7 +34,7 @@ pub(crate) enum Origin {
 
 impl DevChain {
     /// Answers a JSON-RPC request of this process, after the injected latency, if there is one. Empty where the request
-    /// wants no answer.
+    /// wants no answer. Executes on the thread that polls it.
     pub async fn request(&self, body: &[u8]) -> Vec<u8> {
         self.delay().await;
         self.answer(body, Origin::InProcess)

@@ -35,6 +35,7 @@ fn control_methods_do_what_they_say() {
 fn control_methods_have_limits() {
     let chain = chain();
     assert_eq!(refused(&chain, "dev_mine", json!([10_001])).0, -32_602);
+    assert_eq!(refused(&chain, "dev_letPass", json!([devchain::LET_PASS_MAX_S + 1])).0, -32_602);
     assert_eq!(refused(&chain, "dev_reorg", json!([1])), (-32_000, "cannot undo 1 blocks, at most 0".to_owned()));
     assert_eq!(refused(&chain, "dev_fault", json!([{ "earthquake": 1 }])).0, -32_602);
     assert_eq!(refused(&chain, "dev_impersonate", json!([])).0, -32_601);

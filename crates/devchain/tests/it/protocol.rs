@@ -1,5 +1,8 @@
 //! JSON-RPC itself: envelopes, batches, errors.
 
+use proptest::collection::{hash_map, vec};
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::support::{call, chain, refused};
@@ -85,5 +88,82 @@ fn arguments_that_cannot_be_read_are_named() {
         ("eth_call", json!(["x"]), "invalid argument 0: not an object"),
     ] {
         assert_eq!(refused(&chain(), method, params.clone()), (-32_602, what.to_owned()), "{method} {params}");
+    }
+}
+
+const METHODS: [&str; 30] = [
+    "eth_chainId",
+    "net_version",
+    "eth_blockNumber",
+    "eth_getBlockByNumber",
+    "eth_getBlockByHash",
+    "eth_getBalance",
+    "eth_getCode",
+    "eth_getStorageAt",
+    "eth_getTransactionCount",
+    "eth_call",
+    "eth_estimateGas",
+    "eth_gasPrice",
+    "eth_maxPriorityFeePerGas",
+    "eth_feeHistory",
+    "eth_sendRawTransaction",
+    "eth_getTransactionByHash",
+    "eth_getTransactionReceipt",
+    "eth_getBlockReceipts",
+    "eth_getLogs",
+    "eth_syncing",
+    "eth_accounts",
+    "web3_clientVersion",
+    "dev_mine",
+    "dev_setBalance",
+    "dev_reorg",
+    "dev_setIntervalMining",
+    "dev_letPass",
+    "dev_fault",
+    "dev_snapshot",
+    "dev_nothing",
+];
+
+/// What turns up in requests, right and wrong.
+fn value() -> impl Strategy<Value = Value> {
+    let number = prop_oneof![0..20_u64, any::<u64>()];
+    let text = prop_oneof![
+        number.clone().prop_map(|number| format!("{number:#x}")),
+        "(latest|pending|safe|finalized|earliest|0x|reversed)",
+        "0x[0-9a-f]{40}",
+        "0x[0-9a-f]{64}",
+        "0x[0-9a-f]{0,80}",
+        "0x02f8[0-9a-f]{0,200}",
+        ".{0,10}",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        number.prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    let names = "(from|to|gas|gasPrice|maxFeePerGas|maxPriorityFeePerGas|value|data|input|accessList|address|topics|\
+                 fromBlock|toBlock|blockHash|blockNumber|storageKeys|drop|reinclude|order|drop_next_tx|fee_multiplier|\
+                 lag_blocks|rpc_error_next)";
+    leaf.prop_recursive(3, 16, 4, move |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            hash_map(names, inner, 0..6).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn every_request_is_answered(calls in vec((select(&METHODS), vec(value(), 0..4)), 1..8)) {
+        let chain = chain();
+        for (method, params) in calls {
+            if let Err(fault) = chain.call(method, Value::Array(params)) {
+                prop_assert!(!fault.message.is_empty() && fault.code != 0, "{} {:?}", method, fault);
+            }
+        }
+        prop_assert!(chain.mine(1).is_ok());
     }
 }
