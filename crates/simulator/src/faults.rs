@@ -10,6 +10,11 @@ use store::options::{FaultAction, FaultPoint};
 
 use crate::random::Random;
 use crate::run::{Executor, NODES, NodeNumber, Owner, Sim};
+use crate::services::Services;
+
+mod chain;
+
+pub use chain::WebhookFault;
 
 /// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +98,91 @@ pub enum Fault {
         /// How many orders in a thousand are reported twice.
         twice_per_mille: u32,
     },
+    /// The newest blocks of the chain are replaced by others.
+    Reorg {
+        /// How long after the start.
+        after: Span,
+        /// How many.
+        depth: u64,
+        /// How long the second node stays on the old ones.
+        noticed_after: Span,
+    },
+    /// Gas is dear.
+    FeeSpike {
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+        /// How much dearer.
+        factor: u64,
+    },
+    /// The chain's first node is behind.
+    FirstNodeLags {
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+        /// By how many blocks.
+        blocks: u64,
+    },
+    /// The chain's second node is behind.
+    SecondNodeLags {
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+        /// By how many blocks.
+        blocks: u64,
+    },
+    /// The chain's nodes take no connections.
+    ChainDown {
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+    },
+    /// A coin's issuer pauses it.
+    Pause {
+        /// Which coin, by its place in the configuration.
+        coin: usize,
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+    },
+    /// At a question to a node of the chain.
+    Question {
+        /// Which question of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CallFault,
+    },
+    /// At a broadcast.
+    Broadcast {
+        /// Which broadcast of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CallFault,
+    },
+    /// A node forgets a transaction that it has accepted.
+    Forget {
+        /// Which accepted one of the schedule, from 0.
+        nth: u32,
+    },
+    /// At a signature.
+    Sign {
+        /// Which signature of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: CallFault,
+    },
+    /// At a webhook.
+    Webhook {
+        /// Which try of the schedule, from 0.
+        nth: u32,
+        /// What happens.
+        how: WebhookFault,
+    },
 }
 
 /// Who wrote.
@@ -157,7 +247,11 @@ pub fn draw(seed: u64) -> Vec<Fault> {
         return Vec::new();
     }
     let count = random.between(2, 7);
-    (0..count).map(|_| draw_one(&mut random)).collect()
+    let mut drawn: Vec<Fault> = (0..count).map(|_| draw_one(&mut random)).collect();
+    if Services::of(seed).wallets {
+        drawn.extend(chain::draw(seed));
+    }
+    drawn
 }
 
 fn draw_one(random: &mut Random) -> Fault {
@@ -216,11 +310,19 @@ enum Count {
     Reply,
     WorkerWrite,
     BatcherWrite,
+    Question,
+    Broadcast,
+    Accepted,
+    Signature,
+    Webhook,
 }
+
+/// How many things are counted.
+const COUNTS: usize = 12;
 
 #[derive(Debug, Default)]
 struct State {
-    counts: [u32; 7],
+    counts: [u32; COUNTS],
     fired: BTreeSet<usize>,
     /// A batch whose fault comes after its commit.
     after: Option<(BatchId, CommitFault)>,

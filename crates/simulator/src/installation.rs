@@ -138,7 +138,8 @@ impl RateBook for FixedRates {
         let rate = match (base, quote) {
             (Currency::Aed, Currency::Pkr) => Decimal::new(7_590, 2),
             (Currency::Aed, Currency::Inr) => Decimal::new(2_412, 2),
-            (Currency::Usdt, Currency::Pkr) => Decimal::new(27_875, 2),
+            (Currency::Usdt | Currency::Usdc, Currency::Pkr) => Decimal::new(27_875, 2),
+            (Currency::Usdt | Currency::Usdc, Currency::Usd) => Decimal::new(1, 0),
             (Currency::Usdt, Currency::Inr) => Decimal::new(8_861, 2),
             _ => return None,
         };

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use domain::time::{Span, Timestamp};
 
-use crate::actors::{self, Bank, Cluster, Network, Truth, Workload};
-use crate::audit::Auditor;
+use crate::actors::{self, Bank, Banks, ChainWorld, Cluster, Network, Truth, WalletSide, Wishes, Workload};
+use crate::audit::{Auditor, Outside};
 use crate::bench::Bench;
 use crate::faults::{Fault, Injector, Write};
 use crate::installation::{self, START};
 use crate::random::{Random, SharedRandom};
 use crate::run::{Executor, NODES, Owner, Polled, Sim, Trace};
+use crate::services::Services;
+use crate::wallet_installation;
 
 /// Simulated time after healing by which everything must have ended.
 const HEALED_HOURS: i64 = 96;
@@ -33,7 +35,7 @@ pub struct Report {
     pub fired: usize,
     /// How much time went by in it.
     pub simulated: Span,
-    /// Payments that were accepted.
+    /// Payments that were accepted, and deposits that were seen.
     pub payments: usize,
     /// Hash of everything that happened.
     pub hash: u64,
@@ -67,6 +69,26 @@ pub fn run(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> an
     Ok(report)
 }
 
+/// What the wallet service runs on: a chain, receivers, tenants that are written down.
+fn wallet_side(
+    sim: &Sim,
+    injector: &Arc<Injector>,
+    store: &store::Store,
+    wishes: &Wishes,
+    seed: u64,
+) -> anyhow::Result<WalletSide> {
+    let mut random = Random::stream(seed, "wallet installation");
+    wallet_installation::enrol(store, wishes)?;
+    let blocks = wallet_installation::chain(wishes, seed);
+    Ok(WalletSide {
+        config: Arc::new(wallet_installation::config(&mut random)),
+        chain: Arc::new(ChainWorld::new(sim.clone(), injector.clone(), blocks, seed)),
+        banks: Arc::new(Banks::new(seed)),
+        blacklists: wishes.blacklists,
+        sandbox: wishes.sandbox,
+    })
+}
+
 impl Schedule {
     fn prepare(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> anyhow::Result<Schedule> {
         let sim = Sim::new(START, Trace::new(keep_trace));
@@ -81,10 +103,14 @@ impl Schedule {
         });
         let mut random = Random::stream(seed, "installation");
         let (corridors, tuning) = (installation::corridors(&mut random), installation::tuning(&mut random));
-        let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, seed));
-        let auditor = Arc::new(Auditor::new(sim.clone(), store.clone(), bank.clone()));
+        let services = Services::of(seed);
+        let wishes = if services.wallets { Some(Wishes::draw(seed)) } else { None };
+        let side = wishes.as_ref().map(|wishes| wallet_side(&sim, &injector, &store, wishes, seed)).transpose()?;
+        let outside = side.as_ref().map(|side| Outside { chain: side.chain.clone(), banks: side.banks.clone() });
+        let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, side, seed));
+        let auditor = Arc::new(Auditor::new(sim.clone(), store.clone(), bank.clone(), outside.clone()));
         let truth = Arc::new(Truth::default());
-        let workload = Workload::draw(seed);
+        let workload = if services.payments { Workload::draw(seed) } else { Workload::default() };
         let executor = Executor::new(sim.clone(), Random::stream(seed, "schedule"));
         (0..NODES).for_each(|node| cluster.start(node));
         let (inner, running) = (sim.clone(), bank.clone());
@@ -92,7 +118,15 @@ impl Schedule {
         let operators = actors::operate(sim.clone(), cluster.clone(), bank, auditor.clone(), seed);
         sim.spawn(Owner::World, "operators", operators);
         actors::clients(&sim, &cluster, &truth, &auditor, &workload, seed);
-        actors::make_trouble(&sim, &cluster, &injector);
+        let chain = outside.map(|outside| outside.chain);
+        actors::make_trouble(&sim, &cluster, chain.as_ref(), &injector);
+        if let (Some(chain), Some(wishes)) = (chain, wishes) {
+            let running = chain.clone();
+            sim.spawn(Owner::World, "chain", async move { running.run().await });
+            actors::customers(&sim, &cluster, &chain, &truth, &auditor, &wishes, seed);
+            let officers = actors::officers(sim.clone(), cluster.clone(), auditor.clone(), wishes, seed);
+            sim.spawn(Owner::World, "officers", officers);
+        }
         let lingers = Span::millis(random.between(0, 240_000));
         Ok(Schedule { sim, executor, injector, cluster, auditor, truth, lingers, served_at: None, healed_at: None })
     }

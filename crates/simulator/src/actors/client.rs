@@ -78,6 +78,16 @@ impl Truth {
         self.with(|known| known.waiting == 0)
     }
 
+    /// One more waits for what it wants.
+    pub(super) fn begin(&self, count: usize) {
+        self.with(|known| known.waiting += count);
+    }
+
+    /// One has what it wanted.
+    pub(super) fn end(&self) {
+        self.with(|known| known.waiting -= 1);
+    }
+
     fn accept(&self, accepted: Accepted) {
         self.with(|known| {
             if !known.accepted.contains(&accepted) {
@@ -119,7 +129,7 @@ pub fn clients(
     wanted: &Workload,
     seed: u64,
 ) {
-    truth.with(|known| known.waiting = wanted.payables.len());
+    truth.begin(wanted.payables.len());
     let random = Arc::new(SharedRandom::stream(seed, "clients"));
     let clients =
         Clients { sim: sim.clone(), cluster: cluster.clone(), truth: truth.clone(), auditor: auditor.clone(), random };
@@ -131,7 +141,7 @@ pub fn clients(
             if let Some(id) = paid {
                 follow(&clients, payable.tenant, id).await;
             }
-            clients.truth.with(|known| known.waiting -= 1);
+            clients.truth.end();
         });
     }
 }

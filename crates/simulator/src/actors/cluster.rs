@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use domain::chain::ChainConfig;
 use domain::policy::{Corridors, Environment};
 use domain::ports::Rail;
 use domain::rail::RailId;
 use domain::time::Span;
 use engine::batcher::Engine;
 use engine::payments::Payments;
+use engine::wallets::Wallets;
 use engine::workers::Workers;
-use engine::world::{Tuning, World};
+use engine::world::{Tuning, WalletWorld, World};
 use store::Store;
 use tokio::sync::{oneshot, watch};
 
+use super::chain::{ChainNode, ChainWorld, Keys, NoListedAddresses};
 use super::rail::{Network, SimRail};
+use super::wallets::{Banks, ReceiverWay, envelope};
 use crate::faults::{Fault, Injector};
 use crate::installation::{self, FixedRates, RAILS, ScreenByName};
 use crate::random::SharedRandom;
@@ -28,6 +32,7 @@ const DOWN_MAX_MILLIS: i64 = 20_000;
 
 struct Running {
     payments: Payments,
+    wallets: Wallets,
     /// Workers stop when it says so, or when it is gone.
     stop: watch::Sender<bool>,
 }
@@ -41,6 +46,20 @@ pub enum Unserved {
     Unclear,
 }
 
+/// What the nodes' wallet service runs on.
+pub struct WalletSide {
+    /// What is configured about the chain.
+    pub config: Arc<ChainConfig>,
+    /// The chain.
+    pub chain: Arc<ChainWorld>,
+    /// The banks' receivers.
+    pub banks: Arc<Banks>,
+    /// Whether the tenants' keys may write the coins' blacklists.
+    pub blacklists: bool,
+    /// Whether cents decide.
+    pub sandbox: bool,
+}
+
 /// All nodes.
 pub struct Cluster {
     sim: Sim,
@@ -48,6 +67,7 @@ pub struct Cluster {
     network: Arc<Network>,
     corridors: Arc<Corridors>,
     tuning: Tuning,
+    wallets: Option<WalletSide>,
     ways: SharedRandom,
     state: Mutex<State>,
 }
@@ -68,6 +88,7 @@ impl Cluster {
         network: Arc<Network>,
         corridors: Corridors,
         tuning: Tuning,
+        wallets: Option<WalletSide>,
         seed: u64,
     ) -> Cluster {
         Cluster {
@@ -76,6 +97,7 @@ impl Cluster {
             network,
             corridors: Arc::new(corridors),
             tuning,
+            wallets,
             ways: SharedRandom::stream(seed, "clients' ways"),
             state: Mutex::default(),
         }
@@ -114,8 +136,9 @@ impl Cluster {
         for (name, task) in workers.tasks(&stopping) {
             self.sim.spawn(Owner::Node(node), name, task);
         }
+        let wallets = Wallets::new(self.store.clone(), engine.clone(), world.clone());
         let payments = Payments::new(self.store.clone(), engine, world, Environment::Test);
-        self.state().running[node] = Some(Running { payments, stop });
+        self.state().running[node] = Some(Running { payments, wallets, stop });
     }
 
     /// Tells a node's workers to end what is under way and begin nothing new; answers whether the node runs.
@@ -152,10 +175,25 @@ impl Cluster {
             rates: Arc::new(FixedRates(clock.clone())),
             screen: Arc::new(ScreenByName),
             rails: rails.collect::<BTreeMap<_, _>>(),
-            wallet: None,
+            wallet: self.wallets.as_ref().map(|side| self.wallet_world(node, side)),
             clock: clock.clone(),
             wall_clock: clock,
             tuning: self.tuning.clone(),
+        }
+    }
+
+    fn wallet_world(&self, node: NodeNumber, side: &WalletSide) -> WalletWorld {
+        let (sim, faults) = (self.sim.clone(), self.network.faults.clone());
+        let keys = Arc::new(Keys { node, world: side.chain.clone(), blacklists: side.blacklists });
+        WalletWorld {
+            config: side.config.clone(),
+            chain: Arc::new(ChainNode { node, world: side.chain.clone() }),
+            signer: keys.clone(),
+            contracts: keys,
+            addresses: Arc::new(NoListedAddresses),
+            receiver: Arc::new(ReceiverWay { node, sim, faults, banks: side.banks.clone() }),
+            envelope,
+            sandbox: side.sandbox,
         }
     }
 
@@ -176,11 +214,36 @@ impl Cluster {
         });
     }
 
-    /// Calls the API of one of the nodes. `act` runs there and dies with it; `seen` hears what it answered before the
-    /// answer is on its way.
+    /// Calls the payments of one of the nodes. `act` runs there and dies with it; `seen` hears what it answered before
+    /// the answer is on its way.
     pub async fn call<T, F>(
         &self,
         act: impl FnOnce(Payments) -> F + Send,
+        seen: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T, Unserved>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.reach(|running| act(running.payments.clone()), seen).await
+    }
+
+    /// Calls the wallet service of one of the nodes.
+    pub async fn call_wallets<T, F>(
+        &self,
+        act: impl FnOnce(Wallets) -> F + Send,
+        seen: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T, Unserved>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.reach(|running| act(running.wallets.clone()), seen).await
+    }
+
+    async fn reach<T, F>(
+        &self,
+        act: impl FnOnce(&Running) -> F + Send,
         seen: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T, Unserved>
     where
@@ -191,11 +254,10 @@ impl Cluster {
             (random.below(NODES), Span::millis(random.between(0, 50)), Span::millis(random.between(0, 50)))
         });
         self.sim.sleep(there).await;
-        let Some(payments) = self.state().running[node].as_ref().map(|running| running.payments.clone()) else {
+        let Some(work) = self.state().running[node].as_ref().map(act) else {
             return Err(Unserved::Refused);
         };
         let (reply, replied) = oneshot::channel();
-        let work = act(payments);
         self.sim.spawn(Owner::Node(node), "request", async move {
             let answer = work.await;
             seen(&answer);

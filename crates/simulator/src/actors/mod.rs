@@ -1,18 +1,22 @@
 //! The parties of a schedule, each with its own ledger of truth: bank, rails, service nodes, clients, operators.
 
 mod bank;
+mod chain;
 mod client;
 mod cluster;
 mod follow;
 mod operator;
 mod rail;
 mod trouble;
+mod wallets;
 mod workload;
 
 pub use bank::Bank;
+pub use chain::{Blocks, ChainWorld, Constitution, Keys, State};
 pub use client::{Truth, clients};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, WalletSide};
 pub use operator::operate;
 pub use rail::Network;
 pub use trouble::{freeze, make_trouble};
+pub use wallets::{Banks, DEPOSITS_MIN, Wishes, customers, officers};
 pub use workload::Workload;

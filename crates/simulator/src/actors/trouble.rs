@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use domain::currency::StableCoin;
 use domain::time::Span;
 
+use super::chain::{ChainWorld, Deed};
 use super::cluster::Cluster;
 use crate::faults::{Fault, Injector};
 use crate::run::{NodeNumber, Owner, Sim};
+use crate::wallet_installation::token;
 
 /// How long a node that was told to stop has for what is under way.
 const STOPPING: Span = Span::secs(15);
 
 /// Begins a task for every such fault.
-pub fn make_trouble(sim: &Sim, cluster: &Arc<Cluster>, faults: &Arc<Injector>) {
+pub fn make_trouble(sim: &Sim, cluster: &Arc<Cluster>, chain: Option<&Arc<ChainWorld>>, faults: &Arc<Injector>) {
+    if let Some(chain) = chain {
+        make_trouble_on(sim, chain, faults);
+    }
     for (number, fault) in faults.all().iter().enumerate() {
         let (node, after, gently) = match fault {
             Fault::Kill { node, after } => (*node, *after, false),
@@ -29,6 +35,33 @@ pub fn make_trouble(sim: &Sim, cluster: &Arc<Cluster>, faults: &Arc<Injector>) {
                 inner.sleep(STOPPING).await;
             }
             inner.crash(node);
+        });
+    }
+}
+
+/// The same for faults of the chain.
+fn make_trouble_on(sim: &Sim, chain: &Arc<ChainWorld>, faults: &Arc<Injector>) {
+    for (number, fault) in faults.all().iter().enumerate() {
+        let (after, fault) = match fault {
+            Fault::Reorg { after, .. } | Fault::Pause { after, .. } => (*after, fault.clone()),
+            _ => continue,
+        };
+        let (inner, chain, faults) = (sim.clone(), chain.clone(), faults.clone());
+        sim.spawn(Owner::World, "trouble on the chain", async move {
+            inner.sleep(after).await;
+            if !faults.fire(number) {
+                return;
+            }
+            match fault {
+                Fault::Reorg { depth, noticed_after, .. } => chain.reorganise(depth, noticed_after),
+                Fault::Pause { coin, span, .. } => {
+                    let Some(coin) = StableCoin::ALL.get(coin) else { return };
+                    chain.send(Deed::Pause(token(*coin), true));
+                    inner.sleep(span).await;
+                    chain.send(Deed::Pause(token(*coin), false));
+                }
+                _ => {}
+            }
         });
     }
 }

@@ -72,7 +72,7 @@ pub enum Name {
 }
 
 /// Everything that clients want in a schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// What they want.
     pub payables: Vec<Payable>,

@@ -3,11 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::rows::{AccountRow, Booked, Key, TransferRow};
+use super::wallets::books::Expected;
+
+/// Kinds of accounts of which all is known that ever moves over them.
+const WATCHED: [&str; 9] =
+    ["prefund:", "in_transit:", "fee_income:", "rail_cost:", "nostro:", "escrow:", "wallet:", "treasury:", "suspense:"];
 
 type Balances = BTreeMap<(Key, String), [i64; 4]>;
 
 /// What does not add up.
-pub(super) fn check(transfers: &[TransferRow], accounts: &[AccountRow], payments: &[Booked]) -> Vec<String> {
+pub(super) fn check(
+    transfers: &[TransferRow],
+    accounts: &[AccountRow],
+    payments: &[Booked],
+    expected: Expected,
+) -> Vec<String> {
     let mut faults = Vec::new();
     let mut folded = fold(transfers);
     let mut currencies: BTreeMap<(Key, &str), [i64; 2]> = BTreeMap::new();
@@ -33,7 +43,7 @@ pub(super) fn check(transfers: &[TransferRow], accounts: &[AccountRow], payments
             .filter(|(_, total)| *total != [0, 0])
             .map(|((_, currency), total)| format!("I3: {currency} does not sum to zero but to {total:?}")),
     );
-    faults.extend(expectations(accounts, payments));
+    faults.extend(expectations(accounts, payments, expected));
     faults
 }
 
@@ -57,9 +67,14 @@ fn fold(transfers: &[TransferRow]) -> Balances {
     balances
 }
 
-/// What accounts hold (credits less debits, posted and pending) against what the payments say they should.
-fn expectations(accounts: &[AccountRow], payments: &[Booked]) -> Vec<String> {
-    let mut expected: BTreeMap<(Key, String), [i64; 2]> = BTreeMap::new();
+/// What accounts hold (credits less debits, posted and pending) against what the payments, and what else is `expected`,
+/// say they should.
+fn expectations(accounts: &[AccountRow], payments: &[Booked], mut expected: Expected) -> Vec<String> {
+    let deposited: BTreeMap<(Key, String), i64> = expected
+        .iter()
+        .filter(|((_, code), _)| code.starts_with("external:"))
+        .map(|((tenant, code), sums)| ((*tenant, code.clone()), sums[0]))
+        .collect();
     let mut add = |tenant: Key, code: String, posted: i64, pending: i64| {
         let sums = expected.entry((tenant, code)).or_default();
         sums[0] += posted;
@@ -67,8 +82,10 @@ fn expectations(accounts: &[AccountRow], payments: &[Booked]) -> Vec<String> {
     };
     for (tenant, code, sums) in accounts {
         if let Some(coin) = code.strip_prefix("external:") {
-            add(*tenant, format!("prefund:{coin}"), sums[1] - sums[3], 0);
-            add(*tenant, code.clone(), sums[3] - sums[1], 0);
+            // What did not come over the chain was paid in.
+            let paid_in = sums[1] - sums[3] + deposited.get(&(*tenant, code.clone())).copied().unwrap_or(0);
+            add(*tenant, format!("prefund:{coin}"), paid_in, 0);
+            add(*tenant, code.clone(), -paid_in, 0);
         }
     }
     for payment in payments {
@@ -91,18 +108,20 @@ fn expectations(accounts: &[AccountRow], payments: &[Booked]) -> Vec<String> {
             add(tenant, format!("nostro:{rail}:{currency}"), -payment.amount, 0);
         }
     }
-    let watched = ["prefund:", "in_transit:", "fee_income:", "rail_cost:", "nostro:"];
+    let watched = WATCHED;
     let mut faults = Vec::new();
     for (tenant, code, sums) in accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind)))
     {
         let holds = [sums[3] - sums[1], sums[2] - sums[0]];
         let should = expected.remove(&(*tenant, code.clone())).unwrap_or_default();
         if holds != should {
-            faults.push(format!("I4: {code} holds {holds:?}, the payments make {should:?}"));
+            faults.push(format!("I4: {code} holds {holds:?}, payments, deposits and orders make {should:?}"));
         }
     }
     let missing = expected.into_iter().filter(|((_, code), sums)| !code.starts_with("external:") && *sums != [0, 0]);
-    faults.extend(missing.map(|((_, code), sums)| format!("I4: {code} is missing, the payments make {sums:?}")));
+    faults.extend(
+        missing.map(|((_, code), sums)| format!("I4: {code} is missing, payments, deposits and orders make {sums:?}")),
+    );
     faults
 }
 
@@ -140,13 +159,16 @@ mod tests {
         ];
         let right =
             [("external:USDT", [0, 100, 0, 0]), ("prefund:USDT", [10, 0, 0, 100]), ("in_transit:USDT", [0, 0, 10, 0])];
-        assert_eq!(check(&transfers, &accounts(&right), &[queued()]), [""; 0]);
-        assert!(!check(&transfers, &accounts(&right), &[]).is_empty(), "a reservation of nothing");
+        assert_eq!(check(&transfers, &accounts(&right), &[queued()], Expected::new()), [""; 0]);
+        assert!(!check(&transfers, &accounts(&right), &[], Expected::new()).is_empty(), "a reservation of nothing");
         for place in 0..3 {
             for sum in 0..4 {
                 let mut wrong = right;
                 wrong[place].1[sum] += 1;
-                assert!(!check(&transfers, &accounts(&wrong), &[queued()]).is_empty(), "{place} {sum}");
+                assert!(
+                    !check(&transfers, &accounts(&wrong), &[queued()], Expected::new()).is_empty(),
+                    "{place} {sum}"
+                );
             }
         }
     }
@@ -154,10 +176,10 @@ mod tests {
     #[test]
     fn a_payment_at_its_end_must_have_left_its_traces() {
         let ended = |state: &str, settled| Booked { state: state.to_owned(), settled, ..queued() };
-        assert_eq!(check(&[], &[], &[ended("failed", false)]), [""; 0]);
+        assert_eq!(check(&[], &[], &[ended("failed", false)], Expected::new()), [""; 0]);
         let mut paid = ended("succeeded", true);
         paid.rail = Some(("pak-plain".to_owned(), "PKR".to_owned()));
-        assert_eq!(check(&[], &[], &[paid]).len(), 4);
-        assert_eq!(check(&[], &[], &[ended("reversed", true)]).len(), 3);
+        assert_eq!(check(&[], &[], &[paid], Expected::new()).len(), 4);
+        assert_eq!(check(&[], &[], &[ended("reversed", true)], Expected::new()).len(), 3);
     }
 }

@@ -4,6 +4,7 @@
 mod books;
 mod rows;
 mod rules;
+mod wallets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use rusqlite::Connection;
 use store::Store;
 use uuid::Uuid;
 
-use crate::actors::Bank;
+use crate::actors::{Bank, Banks, ChainWorld};
 use crate::installation::RAILS;
 use crate::run::Sim;
 use rows::Key;
@@ -47,6 +48,9 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
             | (Succeeded, Reversed)
     )
 }
+
+/// Timers further away than this are not waited for.
+const TIMERS_WAITED_FOR: Span = Span::hours(48);
 
 /// One commit in so many has all rows checked, not only those that it changed.
 const EVERYTHING_EVERY: i64 = 32;
@@ -85,11 +89,21 @@ struct Changed {
     quotes: BTreeSet<(Key, Key)>,
 }
 
+/// The books of truth about the wallet service that are kept outside.
+#[derive(Clone)]
+pub struct Outside {
+    /// The chain.
+    pub chain: Arc<ChainWorld>,
+    /// The banks' receivers.
+    pub banks: Arc<Banks>,
+}
+
 /// The auditor.
 pub struct Auditor {
     sim: Sim,
     store: Store,
     bank: Arc<Bank>,
+    outside: Option<Outside>,
     payments: Questions,
     quotes: Questions,
     tenants: Questions,
@@ -98,9 +112,9 @@ pub struct Auditor {
 
 impl Auditor {
     /// An auditor of one schedule, whose database is empty yet.
-    pub fn new(sim: Sim, store: Store, bank: Arc<Bank>) -> Auditor {
+    pub fn new(sim: Sim, store: Store, bank: Arc<Bank>, outside: Option<Outside>) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
-        Auditor { sim, store, bank, payments, quotes, tenants, state: Mutex::default() }
+        Auditor { sim, store, bank, outside, payments, quotes, tenants, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -285,7 +299,15 @@ impl Auditor {
             Ok((rows::transfers(connection)?, rows::accounts(connection)?, rows::booked(connection)?))
         });
         let Some((transfers, accounts, payments)) = found else { return };
-        books::check(&transfers, &accounts, &payments).into_iter().for_each(|fault| self.violation(fault));
+        let mut expected = wallets::books::Expected::new();
+        if self.outside.is_some() {
+            let found =
+                self.read(|connection| Ok((wallets::rows::deposits(connection)?, wallets::rows::orders(connection)?)));
+            let Some((deposits, orders)) = found else { return };
+            let public = |key| self.store.public_id(Uuid::from_bytes(key));
+            wallets::books::expect(&deposits, &orders, public, &mut expected);
+        }
+        books::check(&transfers, &accounts, &payments, expected).into_iter().for_each(|fault| self.violation(fault));
     }
 
     /// I10: a client is about to be told that this payment is accepted.
@@ -314,13 +336,24 @@ impl Auditor {
 
     /// When the next job or quote wants attention.
     pub fn next_due(&self) -> Option<Timestamp> {
+        if self.outside.as_ref().is_some_and(|outside| self.waits_for_chain(outside)) {
+            return Some(self.sim.now());
+        }
         self.read(rows::next_due).flatten().map(Timestamp)
+    }
+
+    /// Whether something of the chain is not taken in, or waits there to become deep enough.
+    fn waits_for_chain(&self, outside: &Outside) -> bool {
+        let newest = i64::try_from(outside.chain.now().newest_full()).unwrap_or(i64::MAX);
+        self.read(wallets::rows::chain_seen) < Some(newest) || self.read(wallets::rows::waiting) != Some(0)
     }
 
     /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
     pub fn is_quiet(&self) -> bool {
+        let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
         self.bank.rests()
-            && self.read(rows::jobs) == Some(0)
+            && self.outside.as_ref().is_none_or(|outside| outside.chain.rests() && !self.waits_for_chain(outside))
+            && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 
@@ -330,7 +363,7 @@ impl Auditor {
     }
 
     /// Checks what must hold at the end: the accepted payments are there, and each ended as the bank's book says or is
-    /// noted as a discrepancy. Answers the number of payments.
+    /// noted as a discrepancy. Answers the number of payments and deposits.
     pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> usize {
         self.read(|connection| self.check_events(connection));
         self.read(|connection| self.check_rules(connection, None));
@@ -360,7 +393,8 @@ impl Auditor {
         if noted == 0 {
             self.compare_with_bank();
         }
-        payments.len()
+        let deposits = self.read(wallets::rows::deposits).unwrap_or_default();
+        payments.len() + deposits.len()
     }
 
     /// I14: what left the rails' accounts at the bank is what left them in the ledger.

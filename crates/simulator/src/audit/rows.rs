@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 /// Rows of a statement, read with `read`.
-fn query<T>(
+pub(super) fn query<T>(
     connection: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
@@ -13,7 +13,7 @@ fn query<T>(
     connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 
-fn value<T: FromSql>(connection: &Connection, sql: &str) -> rusqlite::Result<T> {
+pub(super) fn value<T: FromSql>(connection: &Connection, sql: &str) -> rusqlite::Result<T> {
     connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
@@ -93,9 +93,10 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
 /// A job: tenant, subject, when it is due, and who took it last.
 pub(super) type JobRow = (Key, Key, i64, Option<String>);
 
-/// Jobs that nobody holds now.
+/// Jobs of payments that nobody holds now.
 pub(super) fn free_jobs(connection: &Connection) -> rusqlite::Result<Vec<JobRow>> {
-    let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL";
+    let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL \
+               AND kind IN ('submit', 'inquire', 'review')";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
@@ -191,13 +192,14 @@ pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>>
     value(
         connection,
         "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \
-         WHERE kind <> 'review' UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')",
+         WHERE kind NOT IN ('review', 'review_deposit') UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')",
     )
 }
 
-/// How many jobs there are.
-pub(super) fn jobs(connection: &Connection) -> rusqlite::Result<i64> {
-    value(connection, "SELECT COUNT(*) FROM job")
+/// How many jobs there are, but for timers of wallets and requests beyond an instant.
+pub(super) fn jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<i64> {
+    let sql = "SELECT COUNT(*) FROM job WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1)";
+    connection.prepare_cached(sql)?.query_row([beyond], |row| row.get(0))
 }
 
 /// How far a rail's reports have been taken in.

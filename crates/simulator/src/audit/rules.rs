@@ -124,8 +124,8 @@ pub(super) static TENANTS: Subject = Subject {
         ),
         (
             "I5: a job is about nothing",
-            "EXISTS (SELECT 1 FROM job n WHERE n.tenant = g.tenant AND NOT EXISTS \
-             (SELECT 1 FROM payment m WHERE m.tenant = n.tenant AND m.id = n.subject))",
+            "EXISTS (SELECT 1 FROM job n WHERE n.tenant = g.tenant \
+             AND n.kind IN ('submit', 'inquire', 'review') AND NOT EXISTS (SELECT 1 FROM payment m WHERE m.tenant = n.tenant AND m.id = n.subject))",
         ),
     ],
 };

@@ -1,0 +1,13 @@
+//! The parties of the wallet service: banks with customers, senders, receivers of webhooks, compliance officers.
+
+mod customers;
+mod exchanges;
+mod officers;
+mod payers;
+mod receiver;
+mod wishes;
+
+pub use customers::customers;
+pub use officers::officers;
+pub use receiver::{Banks, ReceiverWay, envelope};
+pub use wishes::{DEPOSITS_MIN, Wishes};

@@ -1,0 +1,4 @@
+//! The auditor's rules about the wallet service.
+
+pub(super) mod books;
+pub(super) mod rows;
