@@ -2,6 +2,7 @@
 
 use domain::delivery::{DeliveryState, SCHEDULE};
 use domain::ids::EventId;
+use domain::ports::Clock as _;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use domain::webhook::DeliveryResult;
@@ -165,5 +166,19 @@ fn the_log_reads_on_behind_a_number_without_gaps() {
         let rest = world.wallets.events_after(&world.caller(), 1, 10).await.expect("readable");
         assert_eq!(rest, all[1..]);
         assert_eq!(world.wallets.envelope(&all[0]).expect("offered"), world.bank.got()[0].body);
+    });
+}
+
+#[test]
+fn how_long_the_oldest_event_waits_is_known() {
+    with(Setup::default(), async |world| {
+        assert_eq!(world.store.oldest_pending_delivery().await.expect("readable"), None);
+        two_events(&world).await;
+        let made = world.clock.now();
+        world.bank.say(&[failed()]);
+        world.later(Span::secs(1)).await;
+        assert_eq!(world.store.oldest_pending_delivery().await.expect("readable"), Some(made));
+        world.later(Span::secs(10)).await;
+        assert_eq!(world.store.oldest_pending_delivery().await.expect("readable"), None);
     });
 }

@@ -50,8 +50,14 @@ static COUNTS: Stmt = Stmt::written(
     "SELECT d.state, COUNT(*) FROM delivery d WHERE d.tenant = $1 AND d.state <> 'delivered' \
      GROUP BY d.state ORDER BY d.state",
 );
+// The first condition is that of the index.
+static OLDEST_PENDING: Stmt = Stmt::written(
+    "delivery.oldest_pending",
+    "SELECT MIN(d.created_at) FROM delivery d WHERE d.state <> 'delivered' AND d.state = 'pending'",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LIST_TOTAL, &ATTEMPTS, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LIST_TOTAL, &ATTEMPTS, &COUNTS, &OLDEST_PENDING];
 
 /// A delivery with the event that it delivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +178,15 @@ impl Store {
             Ok((state, rows::narrow(fields.int()?, "number of deliveries")?))
         };
         rows.iter().map(count).collect()
+    }
+
+    /// When the delivery was made, of all tenants', that has waited for its receiver the longest.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn oldest_pending_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
+        let rows = self.query(&OLDEST_PENDING, Vec::new()).await?;
+        rows.first().map_or(Ok(None), |row| Ok(row.fields().opt_int()?.map(Timestamp)))
     }
 
     async fn delivery_records(&self, rows: &[Row]) -> Result<Vec<DeliveryRecord>, StoreError> {
