@@ -143,13 +143,18 @@ impl WalletBank {
         self.post("/v1/sdk/orders", body)
     }
 
-    /// An order of a wallet, once it has the status.
+    /// An order of a wallet, once it has the status. Waited for in the store: 50 calls a minute are few.
     pub async fn order_reaches(&self, wallet: &str, order: &str, status: &str) -> Json {
-        self.once(&format!("/v1/sdk/orders?wallet_id={wallet}"), |page| {
-            let mut orders = page["orders"].items().iter();
-            orders.find(|it| it["order_id"].text() == order && it["status"].text() == status).cloned()
-        })
-        .await
+        let id = domain::ids::ExchangeId::parse(order).expect("an order's id");
+        let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
+        let there = testkit::wait::until_async(WAIT_MAX, || async {
+            let found = store.exchange(tenant, id).await.expect("read").expect("there");
+            found.state.status().name() == status
+        });
+        assert!(there.await, "{order} did not become {status}: {:?}", store.exchange(tenant, id).await);
+        let page = self.get(&format!("/v1/sdk/orders?wallet_id={wallet}")).send().await.ok();
+        let mut orders = page["orders"].items().iter();
+        orders.find(|it| it["order_id"].text() == order).expect("the order is listed").clone()
     }
 
     /// The types of the genuine webhooks about a thing in the order in which they were taken, once there are so many.

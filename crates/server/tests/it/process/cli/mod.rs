@@ -4,4 +4,5 @@ mod access;
 mod help;
 mod operations;
 mod payments;
+mod wallets;
 mod webhooks;

@@ -1,0 +1,195 @@
+//! The life of a remittance by commands alone: a wallet, a link, its payment, the money in the wallet, its exchange, and
+//! books that agree with the chain and the bank afterwards.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::wait;
+
+use super::super::harness::Installation;
+use super::super::sandbox::Sandbox;
+
+/// How long each step may take: generous, because a loaded machine runs many tests at once.
+const STEP_AT_MOST: Duration = Duration::from_secs(60);
+const IBAN: &str = "PK36SCBL0000001123456702";
+
+/// A sandbox whose simulated sender pays when he is told to.
+fn sandbox() -> (Installation, Sandbox) {
+    let mut installation = Installation::new();
+    installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    (installation, sandbox)
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} is missing: {value}")).to_owned()
+}
+
+fn provision(installation: &Installation, customer: &str) -> String {
+    let args = ["wallets", "provision", "--customer", customer, "--email", "asha@example.com"];
+    let known = ["--phone", "+923001234567", "--kyc-level", "comprehensive"];
+    let wallet = installation.json(&[&args[..], &known].concat()).remove(0);
+    assert_eq!((&wallet["status"], &wallet["kyc_level"]), (&json!("ACTIVE"), &json!("COMPREHENSIVE")));
+    text(&wallet, "wallet_id")
+}
+
+/// The wallet's posted USDC.
+fn balance(installation: &Installation, wallet: &str) -> String {
+    let shown = installation.json(&["wallets", "get", wallet]).remove(0);
+    let assets = shown["balance"]["assets"].as_array().expect("assets").clone();
+    text(assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC"), "amount")
+}
+
+/// Pays a wallet 25.50 USDC through a link, up to the end.
+fn fund(installation: &Installation, wallet: &str) {
+    let args = ["requests", "create", "--wallet", wallet, "--amount", "25.50", "--currency", "usdc"];
+    let request = installation.json(&[&args[..], &["--purpose", "Rent"]].concat()).remove(0);
+    let (id, link) = (text(&request, "payment_request_id"), text(&request, "payment_link"));
+    let shown = installation.json(&["requests", "qr", &id, "--wallet", wallet]).remove(0);
+    assert_eq!(text(&shown, "payment_link"), link);
+    let paid = installation.json(&["requests", "pay", &id]).remove(0);
+    assert!(text(&paid["transactions"][0], "tx_hash").starts_with("0x"), "{paid}");
+    let arrived = wait::until(STEP_AT_MOST, || balance(installation, wallet) == "25.50");
+    assert!(arrived, "{:?}", installation.json(&["tx", "list", "--wallet", wallet]));
+    let listed = installation.json(&["requests", "list", "--wallet", wallet, "--status", "PAID"]);
+    assert_eq!(listed.iter().map(|it| text(it, "payment_request_id")).collect::<Vec<_>>(), [id]);
+}
+
+/// Exchanges 10.00 USDC of a wallet, up to the end.
+fn exchange(installation: &Installation, wallet: &str) {
+    let rate = installation.json(&["rate", "--amount", "10"]).remove(0);
+    let args = ["orders", "create", "--wallet", wallet, "--amount", "10", "--iban", IBAN, "--holder", "Asha Khan"];
+    let order = installation.json(&[&args[..], &["--lock-rate"]].concat()).remove(0);
+    assert_eq!(order["from_amount"], "10.00");
+    assert_eq!(order["to_currency"], rate["to_currency"]);
+    let id = text(&order, "order_id");
+    let status = || -> String {
+        let orders = installation.json(&["orders", "list", "--wallet", wallet]);
+        text(orders.iter().find(|it| it["order_id"] == id.as_str()).expect("listed"), "status")
+    };
+    assert!(wait::until(STEP_AT_MOST, || status() == "SETTLED"), "the order is {}", status());
+}
+
+#[test]
+fn a_remittance_is_asked_for_paid_and_paid_out() {
+    let (installation, sandbox) = sandbox();
+    let wallet = provision(&installation, "CUST-1");
+    fund(&installation, &wallet);
+    exchange(&installation, &wallet);
+    assert_eq!(balance(&installation, &wallet), "15.50");
+    let kinds: Vec<String> =
+        installation.json(&["tx", "list", "--wallet", &wallet]).iter().map(|tx| text(tx, "type")).collect();
+    assert_eq!(kinds, ["EXCHANGED", "RECEIVED"], "newest first");
+    let exchanged = installation.json(&["tx", "list", "--wallet", &wallet, "--type", "EXCHANGED"]);
+    assert_eq!(text(&exchanged[0], "status"), "SETTLED");
+    assert!(installation.ok(&["wallets", "get", &wallet]).contains("15.50"), "and for people");
+    // The running sandbox's own wallet is meant where none is named.
+    assert!(installation.ok(&["wallets", "get"]).contains(sandbox.text("wallet_id")));
+
+    let agreed = installation.json(&["ledger", "reconcile"]).remove(0);
+    assert_eq!(agreed["found"], 0, "{agreed}");
+    let compared = agreed["chain_balances"].as_u64().expect("a number");
+    assert!(compared >= 4 && agreed["rail_accounts"].as_u64() >= Some(1), "{agreed}");
+    assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
+}
+
+#[test]
+fn wallets_are_stopped_and_freed_and_links_taken_back() {
+    let (installation, _sandbox) = sandbox();
+    let wallet = provision(&installation, "CUST-2");
+    let request = installation.json(&["requests", "create", "--wallet", &wallet, "--flexible"]).remove(0);
+    let id = text(&request, "payment_request_id");
+    assert_eq!(text(&installation.json(&["requests", "cancel", &id])[0], "status"), "CANCELLED");
+
+    let why = ["--reason", "suspicious_activity", "--details", "several senders", "--auto-unblock-hours", "72"];
+    let blocked = installation.json(&[&["wallets", "block", &wallet], &why[..]].concat()).remove(0);
+    assert_eq!(text(&blocked, "status"), "BLOCKED");
+    let refused = installation.run(&["requests", "create", "--wallet", &wallet, "--flexible"]);
+    assert_eq!((refused.code, refused.stderr.contains("wallet_status")), (1, true), "{}", refused.stderr);
+    installation.ok(&["clock", "advance", "73h"]);
+    assert!(installation.json(&["clock", "show"])[0]["ahead_seconds"].as_i64() >= Some(73 * 3_600));
+    let status = || text(&installation.json(&["wallets", "get", &wallet])[0], "status");
+    assert!(wait::until(STEP_AT_MOST, || status() == "ACTIVE"), "it frees itself: {}", status());
+
+    installation.ok(&[&["wallets", "block", &wallet], &why[..4]].concat());
+    let freed = installation.json(&["wallets", "unblock", "--why", "relatives", &wallet]).remove(0);
+    assert_eq!(text(&freed, "status"), "ACTIVE");
+    let order = ["--authority", "FIA", "--reference", "FIA-1", "--reason", "court order"];
+    let listed = installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
+    assert_eq!(text(&listed, "status"), "BLACKLISTED");
+    let wrong =
+        installation.run(&["wallets", "provision", "--customer", "C", "--email", "nobody", "--phone", "+92300"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("customer_email")), (1, true), "{}", wrong.stderr);
+    let unknown = installation.run(&["faucet", "--address", "0x12", "--amount", "1"]);
+    assert_eq!((unknown.code, unknown.stderr.contains("address")), (1, true), "{}", unknown.stderr);
+}
+
+/// I14: coins that nobody can explain are a break: listed, counted, and an alert.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
+    let (installation, sandbox) = sandbox();
+    let wallet = provision(&installation, "CUST-3");
+    fund(&installation, &wallet);
+    exchange(&installation, &wallet);
+    let shown = installation.json(&["wallets", "get", &wallet]).remove(0);
+    let controller = controller(&sandbox, &text(&shown, "wallet_address")).await;
+    installation.ok(&["faucet", "--address", &controller, "--amount", "5"]);
+    let broken = installation.run(&["ledger", "reconcile", "--output", "json"]);
+    assert_eq!(broken.code, 1, "{}{}", broken.stdout, broken.stderr);
+    let report: Value = serde_json::from_str(broken.stdout.trim()).expect("JSON");
+    assert_eq!(report["found"], 1, "{report}");
+    let found = &report["breaks"][0];
+    assert_eq!((&found["account"], &found["side"]), (&json!("treasury:USDC"), &json!("chain")));
+    let minor = |name: &str| found[name].as_i64().expect("minor units");
+    assert_eq!(minor("said_minor") - minor("ledger_most_minor"), 5_000_000, "{found}");
+    assert_eq!(installation.run(&["ledger", "reconcile", "--last"]).code, 1);
+    let metrics = get(&format!("{}/metrics", sandbox.text("base_url"))).await;
+    assert!(metrics.contains("\ncorridor_reconciliation_breaks 1\n"), "{metrics}");
+    assert!(metrics.contains("corridor_alerts_total{kind=\"chain_mismatch\"} 1"), "{metrics}");
+}
+
+async fn get(url: &str) -> String {
+    let answer = reqwest::get(url).await.expect("an answer");
+    answer.text().await.expect("a text")
+}
+
+/// The contract that a deployed wallet belongs to: the last 20 bytes of its code.
+async fn controller(sandbox: &Sandbox, wallet: &str) -> String {
+    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getCode", "params": [wallet, "latest"] });
+    let asked = reqwest::Client::new().post(sandbox.text("chain_rpc_url")).body(ask.to_string());
+    let answer = asked.header("content-type", "application/json").send().await.expect("an answer");
+    let answer: Value = serde_json::from_str(&answer.text().await.expect("a text")).expect("JSON");
+    let code = answer["result"].as_str().expect("code").to_owned();
+    format!("0x{}", &code[code.len() - 40..])
+}
+
+#[test]
+fn receivers_of_webhooks_are_told_rotated_and_switched_off() {
+    let installation = Installation::configured("environment = \"test\"\n[store]\n");
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "bank", "--name", "Bank"]);
+    let webhooks = |args: &[&str]| [&["webhooks", args[0], "--tenant", "bank"], &args[1..]].concat().join(" ");
+    let run = |args: &[&str]| installation.run(&webhooks(args).split(' ').collect::<Vec<_>>());
+    let told = |args: &[&str]| installation.json(&webhooks(args).split(' ').collect::<Vec<_>>()).remove(0);
+    assert_eq!(run(&["show"]).code, 1, "nothing was said yet");
+    for url in ["http://hooks.example", "https://127.0.0.1", "https://hooks.example?x=1"] {
+        let refused = run(&["set", "--url", url]);
+        assert_eq!((refused.code, refused.stderr.contains("--url")), (2, true), "{url}: {}", refused.stderr);
+    }
+    let first = told(&["set", "--url", "https://hooks.example/in"]);
+    assert!(text(&first, "secret").starts_with("whsec_"));
+    let again = run(&["set", "--url", "https://other.example"]);
+    assert_eq!((again.code, again.stdout.contains("whsec_")), (0, false), "{again:?}");
+    let second = told(&["rotate"]);
+    assert_ne!(second["secret"], first["secret"]);
+    let shown = told(&["show"]);
+    assert_eq!((&shown["url"], &shown["secrets"]), (&json!("https://other.example"), &json!(2)));
+    assert!(!shown.to_string().contains("whsec_"));
+    assert_eq!(told(&["rotate", "--overlap-hours", "0"])["url"], "https://other.example");
+    assert_eq!(told(&["show"])["secrets"], 1, "what was stolen signs nothing");
+    assert_eq!(run(&["disable", "--why", "maintenance"]).code, 0);
+    assert_eq!(told(&["show"])["disabled_why"], "maintenance");
+    assert_eq!(run(&["disable", "--why", "again"]).code, 1);
+    assert_eq!(run(&["enable"]).code, 0);
+    assert_eq!(told(&["show"])["disabled_why"], Value::Null);
+}
