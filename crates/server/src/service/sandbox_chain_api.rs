@@ -90,6 +90,8 @@ async fn paid(
         let message = "A cancelled request is paid by nobody; ACTIVE, PAID and EXPIRED ones are";
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
+    // He was told to pay: he does not do it a second time by himself.
+    api.sender.leave_alone(&request).await.map_err(|error| failed(&error))?;
     api.sender.pay(&request, amount).await.map_err(|error| failed(&error))
 }
 
