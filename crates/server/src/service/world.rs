@@ -111,7 +111,7 @@ fn wallet_world(config: &Config, chain: &ChainSide, lists: Arc<ListBook>) -> any
         signer: chain.signer.clone(),
         contracts: chain.contracts.clone(),
         addresses: lists,
-        receiver: Arc::new(webhooks::Sender::new(settings)?),
+        receiver: Arc::new(webhooks::Sender::new(settings)?.traced(crate::telemetry::current_traceparent)),
         envelope: http_api::wallet_v1::render::event_body,
         sandbox,
     })
