@@ -65,7 +65,12 @@ struct DeliveryPage {
 impl Client {
     /// The wallet service's events behind a position, and the position behind them.
     pub async fn wallet_events(&self, after: u64) -> Result<(Vec<WalletEvent>, u64), ClientError> {
-        let answer = self.wallet_log(after, EVENTS_PAGE).await?;
+        self.wallet_events_page(after, EVENTS_PAGE).await
+    }
+
+    async fn wallet_events_page(&self, after: u64, limit: usize) -> Result<(Vec<WalletEvent>, u64), ClientError> {
+        let query = [("after", after.to_string()), ("limit", limit.to_string())];
+        let answer = self.get("/v1/sdk/events", &query).await?;
         let page: EventPage = read(&answer)?;
         let next = page.next.parse().map_err(|_| strange("next is no position"))?;
         let events = page.events.into_iter().map(|envelope| {
@@ -77,16 +82,13 @@ impl Client {
 
     /// The position behind the newest event of the wallet service.
     pub async fn wallet_events_end(&self) -> Result<u64, ClientError> {
-        end_of_log(async |after| self.has_wallet_events_behind(after).await).await
-    }
-
-    async fn has_wallet_events_behind(&self, after: u64) -> Result<bool, ClientError> {
-        let answer = self.wallet_log(after, 1).await?;
-        Ok(!read::<EventPage>(&answer)?.events.is_empty())
-    }
-
-    async fn wallet_log(&self, after: u64, limit: usize) -> Result<Answer, ClientError> {
-        self.get("/v1/sdk/events", &[("after", after.to_string()), ("limit", limit.to_string())]).await
+        // Positions before the oldest event that is kept are refused, but for 0.
+        let (oldest, next) = self.wallet_events_page(0, 1).await?;
+        if oldest.is_empty() {
+            return Ok(next);
+        }
+        let is_behind = async |after| Ok(!self.wallet_events_page(after, 1).await?.0.is_empty());
+        end_of_log(next, is_behind).await
     }
 
     /// A page of the deliveries of webhooks in this state, each with the JSON that it came as; newest first. Empty behind
@@ -104,20 +106,22 @@ impl Client {
     }
 }
 
-/// Where a log without gaps ends, searched by halves: `is_behind(n)` says whether something is behind position n.
-async fn end_of_log<E>(is_behind: impl AsyncFn(u64) -> Result<bool, E>) -> Result<u64, E> {
-    let mut beyond = 1;
-    while is_behind(beyond).await? {
-        beyond *= 2;
+/// Where a log without gaps ends, not before `from`, searched by halves: `is_behind(n)` says whether something is behind
+/// position n.
+async fn end_of_log<E>(mut from: u64, is_behind: impl AsyncFn(u64) -> Result<bool, E>) -> Result<u64, E> {
+    let mut step = 1;
+    while is_behind(from + step).await? {
+        from += step;
+        step *= 2;
     }
-    let mut from = 0;
+    let mut end = from + step;
     // The end is between the two, both included.
-    while from < beyond {
-        let middle = from + (beyond - from) / 2;
+    while from < end {
+        let middle = from + (end - from) / 2;
         if is_behind(middle).await? {
             from = middle + 1;
         } else {
-            beyond = middle;
+            end = middle;
         }
     }
     Ok(from)
@@ -140,15 +144,24 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_a_log_is_found_in_few_steps() {
-        for newest in (0..70).chain([1_000_000]) {
+        for (kept, newest) in (0..70).map(|newest| (0, newest)).chain([(0, 1_000_000), (7, 7), (7, 8), (900, 12_345)]) {
             let asked = std::cell::Cell::new(0);
             let is_behind = async |after: u64| {
+                assert!(after >= kept, "{after} is no longer kept");
                 asked.set(asked.get() + 1);
                 Ok::<_, Infallible>(after < newest)
             };
-            assert_eq!(end_of_log(is_behind).await, Ok(newest));
+            assert_eq!(end_of_log(kept, is_behind).await, Ok(newest));
             assert!(asked.get() <= 2 + 2 * (64 - newest.leading_zeros()), "{newest}: {} questions", asked.get());
         }
+    }
+
+    #[tokio::test]
+    async fn an_empty_log_ends_where_it_begins() {
+        let server = Scripted::start(&[("/v1/sdk/events", &[(200, r#"{"events":[],"next":"0"}"#)])]).await;
+        let client = Client::new(server.credentials()).expect("a client");
+        assert_eq!(client.wallet_events_end().await.expect("an end"), 0);
+        assert_eq!(server.asked().len(), 1);
     }
 
     #[tokio::test]

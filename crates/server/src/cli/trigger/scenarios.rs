@@ -144,11 +144,11 @@ mod tests {
         let names: BTreeSet<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
         assert_eq!(names.len(), SCENARIOS.len(), "a name stands twice");
         for kind in EventKind::ALL {
-            let scenario = Scenario::find(kind.name()).expect(kind.name());
+            let scenario = Scenario::find(kind.name()).unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
             assert_eq!(scenario.service(), Service::Payments, "{}", kind.name());
         }
         for kind in WalletEventKind::ALL {
-            let scenario = Scenario::find(kind.name()).expect(kind.name());
+            let scenario = Scenario::find(kind.name()).unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
             assert_eq!(scenario.service(), Service::Wallets, "{}", kind.name());
         }
     }
