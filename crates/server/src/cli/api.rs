@@ -2,14 +2,22 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use domain::country::Country;
 use http_api::auth::Service;
 
 use super::failure::Failure;
+use super::output;
 use crate::client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
 use crate::config::Secret;
+
+/// How often in a row the service may say that it was asked too often.
+const RATE_WAITS_MAX: u32 = 5;
+/// How long is waited then, at least and at most: its windows last a minute.
+const RATE_WAIT_MIN: Duration = Duration::from_secs(1);
+const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
 
 /// `--base-url`, `--access-key`, `--secret-key`
 #[derive(Args, Clone, Debug, Default)]
@@ -114,6 +122,21 @@ pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
         .build()
         .map_err(|error| Failure::Usage(format!("async runtime: {error}")))?;
     runtime.block_on(work)
+}
+
+/// Asks again, when the service says that it may be, where it was asked too often.
+pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
+    for _ in 0..RATE_WAITS_MAX {
+        let error = match ask().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some(wait) = error.retry_after() else { return Err(error) };
+        let wait = wait.clamp(RATE_WAIT_MIN, RATE_WAIT_MAX);
+        output::remark(&format!("the service asks to wait {} s", wait.as_secs()));
+        tokio::time::sleep(wait).await;
+    }
+    ask().await
 }
 
 /// GETs a thing whose destination country is part of its address: from the country that was given, else from the

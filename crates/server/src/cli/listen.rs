@@ -20,8 +20,8 @@ use super::output::{self, Output};
 use super::webhook_secret::{self, SecretArgs};
 use crate::client::{Client, printable};
 
-/// How often the wallet service's log is looked at.
-const POLL_PAUSE: Duration = Duration::from_millis(500);
+/// How often the wallet service's log is looked at: well within its limit of requests.
+const POLL_PAUSE: Duration = Duration::from_secs(1);
 /// How often in a row that may fail.
 const MAX_FAILURES: u32 = 30;
 
@@ -97,7 +97,7 @@ async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
 
 /// The same of the wallet service; `None` where it is not offered.
 async fn end_of_wallets(client: &Client) -> Result<Option<u64>, Failure> {
-    match client.wallet_events_end().await {
+    match api::patiently(async || client.wallet_events_end().await).await {
         Ok(end) => Ok(Some(end)),
         Err(error) if error.status() == Some(404) => {
             output::remark("There is no wallet service here: events of payments only");
@@ -112,7 +112,7 @@ async fn wallet_events(client: &Client, after: Option<u64>, forward: &Forward) -
     let Some(mut after) = after else { return std::future::pending().await };
     let mut failures = 0;
     loop {
-        match client.wallet_events(after).await {
+        match api::patiently(async || client.wallet_events(after).await).await {
             Ok((events, next)) => {
                 failures = 0;
                 for event in events {

@@ -1,5 +1,7 @@
 //! What can go wrong with a request, in words for the person who made it: which field, which rule.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 /// The most of an unreadable answer that is shown, in characters.
@@ -20,6 +22,8 @@ pub enum ClientError {
         code: Option<String>,
         /// What it said.
         message: String,
+        /// When it may be asked again (`Retry-After`), where it was asked too often.
+        retry_after: Option<Duration>,
     },
     /// Nobody answered, or a 5xx.
     #[error("{message}")]
@@ -68,7 +72,25 @@ impl ClientError {
         if status >= 500 {
             return ClientError::Unavailable { message, repeat: status == 503 };
         }
-        ClientError::Refused { status, code: detail.as_ref().and_then(code_of), message }
+        ClientError::Refused { status, code: detail.as_ref().and_then(code_of), message, retry_after: None }
+    }
+
+    /// The same, with the value of its `Retry-After` header, in seconds.
+    pub fn after(self, seconds: Option<u64>) -> ClientError {
+        match self {
+            ClientError::Refused { status: 429, code, message, .. } => {
+                ClientError::Refused { status: 429, code, message, retry_after: seconds.map(Duration::from_secs) }
+            }
+            other => other,
+        }
+    }
+
+    /// How long to wait before the same is asked again, where it was asked too often.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            ClientError::Refused { retry_after, .. } => *retry_after,
+            _ => None,
+        }
     }
 
     /// From a failure of the transport.

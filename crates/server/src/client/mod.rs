@@ -150,8 +150,9 @@ async fn answer(response: reqwest::Response) -> Result<Answer, ClientError> {
 async fn refusal(response: reqwest::Response) -> ClientError {
     let status: StatusCode = response.status();
     let url = response.url().to_string();
+    let after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     match response.text().await {
-        Ok(body) => ClientError::of_answer(status.as_u16(), &body),
+        Ok(body) => ClientError::of_answer(status.as_u16(), &body).after(after),
         Err(error) => ClientError::of_transport(&url, &error),
     }
 }

@@ -35,7 +35,8 @@ struct Script {
     asked: Vec<Asked>,
 }
 
-/// A running server. An unscripted path answers 400 `unscripted`; the last answer of a path is repeated.
+/// A running server. An unscripted path answers 400 `unscripted`; the last answer of a path is repeated; a 429 has
+/// `Retry-After: 0`.
 #[derive(Clone)]
 pub(crate) struct Scripted {
     script: Arc<Mutex<Script>>,
@@ -82,6 +83,9 @@ async fn answer(State(script): State<Arc<Mutex<Script>>>, uri: Uri, headers: Hea
         None => (400, r#"{"detail":{"code":"unscripted","message":"no such path"}}"#.to_owned()),
     };
     let mut response = Response::new(Body::from(body));
+    if status == 429 {
+        response.headers_mut().insert("retry-after", axum::http::HeaderValue::from_static("0"));
+    }
     *response.status_mut() = StatusCode::from_u16(status).expect("a status");
     response
 }

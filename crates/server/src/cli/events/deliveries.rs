@@ -109,7 +109,8 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     let found = api::wait_for(async {
         let mut found = Vec::new();
         for page in 0.. {
-            let entries = client.deliveries(args.status.map(Status::name), page).await?;
+            let status = args.status.map(Status::name);
+            let entries = api::patiently(async || client.deliveries(status, page).await).await?;
             let last = entries.is_empty();
             found.extend(entries);
             if last || found.len() >= most {
@@ -161,7 +162,7 @@ pub fn resend(args: &ResendArgs, context: &Context) -> Result<(), Failure> {
 
 async fn send_again(client: &Client, id: &str) -> Result<String, Failure> {
     let path = format!("/v1/sdk/webhooks/deliveries/{}/redeliver", api::segment(id)?);
-    Ok(client.post(&path, "{}").await?.body)
+    Ok(api::patiently(async || client.post(&path, "{}").await).await?.body)
 }
 
 /// Sends again what was given up since then.
@@ -208,7 +209,7 @@ async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, 
     let mut lost = Vec::new();
     for status in [Status::Dead, Status::Disabled] {
         for page in 0.. {
-            let entries = client.deliveries(Some(status.name()), page).await?;
+            let entries = api::patiently(async || client.deliveries(Some(status.name()), page).await).await?;
             let seen = entries.len();
             for (delivery, _) in entries {
                 let made: Timestamp = delivery
@@ -257,16 +258,17 @@ mod tests {
         let list = [(200, &*dead), (200, &*more), (200, &*none), (200, &*disabled), (200, &*none)];
         let again = |id: &str| format!("/v1/sdk/webhooks/deliveries/{id}/redeliver");
         let (one, two, three) = (again("d-1"), again("d-2"), again("d-3"));
-        let taken: &[(u16, &str)] = &[(200, "{}")];
+        let busy = r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many"}"#;
+        let (taken, late): (&[(u16, &str)], &[(u16, &str)]) = (&[(200, "{}")], &[(429, busy), (200, "{}")]);
         let server =
-            Scripted::start(&[("/v1/sdk/webhooks/deliveries", &list), (&one, taken), (&two, taken), (&three, taken)])
+            Scripted::start(&[("/v1/sdk/webhooks/deliveries", &list), (&one, taken), (&two, late), (&three, taken)])
                 .await;
         let client = Client::new(server.credentials()).expect("a client");
         let since: Timestamp = "2026-11-21T00:00:00Z".parse().expect("an instant");
         let lost = recovered(&client, since, false, &ProgressBar::hidden()).await.expect("recovered");
         assert_eq!(lost.iter().map(|lost| lost.delivery_id.as_str()).collect::<Vec<_>>(), ["d-1", "d-2", "d-3"]);
         let posted = server.asked().into_iter().filter(|asked| !asked.body.is_empty());
-        assert_eq!(posted.map(|asked| asked.path).collect::<Vec<_>>(), [one, two, three]);
+        assert_eq!(posted.map(|asked| asked.path).collect::<Vec<_>>(), [one, two.clone(), two, three]);
     }
 
     #[tokio::test]
