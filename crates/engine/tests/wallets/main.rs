@@ -2,6 +2,7 @@
 
 mod controls;
 mod deliveries;
+mod orders;
 mod outside;
 mod pay_page;
 mod provisioning;

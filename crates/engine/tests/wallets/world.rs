@@ -9,7 +9,9 @@ use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, Watched};
-use domain::ids::{DepositId, TenantId, WalletId};
+use domain::ids::{BatchId, DepositId, TenantId, TransferId, WalletId};
+use domain::ledger::{AccountCode, Transfer, TransferKind};
+use domain::money::Money;
 use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails};
 use domain::policy::{Corridors, TenantPolicy};
 use domain::ports::Clock as _;
@@ -24,6 +26,8 @@ use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use engine::workers::Workers;
 use engine::world::{Tuning, WalletWorld};
 use secrecy::SecretBox;
+use store::need::Need;
+use store::working_set::WorkingSet;
 use store::{Options, Store, Tenant};
 use uuid::Uuid;
 
@@ -209,6 +213,33 @@ impl World {
     pub async fn wallet(&self) -> Wallet {
         let caller = self.caller();
         self.wallets.provision(&caller, World::customer("C-1"), None).await.expect("a wallet").made
+    }
+
+    /// Coins that are in a wallet's account, however they came.
+    pub async fn fund(&self, wallet: &Wallet, minor: i64) {
+        let account = AccountCode::Wallet(wallet.id, USDC);
+        let mut need = Need { tenants: [TENANT].into(), ..Need::default() };
+        need.accounts.insert((TENANT, account.clone()));
+        let mut ids = self.store.ids();
+        let (batch, id) = (BatchId(ids.next()), TransferId(ids.next()));
+        let transfer = Transfer {
+            id,
+            tenant: TENANT,
+            debit: AccountCode::External(USDC),
+            credit: account,
+            amount: Money::new(minor, USDC.currency()),
+            kind: TransferKind::Posted,
+            pending: None,
+            set: id,
+            reason: "test.fund",
+            subject: None,
+            at: self.clock.now(),
+        };
+        let mut book = |ws: &mut WorkingSet| {
+            ws.book(vec![transfer.clone()]).expect("bookable");
+            ws.keep();
+        };
+        self.store.execute(batch, &need, &mut book).await.expect("committed");
     }
 
     pub async fn wallet_now(&self, id: WalletId) -> Wallet {
