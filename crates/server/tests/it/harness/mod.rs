@@ -3,6 +3,7 @@
 pub mod client;
 pub mod json;
 pub mod order;
+pub mod own_node;
 pub mod service;
 pub mod wallet_bank;
 

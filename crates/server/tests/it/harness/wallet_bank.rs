@@ -1,6 +1,7 @@
 //! A bank as a client of the wallet service: wallets of customers, senders who pay when told, and a receiver of webhooks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
@@ -11,10 +12,12 @@ use server::service::clock::WallClock;
 use server::service::tenancy::KeyService;
 use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 
-use super::client::{Answer, Bank, Call, WAIT_MAX};
+use super::client::{Answer, Bank, Call};
 use super::json::Json;
 use super::service::{On, Running, shared_wallets};
 
+/// Longest wait for anything that should come about: longer than a window of calls.
+const WAIT_MAX: Duration = Duration::from_secs(90);
 /// Signs the webhooks of every bank here.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// Who did it, in the administration log.
@@ -115,7 +118,12 @@ impl WalletBank {
     pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
         let last = std::sync::Mutex::new((Json::Null, None));
         let there = testkit::wait::until_async(WAIT_MAX, || async {
-            let page = self.get(path).send().await.ok();
+            let answer = self.get(path).send().await;
+            // Whoever looks too often has to come back later.
+            if answer.status == 429 {
+                return false;
+            }
+            let page = answer.ok();
             let found = found(&page);
             let is_there = found.is_some();
             *last.lock().expect("nobody panicked") = (page, found);

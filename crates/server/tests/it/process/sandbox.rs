@@ -12,17 +12,23 @@ use super::random::Random;
 use super::{faults, seed};
 
 /// The members of `--output json` (`experience.md`); scripts rely on them.
-const MEMBERS: [&str; 10] = [
+const MEMBERS: [&str; 16] = [
     "base_url",
+    "wallet_base_url",
     "console_url",
-    "data_dir",
     "docs_url",
+    "pay_url",
+    "chain_rpc_url",
     "payment_access_key",
     "payment_secret_key",
-    "pid",
     "wallet_access_key",
-    "wallet_base_url",
     "wallet_secret_key",
+    "wallet_token",
+    "webhook_secret",
+    "wallet_id",
+    "tokens",
+    "data_dir",
+    "pid",
 ];
 /// What stays from start to start.
 const STABLE: [&str; 5] =

@@ -1,0 +1,133 @@
+//! A chain behind nodes of its own: the service asks it over HTTP as it asks any node, with the depths of a real chain,
+//! and the test makes its blocks, takes them away and has its nodes misbehave.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::routing::post;
+use devchain::{DevChain, Mining, Options, Reorg};
+use server::service::clock::WallClock;
+use tokio::net::TcpListener;
+
+use super::client::WAIT_MAX;
+use super::service::{On, Running, Setup};
+use super::wallet_bank::WalletBank;
+
+/// Time between two blocks while they come by themselves.
+const BLOCK: Duration = Duration::from_millis(40);
+/// So deep is a deposit, and a transaction of ours, that counts.
+pub const DEPOSIT_DEPTH: u64 = 12;
+pub const SETTLED_DEPTH: u64 = 3;
+
+/// A chain, a service that watches it, and a bank there.
+pub struct OwnNode {
+    pub chain: DevChain,
+    pub running: Arc<Running>,
+    pub bank: WalletBank,
+}
+
+impl OwnNode {
+    /// With one node.
+    pub async fn start(on: On) -> OwnNode {
+        OwnNode::with_second(on, |_| None).await
+    }
+
+    /// With a second node that sees the chain in its own way.
+    pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
+        let chain = DevChain::open(Options {
+            mining: Mining::Every(BLOCK),
+            control_over_http: true,
+            gas_limit: 400_000_000,
+            ..Options::new(31_337, Arc::new(WallClock))
+        });
+        let chain = chain.expect("a chain in memory");
+        let miner = chain.clone();
+        tokio::spawn(async move { miner.mine_forever(std::future::pending()).await });
+        let mut setup = Setup::with_wallets()
+            .set("chain.node_url", &serve(chain.clone()).await)
+            .set("chain.plain_http_nodes", "true")
+            .set("chain.small_depth", &DEPOSIT_DEPTH.to_string())
+            .set("chain.settled_depth", &SETTLED_DEPTH.to_string())
+            .set("chain.replace_after_s", "5");
+        if let Some(second) = second(&chain) {
+            setup = setup.set("chain.second_node_url", &serve(second).await);
+        }
+        let running = setup.start(on).await;
+        let bank = WalletBank::at(&running, |_| {}).await;
+        OwnNode { chain, running, bank }
+    }
+
+    /// Blocks come only when the test makes them.
+    pub fn by_hand(&self) {
+        self.chain.set_mining(Mining::ByHand);
+    }
+
+    /// They come by themselves again.
+    pub fn steady(&self) {
+        self.chain.set_mining(Mining::Every(BLOCK));
+    }
+
+    pub fn mine(&self, blocks: u64) {
+        self.chain.mine(blocks).expect("no disk");
+    }
+
+    /// The newest blocks are replaced; what they held comes back in the first of the new ones.
+    pub fn reorg(&self, depth: u64) {
+        self.chain.reorg(&Reorg { depth, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    }
+
+    /// The newest blocks are replaced, and one of their transactions is never seen again.
+    pub fn reorg_without(&self, depth: u64, tx: &str) {
+        let drop = vec![tx.parse().expect("a hash")];
+        self.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    }
+
+    /// The watcher has taken in everything.
+    pub async fn taken_in(&self) {
+        let store = self.running.store();
+        let up_to_date = || async {
+            let newest = store.chain_headers(1).await.expect("read").pop();
+            newest.is_some_and(|newest| newest.number == self.chain.block_number())
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, up_to_date).await, "the watcher does not follow");
+    }
+
+    /// What the chain says that an address holds of a coin.
+    pub async fn holds(&self, coin: domain::currency::StableCoin, address: &str) -> u64 {
+        let side = self.running.chain();
+        let token = side.config.token(coin).expect("a token");
+        let address = domain::chain::Address::parse(address).expect("an address");
+        side.chain.token_balance(token, address).await.expect("the node answers")
+    }
+
+    /// The kinds of the bank's open alerts.
+    pub async fn alerts(&self) -> Vec<&'static str> {
+        let alerts = self.running.store().alerts(self.bank.bank.tenant.id, 100).await.expect("read");
+        alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
+    }
+
+    /// Stops in order, and the books are right.
+    pub async fn finish(self) {
+        let OwnNode { running, bank, .. } = self;
+        drop(bank);
+        running.finish().await;
+    }
+}
+
+/// A node over HTTP; its address.
+async fn serve(chain: DevChain) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("bound");
+    let router = Router::new().route("/", post(answer)).with_state(chain);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}")
+}
+
+/// Other nodes' name for giving somebody gas is understood too.
+async fn answer(State(chain): State<DevChain>, body: Bytes) -> Vec<u8> {
+    let body = String::from_utf8_lossy(&body).replace("anvil_setBalance", "dev_setBalance");
+    chain.serve_bytes(body.as_bytes()).await
+}
