@@ -187,9 +187,12 @@ mod tests {
     fn a_break_says_who_says_what() {
         let mut at = report().breaks.remove(0);
         let account = &at.account;
-        assert_eq!(at.to_string(), format!("{account}: the chain says 5.00 USDC, the ledger 4.00 USDC"));
+        assert_eq!(at.to_string(), format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC"));
         at.most = 4_500_000;
         let account = &at.account;
-        assert_eq!(at.to_string(), format!("{account}: the chain says 5.00 USDC, the ledger 4.00 USDC to 4.50 USDC"));
+        assert_eq!(
+            at.to_string(),
+            format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
+        );
     }
 }
