@@ -259,7 +259,8 @@ mod tests {
         let again = |id: &str| format!("/v1/sdk/webhooks/deliveries/{id}/redeliver");
         let (one, two, three) = (again("d-1"), again("d-2"), again("d-3"));
         let busy = r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many"}"#;
-        let (taken, late): (&[(u16, &str)], &[(u16, &str)]) = (&[(200, "{}")], &[(429, busy), (200, "{}")]);
+        let taken: &[(u16, &str)] = &[(200, "{}")];
+        let late = &[(429, busy), (200, "{}")];
         let server =
             Scripted::start(&[("/v1/sdk/webhooks/deliveries", &list), (&one, taken), (&two, late), (&three, taken)])
                 .await;
