@@ -1,7 +1,7 @@
 //! Blocks, blacklists and reviews.
 
 use domain::deposit::ReviewVerdict;
-use domain::wallet::BlockReason;
+use domain::wallet::{self, BlockReason};
 use jiff::civil::Date;
 
 use super::{EXPLANATION_MAX_CHARS, ID_MAX_CHARS, TEXT_MAX_CHARS};
@@ -10,7 +10,8 @@ use crate::decode::{Fields, Rejection};
 
 /// `unblock_reason` (`decisions.md`).
 const UNBLOCK_REASON_MAX_CHARS: usize = 500;
-const AUTO_UNBLOCK_HOURS: Integer = Integer { min: 1, max: 8_760 };
+const AUTO_UNBLOCK: Integer =
+    Integer { min: *wallet::AUTO_UNBLOCK_HOURS.start(), max: *wallet::AUTO_UNBLOCK_HOURS.end() };
 const VERDICT: OneOf<ReviewVerdict> = one_of(&ReviewVerdict::ALL, ReviewVerdict::name);
 const BLOCK_REASON: OneOf<BlockReason> = one_of(&BlockReason::ALL, BlockReason::name);
 
@@ -33,7 +34,7 @@ pub fn block(body: &[u8]) -> Result<BlockOrder, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let reason = fields.required("reason", BLOCK_REASON);
     let details = fields.required("details", text(EXPLANATION_MAX_CHARS).multiline());
-    let auto_unblock_hours = fields.optional("auto_unblock_hours", AUTO_UNBLOCK_HOURS);
+    let auto_unblock_hours = fields.optional("auto_unblock_hours", AUTO_UNBLOCK);
     fields.finish(|| Some(BlockOrder { reason: reason?, details: details?, auto_unblock_hours }))
 }
 

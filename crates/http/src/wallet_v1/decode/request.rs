@@ -1,16 +1,14 @@
 //! `POST /v1/sdk/payment-requests`
 
 use domain::currency::{Currency, StableCoin};
-use domain::payment_request::{AmountAsked, FIAT};
+use domain::payment_request::{AmountAsked, DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, FIAT};
 
 use super::shapes::Amount;
 use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Integer, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
 
-/// `expires_in_hours` where none is given (specification).
-const EXPIRES_IN_HOURS_DEFAULT: i64 = 24;
-const EXPIRES_IN_HOURS: Integer = Integer { min: 1, max: 720 };
+const EXPIRES_IN: Integer = Integer { min: *EXPIRES_IN_HOURS.start(), max: *EXPIRES_IN_HOURS.end() };
 
 #[derive(Clone, Copy)]
 enum AmountType {
@@ -58,13 +56,13 @@ pub fn payment_request(body: &[u8]) -> Result<RequestAsked, Rejection> {
         None => None,
     };
     let purpose = fields.optional("purpose", text(TEXT_MAX_CHARS));
-    let expires_in_hours = fields.optional("expires_in_hours", EXPIRES_IN_HOURS);
+    let expires_in_hours = fields.optional("expires_in_hours", EXPIRES_IN);
     fields.finish(|| {
         Some(RequestAsked {
             wallet_id: wallet_id?,
             amount: amount?,
             purpose,
-            expires_in_hours: expires_in_hours.unwrap_or(EXPIRES_IN_HOURS_DEFAULT),
+            expires_in_hours: expires_in_hours.unwrap_or(DEFAULT_EXPIRES_IN_HOURS),
         })
     })
 }
