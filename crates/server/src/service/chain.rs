@@ -333,6 +333,6 @@ impl Faucet {
 }
 
 /// The tenants of the configuration by their tags.
-pub(super) fn by_tag<'a>(tenants: &'a [Tenant]) -> HashMap<&'a str, TenantId> {
+pub(super) fn by_tag(tenants: &[Tenant]) -> HashMap<&str, TenantId> {
     tenants.iter().map(|tenant| (tenant.tag.as_str(), tenant.id)).collect()
 }
