@@ -56,7 +56,7 @@ impl OwnNode {
             setup = setup.set("chain.second_node_url", &serve(second).await);
         }
         let running = setup.start(on).await;
-        let bank = WalletBank::at(&running, |_| {}).await;
+        let bank = WalletBank::at(&running).await;
         OwnNode { chain, running, bank }
     }
 
@@ -85,14 +85,27 @@ impl OwnNode {
         self.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
     }
 
+    /// A new customer's wallet, in use: the bank's controller is on the chain.
+    pub async fn wallet(&self, customer: &str) -> String {
+        let wallet = self.bank.wallet(customer).await;
+        let path = format!("/v1/sdk/wallets/{wallet}");
+        self.bank.once(&path, |shown| (shown["status"].text() == "ACTIVE").then(|| shown.clone())).await;
+        wallet
+    }
+
     /// The watcher has taken in everything.
     pub async fn taken_in(&self) {
         let store = self.running.store();
-        let up_to_date = || async {
-            let newest = store.chain_headers(1).await.expect("read").pop();
-            newest.is_some_and(|newest| newest.number == self.chain.block_number())
+        let newest = || async {
+            let taken = store.chain_headers(1).await.expect("read").pop();
+            let there = self.running.chain().chain.heads().await.expect("the node answers").latest;
+            (taken.map(|block| (block.number, block.hash)), (there.number, there.hash))
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, up_to_date).await, "the watcher does not follow");
+        let up_to_date = || async {
+            let (taken, there) = newest().await;
+            taken == Some(there)
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, up_to_date).await, "the watcher lags: {:?}", newest().await);
     }
 
     /// What the chain says that an address holds of a coin.
@@ -114,6 +127,13 @@ impl OwnNode {
         let OwnNode { running, bank, .. } = self;
         drop(bank);
         running.finish().await;
+    }
+
+    /// Stops in order while something is still to be done.
+    pub async fn stop(self) {
+        let OwnNode { running, bank, .. } = self;
+        drop(bank);
+        running.stop().await;
     }
 }
 

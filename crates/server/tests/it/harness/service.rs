@@ -160,10 +160,6 @@ impl Running {
         &self.payments
     }
 
-    pub const fn wallets(&self) -> &Wallets {
-        &self.wallets
-    }
-
     /// The chain that wallets live on.
     pub fn chain(&self) -> &ChainSide {
         self.chain.as_ref().expect("a service with wallets")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::policy::{Environment, TenantPolicy};
+use domain::policy::Environment;
 use domain::ports::Clock as _;
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::Method;
@@ -35,16 +35,11 @@ pub struct WalletBank {
 impl WalletBank {
     /// A new bank at the shared service.
     pub async fn new(on: On) -> WalletBank {
-        WalletBank::at(&shared_wallets(on).await, |_| {}).await
+        WalletBank::at(&shared_wallets(on).await).await
     }
 
-    /// A new bank at the shared service, with an agreement of its own.
-    pub async fn agreed(on: On, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
-        WalletBank::at(&shared_wallets(on).await, agree).await
-    }
-
-    pub async fn at(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
-        let bank = Bank::penniless(running, agree).await;
+    pub async fn at(running: &Arc<Running>) -> WalletBank {
+        let bank = Bank::penniless(running, |_| {}).await;
         let chain = running.chain();
         let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
         faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
