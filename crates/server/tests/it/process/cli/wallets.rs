@@ -151,14 +151,22 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
 }
 
 async fn get(url: &str) -> String {
-    let answer = reqwest::get(url).await.expect("an answer");
+    let answer = client().get(url).send().await.expect("an answer");
     answer.text().await.expect("a text")
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder()
+        .timeout(STEP_AT_MOST)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .expect("a client")
 }
 
 /// The contract that a deployed wallet belongs to: the last 20 bytes of its code.
 async fn controller(sandbox: &Sandbox, wallet: &str) -> String {
     let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getCode", "params": [wallet, "latest"] });
-    let asked = reqwest::Client::new().post(sandbox.text("chain_rpc_url")).body(ask.to_string());
+    let asked = client().post(sandbox.text("chain_rpc_url")).body(ask.to_string());
     let answer = asked.header("content-type", "application/json").send().await.expect("an answer");
     let answer: Value = serde_json::from_str(&answer.text().await.expect("a text")).expect("JSON");
     let code = answer["result"].as_str().expect("code").to_owned();
