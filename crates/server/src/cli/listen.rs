@@ -53,7 +53,7 @@ pub struct ListenArgs {
 /// Listens.
 pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
-    let (payments, wallets) = (args.api.client(&data_dir)?, args.wallet.client(&data_dir)?);
+    let (payments, wallets) = either(args.api.client(&data_dir), args.wallet.client(&data_dir))?;
     let mut secrets = args.secret.given()?;
     if secrets.is_empty() {
         let (text, secret) = webhook_secret::fresh()?;
@@ -69,18 +69,51 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
         output: context.output,
         left: Cell::new(args.count),
     };
-    api::wait_for(listen(&payments, &wallets, &forward))
+    api::wait_for(listen(payments.as_ref(), wallets.as_ref(), &forward))
 }
 
-async fn listen(payments: &Client, wallets: &Client, forward: &Forward) -> Result<(), Failure> {
-    let (after_payments, after_wallets) = (end_of_payments(payments).await?, end_of_wallets(wallets).await?);
+/// Whoever has keys of one service alone hears of that one.
+fn either(
+    payments: Result<Client, Failure>,
+    wallets: Result<Client, Failure>,
+) -> Result<(Option<Client>, Option<Client>), Failure> {
+    match (payments, wallets) {
+        (Err(why), Err(_)) => Err(why),
+        (payments, wallets) => {
+            for why in [&payments, &wallets].into_iter().filter_map(|client| client.as_ref().err()) {
+                output::remark(&format!("{why}; listening to the other service only"));
+            }
+            Ok((payments.ok(), wallets.ok()))
+        }
+    }
+}
+
+async fn listen(payments: Option<&Client>, wallets: Option<&Client>, forward: &Forward) -> Result<(), Failure> {
+    let payments = match payments {
+        Some(client) => Some((client, end_of_payments(client).await?)),
+        None => None,
+    };
+    let wallets = match wallets {
+        Some(client) => end_of_wallets(client).await?.map(|after| (client, after)),
+        None => None,
+    };
+    if payments.is_none() && wallets.is_none() {
+        return Err(Failure::Unavailable("there is no log to listen to".to_owned()));
+    }
     output::remark(&format!("Listening; sending to {}", forward.base));
     tokio::select! {
-        ended = follow(payments, Some(after_payments), async |event| {
-            forward.send("payment", &event_id(&event.line)?, &event.kind, event.line).await
-        }) => ended,
-        ended = wallet_events(wallets, after_wallets, forward) => ended,
+        ended = payment_events(payments, forward) => ended,
+        ended = wallet_events(wallets, forward) => ended,
     }
+}
+
+/// Follows the payment service's log.
+async fn payment_events(from: Option<(&Client, u64)>, forward: &Forward) -> Result<(), Failure> {
+    let Some((client, after)) = from else { return std::future::pending().await };
+    follow(client, Some(after), async |event| {
+        forward.send("payment", &event_id(&event.line)?, &event.kind, event.line).await
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -108,8 +141,8 @@ async fn end_of_wallets(client: &Client) -> Result<Option<u64>, Failure> {
 }
 
 /// Looks at the wallet service's log again and again.
-async fn wallet_events(client: &Client, after: Option<u64>, forward: &Forward) -> Result<(), Failure> {
-    let Some(mut after) = after else { return std::future::pending().await };
+async fn wallet_events(from: Option<(&Client, u64)>, forward: &Forward) -> Result<(), Failure> {
+    let Some((client, mut after)) = from else { return std::future::pending().await };
     let mut failures = 0;
     loop {
         match api::patiently(async || client.wallet_events(after).await).await {
@@ -250,7 +283,7 @@ mod tests {
         .await;
         let client = Client::new(server.credentials()).expect("a client");
         let (receiver, forward) = forwarding(4).await;
-        listen(&client, &client, &forward).await.expect("listened");
+        listen(Some(&client), Some(&client), &forward).await.expect("listened");
         let book = receiver.book();
         assert!(book.entries().iter().all(|entry| entry.verdict == Verdict::Genuine), "{book:?}");
         let of = |service: &str| -> Vec<(&str, &str)> {
@@ -279,8 +312,20 @@ mod tests {
         let client = Client::new(server.credentials()).expect("a client");
         let (receiver, forward) = forwarding(2).await;
         receiver.script([Reaction::refuse(500)]);
-        listen(&client, &client, &forward).await.expect("listened");
+        listen(Some(&client), Some(&client), &forward).await.expect("listened");
         assert_eq!(receiver.book().entries().len(), 2);
         assert_eq!(receiver.book().taken(), ["p-2"]);
+        let neither = listen(None, Some(&client), &forward).await.expect_err("nothing to listen to");
+        assert_eq!(neither.exit_code(), 3);
+    }
+
+    #[tokio::test]
+    async fn keys_of_one_service_are_enough_and_none_are_not() {
+        let server = Scripted::start(&[]).await;
+        let client = || Client::new(server.credentials()).map_err(Failure::from);
+        let none = || Err(Failure::Usage("no access key".to_owned()));
+        assert!(matches!(either(client(), none()), Ok((Some(_), None))));
+        assert!(matches!(either(none(), client()), Ok((None, Some(_)))));
+        assert_eq!(either(none(), none()).expect_err("none").exit_code(), 2);
     }
 }
