@@ -22,7 +22,7 @@ const FAULTS_MAX: Span = Span::mins(30);
 /// The longest skip: whoever polls still sees every stretch of this length.
 const SKIP_MAX: Span = Span::mins(15);
 /// Steps after which a schedule counts as endless.
-const STEPS_MAX: u64 = 3_000_000;
+const STEPS_MAX: u64 = 300_000;
 
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,11 @@ impl Schedule {
         let services = Services::of(seed);
         let wishes = if services.wallets { Some(Wishes::draw(seed)) } else { None };
         let side = wishes.as_ref().map(|wishes| wallet_side(&sim, &injector, &store, wishes, seed)).transpose()?;
-        let outside = side.as_ref().map(|side| Outside { chain: side.chain.clone(), banks: side.banks.clone() });
+        let outside = side.as_ref().map(|side| Outside {
+            chain: side.chain.clone(),
+            banks: side.banks.clone(),
+            blacklists: side.blacklists,
+        });
         let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, side, seed));
         let auditor = Arc::new(Auditor::new(sim.clone(), store.clone(), bank.clone(), outside.clone()));
         let truth = Arc::new(Truth::default());
@@ -123,7 +127,7 @@ impl Schedule {
         if let (Some(chain), Some(wishes)) = (chain, wishes) {
             let running = chain.clone();
             sim.spawn(Owner::World, "chain", async move { running.run().await });
-            actors::customers(&sim, &cluster, &chain, &truth, &auditor, &wishes, seed);
+            actors::customers(&sim, &cluster, &chain, &truth, &wishes, seed);
             let officers = actors::officers(sim.clone(), cluster.clone(), auditor.clone(), wishes, seed);
             sim.spawn(Owner::World, "officers", officers);
         }

@@ -12,11 +12,11 @@ mod wallets;
 mod workload;
 
 pub use bank::Bank;
-pub use chain::{Blocks, ChainWorld, Constitution, Keys, State};
+pub use chain::{Blocks, ChainWorld, Constitution, Controller, Fact, Keys, State, controller_of};
 pub use client::{Truth, clients};
 pub use cluster::{Cluster, WalletSide};
 pub use operator::operate;
 pub use rail::Network;
 pub use trouble::{freeze, make_trouble};
-pub use wallets::{Banks, DEPOSITS_MIN, Wishes, customers, officers};
+pub use wallets::{Banks, Wishes, customers, officers};
 pub use workload::Workload;

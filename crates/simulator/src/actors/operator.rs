@@ -3,14 +3,17 @@
 
 use std::sync::Arc;
 
+use domain::ids::ExchangeId;
 use domain::rail::{Inquiry, RailId, RailStatus};
 use domain::time::Span;
+use engine::command::exchange::ExchangeAction;
 use engine::payments::Payments;
 use futures_util::FutureExt;
 use testkit::bank::Outcome;
 
 use super::bank::Bank;
 use super::cluster::Cluster;
+use super::wallets::act_on_order;
 use crate::audit::{Auditor, ForPeople};
 use crate::installation::RAILS;
 use crate::random::Random;
@@ -50,7 +53,11 @@ pub async fn operate(sim: Sim, cluster: Arc<Cluster>, bank: Arc<Bank>, auditor: 
             }
             let Some((inquiry, rail)) = &open.attempt else { continue };
             if let Finding::Is(status) = find_out(&sim, &bank, inquiry, rail, &mut random) {
-                resolve(&sim, &cluster, &open, status).await;
+                if open.is_order {
+                    resolve_order(&sim, &cluster, &open, status).await;
+                } else {
+                    resolve(&sim, &cluster, &open, status).await;
+                }
             }
         }
     }
@@ -96,4 +103,13 @@ async fn resolve(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailSta
     let came = cluster.call(act, |_| ()).await;
     // The next look shows what came of it.
     sim.trace(format_args!("operator resolves {payment} as {said}: {came:?}"));
+}
+
+async fn resolve_order(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailStatus) {
+    let (tenant, order) = (open.tenant, ExchangeId(open.payment.0));
+    let said = format!("{status:?}");
+    let action = ExchangeAction::Resolve { status, evidence: "the bank's book".to_owned() };
+    let came = act_on_order(cluster, tenant, order, action).await;
+    // The next look shows what came of it.
+    sim.trace(format_args!("operator resolves order {order} as {said}: {came}"));
 }

@@ -9,7 +9,7 @@ mod wallets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::rail::{Inquiry, RailId};
 use domain::time::{Span, Timestamp};
@@ -23,8 +23,9 @@ use crate::run::Sim;
 use rows::Key;
 pub use rows::{drop_quote_guard, empty};
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
+use wallets::WalletAudit;
 
-/// A payment that a person has to look at.
+/// A payment or an order that a person has to look at.
 #[derive(Clone, Debug)]
 pub struct ForPeople {
     /// Whose.
@@ -35,6 +36,23 @@ pub struct ForPeople {
     pub attempt: Option<(Inquiry, RailId)>,
     /// Whether it waits for a decision about its names; else its outcome is asked for.
     pub in_review: bool,
+    /// Whether it is an exchange order, whose id is the payment's.
+    pub is_order: bool,
+}
+
+/// What the wallet service leaves to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// A refused deposit could be given back.
+    Refund(DepositId),
+    /// A refund is proposed on the chain.
+    Approve(DepositId),
+    /// The rupees of a settled order came back.
+    Recredit(ExchangeId),
+    /// A tenant's receiver is switched off.
+    SwitchOn,
+    /// An event was never delivered.
+    Redeliver(EventId),
 }
 
 /// Whether a payment's state may follow directly on another: the design's table, written down once more.
@@ -96,6 +114,8 @@ pub struct Outside {
     pub chain: Arc<ChainWorld>,
     /// The banks' receivers.
     pub banks: Arc<Banks>,
+    /// Whether the tenants' keys may write the coins' blacklists.
+    pub blacklists: bool,
 }
 
 /// The auditor.
@@ -103,7 +123,7 @@ pub struct Auditor {
     sim: Sim,
     store: Store,
     bank: Arc<Bank>,
-    outside: Option<Outside>,
+    wallets: Option<WalletAudit>,
     payments: Questions,
     quotes: Questions,
     tenants: Questions,
@@ -114,7 +134,8 @@ impl Auditor {
     /// An auditor of one schedule, whose database is empty yet.
     pub fn new(sim: Sim, store: Store, bank: Arc<Bank>, outside: Option<Outside>) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
-        Auditor { sim, store, bank, outside, payments, quotes, tenants, state: Mutex::default() }
+        let wallets = outside.map(WalletAudit::new);
+        Auditor { sim, store, bank, wallets, payments, quotes, tenants, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -154,6 +175,9 @@ impl Auditor {
     /// Checks after a step; `owner` is the name under which the node that ran takes leases. Answers whether anything
     /// was written.
     pub fn after_step(&self, owner: impl FnOnce() -> Option<String>) -> bool {
+        if let Some(wallets) = &self.wallets {
+            wallets.check_broadcasts(self);
+        }
         let Some(changes) = self.read(|connection| Ok(connection.total_changes())) else { return false };
         if std::mem::replace(&mut self.state().changes, changes) == changes {
             return false;
@@ -174,6 +198,9 @@ impl Auditor {
         self.read(|connection| self.check_jobs(connection, owner, &changed));
         let every = self.state().commits % EVERYTHING_EVERY == 0;
         self.read(|connection| self.check_rules(connection, (!every).then_some(&changed)));
+        if let Some(wallets) = &self.wallets {
+            self.read(|connection| wallets.check(self, connection, every));
+        }
         let Some((attempts, transfers)) = self.read(rows::counts) else { return };
         if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
             self.read(|connection| self.check_attempts(connection, owner));
@@ -300,7 +327,7 @@ impl Auditor {
         });
         let Some((transfers, accounts, payments)) = found else { return };
         let mut expected = wallets::books::Expected::new();
-        if self.outside.is_some() {
+        if self.wallets.is_some() {
             let found =
                 self.read(|connection| Ok((wallets::rows::deposits(connection)?, wallets::rows::orders(connection)?)));
             let Some((deposits, orders)) = found else { return };
@@ -329,14 +356,37 @@ impl Auditor {
                 let attempt = AttemptId(id(attempt));
                 (Inquiry { payment, attempt, created_at: Timestamp(at) }, RailId::new(&rail))
             });
-            ForPeople { tenant: TenantId(Uuid::from_bytes(open.tenant)), payment, attempt, in_review: open.in_review }
+            ForPeople {
+                tenant: TenantId(Uuid::from_bytes(open.tenant)),
+                payment,
+                attempt,
+                in_review: open.in_review,
+                is_order: open.is_order,
+            }
         };
         found.into_iter().map(open).collect()
     }
 
+    /// What the wallet service leaves to people, whose it is.
+    pub fn chores(&self) -> Vec<(TenantId, Chore)> {
+        let found = self.read(wallets::rows::chores).unwrap_or_default();
+        let chore = |(what, tenant, about): (String, Key, Key)| {
+            let id = self.store.public_id(Uuid::from_bytes(about));
+            let chore = match what.as_str() {
+                "refund" => Chore::Refund(DepositId(id)),
+                "approve" => Chore::Approve(DepositId(id)),
+                "recredit" => Chore::Recredit(ExchangeId(id)),
+                "redeliver" => Chore::Redeliver(EventId(id)),
+                _ => Chore::SwitchOn,
+            };
+            (TenantId(Uuid::from_bytes(tenant)), chore)
+        };
+        found.into_iter().map(chore).collect()
+    }
+
     /// When the next job or quote wants attention.
     pub fn next_due(&self) -> Option<Timestamp> {
-        if self.outside.as_ref().is_some_and(|outside| self.waits_for_chain(outside)) {
+        if self.wallets.as_ref().is_some_and(|wallets| self.waits_for_chain(&wallets.outside)) {
             return Some(self.sim.now());
         }
         self.read(rows::next_due).flatten().map(Timestamp)
@@ -352,7 +402,11 @@ impl Auditor {
     pub fn is_quiet(&self) -> bool {
         let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
         self.bank.rests()
-            && self.outside.as_ref().is_none_or(|outside| outside.chain.rests() && !self.waits_for_chain(outside))
+            && self
+                .wallets
+                .as_ref()
+                .map(|wallets| &wallets.outside)
+                .is_none_or(|outside| outside.chain.rests() && !self.waits_for_chain(outside))
             && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
@@ -367,6 +421,9 @@ impl Auditor {
     pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> usize {
         self.read(|connection| self.check_events(connection));
         self.read(|connection| self.check_rules(connection, None));
+        if let Some(wallets) = &self.wallets {
+            self.read(|connection| wallets.check(self, connection, true));
+        }
         self.check_books();
         for (tenant, payment) in accepted {
             self.acknowledged(*tenant, *payment);
@@ -393,8 +450,8 @@ impl Auditor {
         if noted == 0 {
             self.compare_with_bank();
         }
-        let deposits = self.read(wallets::rows::deposits).unwrap_or_default();
-        payments.len() + deposits.len()
+        let deposits = self.wallets.as_ref().map_or(0, |wallets| wallets.finish(self));
+        payments.len() + deposits
     }
 
     /// I14: what left the rails' accounts at the bank is what left them in the ledger.

@@ -169,21 +169,26 @@ pub struct Open {
     pub attempt: Option<(Key, String, i64)>,
     /// Whether it waits for a decision about its names.
     pub in_review: bool,
+    /// Whether it is an exchange order.
+    pub is_order: bool,
 }
 
-/// Payments that a person has to look at: held, unknown, or being processed since before `slow_since`.
+/// Payments and orders that a person has to look at: held, unknown, or being processed since before `slow_since`.
 pub(super) fn for_people(connection: &Connection, slow_since: i64) -> rusqlite::Result<Vec<Open>> {
-    let sql = "SELECT p.tenant, p.id, p.state = 'queued', a.id, a.rail, a.created_at FROM payment p \
+    let sql = "SELECT p.tenant, p.id, p.state = 'queued', a.id, a.rail, a.created_at, 0 FROM payment p \
                LEFT JOIN attempt a ON a.tenant = p.tenant AND a.id = p.attempt \
                WHERE p.state = 'unknown' OR (p.state = 'queued' AND p.review = 'waiting') \
-               OR (p.state = 'processing' AND a.created_at < ?1)";
+               OR (p.state = 'processing' AND a.created_at < ?1) \
+               UNION ALL SELECT o.tenant, o.id, 0, a.id, a.rail, a.created_at, 1 FROM exchange_order o \
+               JOIN attempt a ON a.tenant = o.tenant AND a.payment = o.id AND a.state <> 'refused' \
+               WHERE o.state = 'paying' AND (a.state = 'indeterminate' OR a.created_at < ?1)";
     query(connection, sql, [slow_since], |row| {
         let attempt: Option<Key> = row.get(3)?;
         let attempt = match attempt {
             Some(id) => Some((id, row.get(4)?, row.get(5)?)),
             None => None,
         };
-        Ok(Open { tenant: row.get(0)?, payment: row.get(1)?, in_review: row.get(2)?, attempt })
+        Ok(Open { tenant: row.get(0)?, payment: row.get(1)?, in_review: row.get(2)?, attempt, is_order: row.get(6)? })
     })
 }
 

@@ -6,8 +6,8 @@ pub(super) type Rule = (&'static str, &'static str);
 
 /// A kind of row, what belongs to it, and its rules.
 pub(super) struct Subject {
-    from: &'static str,
-    key: &'static str,
+    pub(super) from: &'static str,
+    pub(super) key: &'static str,
     pub(super) rules: &'static [Rule],
 }
 

@@ -57,8 +57,10 @@ async fn until_open(node: &OwnNode, wanted: impl Fn(&[domain::chain_tx::ChainTx]
         let open = node.running.store().open_chain_txs(100).await.expect("read");
         open.into_iter().filter(|tx| tx.tenant == tenant(node)).collect::<Vec<_>>()
     };
-    let there = testkit::wait::until_async(WAIT_MAX, || async { wanted(&open().await) });
-    assert!(there.await, "{:?}", open().await);
+    let there = testkit::wait::until_async(WAIT_MAX, || async { wanted(&open().await) }).await;
+    let open = open().await;
+    let short: Vec<_> = open.iter().map(|tx| (tx.nonce, tx.state, tx.cancel_wanted, tx.attempts.len())).collect();
+    assert!(there, "nonce, state, called off, attempts: {short:?}");
 }
 
 /// The wallet has its 25 USDC, in the books and on the chain, and was told of them once.
@@ -77,7 +79,7 @@ async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
 
 async fn reorganisations_below_the_depth_change_nothing(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("below").await;
+    let wallet = node.wallet("below").await;
     let (request, _) = paid(&node, &wallet).await;
     for depth in [1, 2, 7] {
         node.mine(3);
@@ -95,7 +97,7 @@ async fn reorganisations_below_the_depth_change_nothing(on: On) {
 
 async fn reorganisations_after_credit_credit_once_and_release_once(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("after").await;
+    let wallet = node.wallet("after").await;
     let (request, _) = paid(&node, &wallet).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
@@ -113,7 +115,7 @@ async fn reorganisations_after_credit_credit_once_and_release_once(on: On) {
 
 async fn a_reorganisation_that_turns_transactions_around_releases_again(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("turned").await;
+    let wallet = node.wallet("turned").await;
     let (request, _) = paid(&node, &wallet).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
@@ -130,7 +132,7 @@ async fn a_reorganisation_that_turns_transactions_around_releases_again(on: On) 
 
 async fn a_payment_dropped_below_the_depth_disappears(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("dropped").await;
+    let wallet = node.wallet("dropped").await;
     let (request, seen) = paid(&node, &wallet).await;
     node.mine(1);
     node.taken_in().await;
@@ -147,7 +149,7 @@ async fn a_payment_dropped_below_the_depth_disappears(on: On) {
 
 async fn a_payment_dropped_after_it_counted_fails(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("gone").await;
+    let wallet = node.wallet("gone").await;
     let (request, seen) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     until_open(&node, |open| open.iter().any(|tx| tx.state == TxState::Broadcast)).await;
@@ -167,7 +169,7 @@ async fn a_payment_dropped_after_it_counted_fails(on: On) {
 
 async fn a_release_that_nodes_lose_is_sent_again(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("lost").await;
+    let wallet = node.wallet("lost").await;
     let (request, _) = paid(&node, &wallet).await;
     node.chain.fault(Fault::DropTxs(2));
     node.steady();
@@ -177,7 +179,7 @@ async fn a_release_that_nodes_lose_is_sent_again(on: On) {
 
 async fn a_stuck_release_is_replaced_at_higher_fees(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("stuck").await;
+    let wallet = node.wallet("stuck").await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     until_open(&node, |open| open.iter().any(|tx| tx.state == TxState::Broadcast)).await;
@@ -190,7 +192,7 @@ async fn a_stuck_release_is_replaced_at_higher_fees(on: On) {
 
 async fn a_block_in_flight_replaces_the_release_and_holds_the_money(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("frozen").await;
+    let wallet = node.wallet("frozen").await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     until_open(&node, |open| open.iter().any(|tx| tx.state == TxState::Broadcast)).await;
@@ -216,7 +218,7 @@ async fn a_block_in_flight_replaces_the_release_and_holds_the_money(on: On) {
 async fn a_second_node_that_lags_is_waited_for(on: On) {
     const LAG: u64 = DEPOSIT_DEPTH + 8;
     let node = OwnNode::with_second(on, |chain| Some(chain.lagging_view(LAG))).await;
-    let wallet = node.bank.wallet("lags").await;
+    let wallet = node.wallet("lags").await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH + 2);
     node.taken_in().await;
@@ -231,7 +233,7 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     // From the payment's block on; what comes before it both nodes have.
     const FROM: u64 = 120;
     let node = OwnNode::with_second(on, |chain| Some(chain.disagreeing_view(FROM))).await;
-    let wallet = node.bank.wallet("disagree").await;
+    let wallet = node.wallet("disagree").await;
     let far = testkit::wait::until_async(WAIT_MAX, || async { node.chain.block_number() >= FROM });
     assert!(far.await, "blocks come");
     let (request, _) = paid(&node, &wallet).await;
@@ -240,12 +242,12 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     assert!(alerted.await, "{:?}", node.alerts().await);
     node.bank.newest(&wallet, "PENDING").await;
     assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
-    node.running.stop().await;
+    node.stop().await;
 }
 
 async fn a_paused_coin_is_waited_for(on: On) {
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("paused").await;
+    let wallet = node.wallet("paused").await;
     let (request, _) = paid(&node, &wallet).await;
     let faucet = node.running.chain().faucet.clone().expect("a sandbox's chain");
     let token = node.running.chain().config.token(StableCoin::Usdc).expect("USDC");
@@ -266,15 +268,22 @@ async fn a_paused_coin_is_waited_for(on: On) {
     let states = || async { node.running.store().token_states().await.expect("read") };
     let moves = testkit::wait::until_async(WAIT_MAX, || async { states().await.iter().all(|it| !it.is_halted()) });
     assert!(moves.await, "{:?}", states().await);
-    node.running.stop().await;
+    node.stop().await;
 }
 
 async fn what_is_to_fail_on_the_chain_fails_there(on: On) {
+    let begin = std::time::Instant::now();
     let node = OwnNode::start(on).await;
-    let wallet = node.bank.wallet("fails").await;
+    eprintln!("started {:?} block {}", begin.elapsed(), node.chain.block_number());
+    let wallet = node.wallet("fails").await;
+    eprintln!("wallet {:?} block {}", begin.elapsed(), node.chain.block_number());
     let request = node.bank.request(&wallet, "25.04", "USDC").await;
     node.bank.paid(&request, "").await;
+    eprintln!("paid {:?} block {}", begin.elapsed(), node.chain.block_number());
+    let told = node.bank.webhooks(request["payment_request_id"].text(), 1).await;
+    eprintln!("counted {:?} block {} {told:?}", begin.elapsed(), node.chain.block_number());
     let failed = node.bank.newest(&wallet, "FAILED").await;
+    eprintln!("failed {:?} block {}", begin.elapsed(), node.chain.block_number());
     assert_eq!(failed["amount"].text(), "25.04");
     let told = node.bank.webhooks(request["payment_request_id"].text(), 3).await;
     assert_eq!(told, ["payment.received", "risk_check.complete", "transaction.failed"]);

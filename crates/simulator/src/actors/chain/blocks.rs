@@ -285,11 +285,6 @@ impl Blocks {
         self.full.range(from..=to.max(from)).flat_map(|(_, full)| full.txs.iter().flat_map(|tx| &tx.logs))
     }
 
-    /// Everything that is in the chain.
-    pub fn included(&self) -> impl Iterator<Item = (u64, &Included)> {
-        self.full.iter().flat_map(|(number, full)| full.txs.iter().map(|tx| (*number, tx)))
-    }
-
     /// What became of a transaction, up to a height.
     pub fn receipt(&self, hash: TxHash, height: u64) -> Option<Receipt> {
         let number = self.places.get(&hash).copied().filter(|number| *number <= height)?;

@@ -80,6 +80,11 @@ pub fn controller(tenant: TenantId) -> Controller {
     Controller { address, implementation: vault::first_created(&address), version: 1 }
 }
 
+/// The address of a tenant's controller.
+pub fn controller_of(tenant: TenantId) -> Address {
+    controller(tenant).address
+}
+
 impl Contracts for Keys {
     fn controller(&self, tenant: TenantId) -> Result<Controller, SignFault> {
         Ok(controller(tenant))

@@ -9,15 +9,14 @@ mod pool;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::chain::{Address, TxHash};
+use domain::chain::TxHash;
 use domain::time::{Span, Timestamp};
 use tokio::sync::watch;
 
-pub use blocks::{Blocks, Displaced};
-pub use contracts::{Constitution, Deed, Fact, Payment, State};
-pub use keys::{Keys, NoListedAddresses};
+pub use blocks::Blocks;
+pub use contracts::{Constitution, Controller, Deed, Fact, Payment, State};
+pub use keys::{Keys, NoListedAddresses, controller_of};
 pub use node::ChainNode;
-pub use pool::Tx;
 
 use crate::faults::{Fault, Injector};
 use crate::random::{Random, SharedRandom};
@@ -179,12 +178,6 @@ impl ChainWorld {
     /// Whether nothing waits to be mined.
     pub fn rests(&self) -> bool {
         self.now().next_full().is_none()
-    }
-
-    /// What an account holds of a coin.
-    pub fn balance(&self, token: Address, account: Address) -> u64 {
-        let state = self.now().state();
-        state.coins.get(&token).and_then(|coin| coin.balances.get(&account)).copied().unwrap_or(0)
     }
 }
 

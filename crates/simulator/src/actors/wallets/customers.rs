@@ -19,7 +19,6 @@ use super::super::chain::{ChainWorld, Deed as ChainDeed};
 use super::super::client::Truth;
 use super::super::cluster::{Cluster, Unserved};
 use super::wishes::{Ask, Customer, Deed, Manner, Payable, Sender, Wishes};
-use crate::audit::Auditor;
 use crate::installation;
 use crate::random::{FNV_OFFSET, FNV_PRIME, Random, SharedRandom};
 use crate::run::{Owner, Sim};
@@ -37,7 +36,6 @@ pub(super) struct Programs {
     pub(super) cluster: Arc<Cluster>,
     pub(super) chain: Arc<ChainWorld>,
     pub(super) truth: Arc<Truth>,
-    pub(super) auditor: Arc<Auditor>,
     pub(super) random: Arc<SharedRandom>,
 }
 
@@ -57,19 +55,12 @@ pub fn customers(
     cluster: &Arc<Cluster>,
     chain: &Arc<ChainWorld>,
     truth: &Arc<Truth>,
-    auditor: &Arc<Auditor>,
     wishes: &Wishes,
     seed: u64,
 ) {
     let random = Arc::new(SharedRandom::stream(seed, "programs"));
-    let programs = Programs {
-        sim: sim.clone(),
-        cluster: cluster.clone(),
-        chain: chain.clone(),
-        truth: truth.clone(),
-        auditor: auditor.clone(),
-        random,
-    };
+    let programs =
+        Programs { sim: sim.clone(), cluster: cluster.clone(), chain: chain.clone(), truth: truth.clone(), random };
     for customer in &wishes.customers {
         truth.begin(1);
         let (programs, customer) = (programs.clone(), customer.clone());

@@ -8,6 +8,6 @@ mod receiver;
 mod wishes;
 
 pub use customers::customers;
-pub use officers::officers;
+pub use officers::{act_on_order, officers};
 pub use receiver::{Banks, ReceiverWay, envelope};
-pub use wishes::{DEPOSITS_MIN, Wishes};
+pub use wishes::Wishes;

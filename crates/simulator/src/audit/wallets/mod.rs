@@ -1,4 +1,163 @@
-//! The auditor's rules about the wallet service.
+//! The auditor's rules about the wallet service: its rows after every step, the chain and the receivers' books at the
+//! end.
 
 pub(super) mod books;
+mod ends;
 pub(super) mod rows;
+mod rules;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use super::rows::Key;
+use super::{Auditor, Outside, Questions};
+use rules::SUBJECTS;
+use steps::Kind;
+
+/// Where tenants stand among the questions.
+const TENANTS: usize = SUBJECTS.len() - 1;
+
+/// What is remembered between two looks.
+#[derive(Default)]
+struct State {
+    standings: BTreeMap<(usize, Key, Key), (i64, String)>,
+    signed: i64,
+    moves: BTreeSet<[u8; 32]>,
+    read_to: BTreeMap<Key, i64>,
+    /// Aggregates some of whose events were given up once.
+    unordered: BTreeSet<Key>,
+}
+
+/// The part of the auditor that looks after the wallet service.
+pub(super) struct WalletAudit {
+    pub(super) outside: Outside,
+    /// Whether the tenants' keys may write the coins' blacklists.
+    blacklists: bool,
+    questions: Vec<Questions>,
+    state: Mutex<State>,
+}
+
+impl WalletAudit {
+    pub(super) fn new(outside: Outside) -> WalletAudit {
+        WalletAudit {
+            blacklists: outside.blacklists,
+            outside,
+            questions: SUBJECTS.iter().map(|subject| Questions::about(subject)).collect(),
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing is broadcast that is not saved.
+    pub(super) fn check_broadcasts(&self, auditor: &Auditor) {
+        for hash in self.outside.chain.take_broadcasts() {
+            if auditor.read(|connection| rows::is_saved(connection, hash.0)) == Some(false) {
+                auditor.violation(format!("I12: {hash} was broadcast and is not saved"));
+            }
+        }
+    }
+
+    /// Checks what must hold at any time: of the rows that have changed, or of `everything`.
+    pub(super) fn check(&self, auditor: &Auditor, connection: &Connection, everything: bool) -> rusqlite::Result<()> {
+        let frozen = self.frozen();
+        let changed = self.check_steps(auditor, rows::standings(connection)?);
+        self.check_signed(auditor, connection, &frozen)?;
+        self.check_log(auditor, connection)?;
+        self.state().unordered.extend(rows::given_up(connection)?);
+        for (kind, questions) in self.questions.iter().enumerate() {
+            let only = changed.get(kind).filter(|_| !everything);
+            if kind != TENANTS || everything {
+                auditor.ask(connection, questions, only)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The wallets that were frozen at the last look.
+    fn frozen(&self) -> BTreeSet<Key> {
+        let state = self.state();
+        let wallets = state.standings.iter().filter(|((kind, ..), _)| *kind == Kind::Wallet as usize);
+        wallets.filter(|(_, (_, state))| is_frozen(state)).map(|((_, _, id), _)| *id).collect()
+    }
+
+    /// I9. Answers what has changed, by kind.
+    fn check_steps(&self, auditor: &Auditor, standings: Vec<rows::Standing>) -> Vec<BTreeSet<(Key, Key)>> {
+        let mut changed = vec![BTreeSet::new(); Kind::ALL.len()];
+        let mut wrong = Vec::new();
+        let mut known = self.state();
+        for (number, tenant, id, version, state) in standings {
+            let number = usize::from(number);
+            let before = known.standings.get(&(number, tenant, id));
+            if before.is_some_and(|(known, _)| *known == version) {
+                continue;
+            }
+            let kind = Kind::ALL[number];
+            let rises = version - before.map_or(0, |(known, _)| *known);
+            if !kind.may_be(before.map(|(_, state)| state.as_str()), &state, rises) {
+                wrong.push((kind, id, before.cloned(), version, state.clone()));
+            }
+            changed[number].insert((tenant, id));
+            known.standings.insert((number, tenant, id), (version, state));
+        }
+        drop(known);
+        for (kind, id, before, version, state) in wrong {
+            let id = auditor.public(&id);
+            auditor.violation(format!("I9: {kind:?} {id} went from {before:?} to {state:?} (version {version})"));
+        }
+        changed
+    }
+
+    /// I12: nothing that moves its money is signed and saved for a wallet that was frozen before, and still is.
+    fn check_signed(&self, auditor: &Auditor, connection: &Connection, frozen: &BTreeSet<Key>) -> rusqlite::Result<()> {
+        let signed = rows::signed(connection)?;
+        if std::mem::replace(&mut self.state().signed, signed) == signed {
+            return Ok(());
+        }
+        let still = self.frozen();
+        for (hash, wallet, again) in rows::signed_moves(connection)? {
+            let is_new = self.state().moves.insert(hash);
+            if is_new && !again && frozen.contains(&wallet) && still.contains(&wallet) {
+                let wallet = auditor.public(&wallet);
+                auditor.violation(format!("I12: {} was signed for the frozen wallet {wallet}", hex(&hash)));
+            }
+        }
+        Ok(())
+    }
+
+    /// I6, I10: the log of wallet events has no gaps and never goes back.
+    fn check_log(&self, auditor: &Auditor, connection: &Connection) -> rusqlite::Result<()> {
+        for (tenant, newest) in rows::heads(connection)? {
+            let after = self.state().read_to.insert(tenant, newest).unwrap_or(0);
+            if newest < after {
+                auditor.violation(format!("I10: a tenant's log of wallet events went back from {after} to {newest}"));
+            }
+            let mut last = after;
+            for (seq, kind, aggregate, version) in rows::events_after(connection, tenant, after)? {
+                if std::mem::replace(&mut last, seq) + 1 != seq {
+                    auditor.violation(format!("I6: a tenant's log of wallet events has a gap before {seq}"));
+                }
+                let about = auditor.public(&aggregate);
+                auditor.sim.trace(format_args!("wallet event {seq} {kind} {about} {version}"));
+            }
+            if last != newest {
+                auditor
+                    .violation(format!("I6: a tenant's log of wallet events ends at {last}, its head says {newest}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_frozen(state: &str) -> bool {
+    matches!(state, "BLOCKED" | "BLACKLISTED")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -92,3 +92,113 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
         })
     })
 }
+
+/// Things that somebody has to do: what, whose, about what.
+pub(in crate::audit) fn chores(connection: &Connection) -> rusqlite::Result<Vec<(String, Key, Key)>> {
+    let sql = "SELECT 'refund', d.tenant, d.id FROM deposit d WHERE d.state IN ('rejected', 'failed') \
+               AND d.pot = 'escrow' AND d.height IS NOT NULL \
+               UNION ALL SELECT 'approve', d.tenant, d.id FROM deposit d \
+               JOIN job j ON j.tenant = d.tenant AND j.subject = d.id AND j.kind = 'review_deposit' \
+               WHERE d.state = 'refunding' \
+               UNION ALL SELECT 'recredit', o.tenant, o.id FROM exchange_order o WHERE o.state = 'settled' \
+               AND EXISTS (SELECT 1 FROM attempt a WHERE a.tenant = o.tenant AND a.payment = o.id \
+               AND a.state IN ('returned', 'cancelled')) AND NOT EXISTS (SELECT 1 FROM chain_intent i \
+               WHERE i.tenant = o.tenant AND i.subject = o.id AND i.kind = 'return_debit') \
+               UNION ALL SELECT 'switch_on', w.tenant, w.tenant FROM webhook_endpoint w WHERE w.disabled_at IS NOT NULL \
+               UNION ALL SELECT 'redeliver', d.tenant, d.event FROM delivery d JOIN webhook_endpoint w \
+               ON w.tenant = d.tenant AND w.disabled_at IS NULL WHERE d.state IN ('dead', 'disabled') ORDER BY 1, 2, 3";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// How things stand: kind (by its place in `Kind::ALL`), tenant, id, version, state.
+pub(super) type Standing = (u8, Key, Key, i64, String);
+
+/// How everything stands.
+pub(super) fn standings(connection: &Connection) -> rusqlite::Result<Vec<Standing>> {
+    let sql = "SELECT 0, tenant, id, version, state FROM wallet \
+               UNION ALL SELECT 1, tenant, id, version, state FROM payment_request \
+               UNION ALL SELECT 2, tenant, id, version, state FROM deposit \
+               UNION ALL SELECT 3, tenant, id, version, state FROM exchange_order \
+               UNION ALL SELECT 4, tenant, id, version, state FROM chain_intent \
+               UNION ALL SELECT 5, tenant, id, version, state FROM chain_tx \
+               UNION ALL SELECT 6, tenant, aggregate, 1000 * newest_version + open_version, '' FROM delivery_stream";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+}
+
+/// What was signed and saved: how much of it.
+pub(super) fn signed(connection: &Connection) -> rusqlite::Result<i64> {
+    value(connection, "SELECT COUNT(*) FROM chain_attempt")
+}
+
+/// Something that was signed to move a wallet's money: hash, wallet, and whether it does again what a reorganisation
+/// undid.
+pub(super) type SignedRow = ([u8; 32], Key, bool);
+
+/// Everything that was signed to move a wallet's money.
+pub(super) fn signed_moves(connection: &Connection) -> rusqlite::Result<Vec<SignedRow>> {
+    let sql = "SELECT a.hash, i.wallet, COALESCE(d.state = 'completed', 0) OR COALESCE(o.state NOT IN ('pending', 'debiting'), 0) \
+               FROM chain_attempt a JOIN chain_intent i ON i.tenant = a.tenant AND i.tx = a.tx \
+               AND i.kind IN ('release', 'debit') \
+               LEFT JOIN deposit d ON d.tenant = i.tenant AND d.id = i.subject \
+               LEFT JOIN exchange_order o ON o.tenant = i.tenant AND o.id = i.subject WHERE a.cancels = 0";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// Whether something signed is saved.
+pub(super) fn is_saved(connection: &Connection, hash: [u8; 32]) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM chain_attempt WHERE hash = ?1)";
+    connection.prepare_cached(sql)?.query_row([hash], |row| row.get(0))
+}
+
+/// A new event of the wallet service: its place, its kind, its aggregate, its number there.
+pub(super) type WalletEventRow = (i64, String, Key, i64);
+
+/// The wallet events of a tenant behind `after`.
+pub(super) fn events_after(connection: &Connection, tenant: Key, after: i64) -> rusqlite::Result<Vec<WalletEventRow>> {
+    let sql = "SELECT seq, kind, aggregate, version FROM wallet_event WHERE tenant = ?1 AND seq > ?2 ORDER BY seq";
+    query(connection, sql, (tenant, after), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
+/// Every tenant with the number of its newest wallet event.
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<(Key, i64)>> {
+    query(connection, "SELECT tenant, wallet_seq FROM tenant_head", [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A vault: tenant, the wallet or request, address, and a wallet's state.
+pub(super) type VaultRow = (Key, Key, [u8; 20], Option<String>);
+
+/// Every wallet's and every escrow's address.
+pub(super) fn vaults(connection: &Connection) -> rusqlite::Result<Vec<VaultRow>> {
+    let sql =
+        "SELECT tenant, id, address, state FROM wallet UNION ALL SELECT tenant, id, escrow, NULL FROM payment_request";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
+/// An intent: tenant, id, kind, subject, state.
+pub(super) type IntentRow = (Key, Key, String, Key, String);
+
+/// Every intent.
+pub(super) fn intents(connection: &Connection) -> rusqlite::Result<Vec<IntentRow>> {
+    let sql = "SELECT tenant, id, kind, subject, state FROM chain_intent";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+}
+
+/// A delivery: event, aggregate, number there, state.
+pub(super) type DeliveryRow = (Key, Key, i64, String);
+
+/// Every delivery, by aggregate and number.
+pub(super) fn deliveries(connection: &Connection) -> rusqlite::Result<Vec<DeliveryRow>> {
+    let sql = "SELECT event, aggregate, version, state FROM delivery ORDER BY aggregate, version";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
+/// Aggregates some of whose events were given up or go nowhere: they may be delivered later, in whatever order.
+pub(super) fn given_up(connection: &Connection) -> rusqlite::Result<Vec<Key>> {
+    query(connection, "SELECT aggregate FROM delivery WHERE state IN ('dead', 'disabled')", [], |row| row.get(0))
+}
+
+/// What a person is called for: about what.
+pub(super) fn alerts(connection: &Connection) -> rusqlite::Result<Vec<Key>> {
+    let sql = "SELECT subject FROM alert WHERE kind IN ('deep_reorg', 'chain_mismatch', 'transaction', 'payout')";
+    query(connection, sql, [], |row| row.get(0))
+}

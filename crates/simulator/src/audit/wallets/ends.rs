@@ -1,0 +1,314 @@
+//! What must hold when nothing is left to do: the rows against the chain, against the bank's book and against what the
+//! receivers have got. What a person was called for is his to explain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::chain::{Address, LogEvent, TxHash, intent_word};
+use domain::currency::StableCoin;
+use domain::ids::{EventId, IntentId, PaymentId, TenantId};
+use uuid::Uuid;
+
+use super::super::Auditor;
+use super::super::rows::Key;
+use super::books::{self, Expected};
+use super::rows::{self, DepositRow, IntentRow, OrderRow, VaultRow};
+use super::{WalletAudit, is_frozen};
+use crate::actors::{Controller, Fact, State as ChainState, controller_of};
+use crate::wallet_installation::token;
+
+/// All that is read for it.
+struct Ends<'a> {
+    auditor: &'a Auditor,
+    deposits: Vec<DepositRow>,
+    orders: Vec<OrderRow>,
+    vaults: Vec<VaultRow>,
+    intents: Vec<IntentRow>,
+    /// What people were called for.
+    alerts: BTreeSet<Key>,
+    chain: std::sync::Arc<ChainState>,
+}
+
+impl WalletAudit {
+    /// Checks the end. Answers the number of deposits.
+    pub(in crate::audit) fn finish(&self, auditor: &Auditor) -> usize {
+        let read = auditor.read(|connection| {
+            Ok(Ends {
+                auditor,
+                deposits: rows::deposits(connection)?,
+                orders: rows::orders(connection)?,
+                vaults: rows::vaults(connection)?,
+                intents: rows::intents(connection)?,
+                alerts: rows::alerts(connection)?.into_iter().collect(),
+                chain: self.outside.chain.now().state(),
+            })
+        });
+        let Some(ends) = read else { return 0 };
+        ends.check_ended();
+        ends.check_arrivals(&self.logs());
+        ends.check_releases();
+        ends.check_orders();
+        ends.check_vaults();
+        ends.check_freezes(self.blacklists);
+        self.check_webhooks(auditor);
+        ends.deposits.len()
+    }
+
+    /// Every transfer of a coin that is in the chain: by transaction and ordinal, where to, how much.
+    fn logs(&self) -> BTreeMap<(TxHash, u32), (Address, Address, u64)> {
+        let blocks = self.outside.chain.now();
+        let logs = blocks.logs(0, u64::MAX).filter_map(|log| match log.event {
+            LogEvent::Transfer { from, to, value } if value > 0 => Some(((log.tx, log.ordinal), (from, to, value))),
+            _ => None,
+        });
+        logs.collect()
+    }
+
+    /// I7: what counts as delivered was received, in order, and was the same at every try.
+    fn check_webhooks(&self, auditor: &Auditor) {
+        let Some(deliveries) = auditor.read(rows::deliveries) else { return };
+        let unordered = self.state().unordered.clone();
+        self.outside.banks.read(|book| {
+            for id in book.changed() {
+                auditor.violation(format!("I7: webhook {id} was not the same at every try"));
+            }
+            let place: BTreeMap<&str, usize> = book.taken().into_iter().zip(0..).collect();
+            let mut last: Option<(Key, usize)> = None;
+            for (event, aggregate, version, state) in &deliveries {
+                let id = EventId(auditor.store.public_id(Uuid::from_bytes(*event))).to_string();
+                let taken = place.get(id.as_str()).copied();
+                match (state.as_str(), taken) {
+                    ("delivered", None) => {
+                        auditor.violation(format!("I7: webhook {id} is delivered and was never received"));
+                    }
+                    ("pending", _) => auditor.violation(format!("I5: webhook {id} is pending at the end")),
+                    _ => {}
+                }
+                let Some(taken) = taken else { continue };
+                let before = last.replace((*aggregate, taken));
+                let late = before.is_some_and(|(of, before)| of == *aggregate && before > taken);
+                if late && !unordered.contains(aggregate) {
+                    auditor.violation(format!("I7: webhook {id} (number {version}) was received too early"));
+                }
+            }
+        });
+    }
+}
+
+impl Ends<'_> {
+    fn public(&self, stored: Key) -> Uuid {
+        self.auditor.store.public_id(Uuid::from_bytes(stored))
+    }
+
+    fn violation(&self, what: String) {
+        self.auditor.violation(what);
+    }
+
+    fn token(coin: &str) -> Address {
+        StableCoin::parse(coin).map_or(Address([0; 20]), token)
+    }
+
+    fn holds(&self, coin: &str, account: Address) -> i64 {
+        let balance = self.chain.coins.get(&Ends::token(coin)).and_then(|coin| coin.balances.get(&account));
+        balance.map_or(0, |balance| i64::try_from(*balance).unwrap_or(i64::MAX))
+    }
+
+    fn controller(&self, tenant: Key) -> Option<&Controller> {
+        self.chain.controllers.get(&controller_of(TenantId(Uuid::from_bytes(tenant))))
+    }
+
+    /// I5: everything has ended, or is flagged for a person.
+    fn check_ended(&self) {
+        for deposit in &self.deposits {
+            if matches!(deposit.state.as_str(), "seen" | "screening" | "approved" | "suspended") {
+                self.violation(format!("I5: deposit {} is {} at the end", self.public(deposit.id), deposit.state));
+            }
+        }
+        for order in &self.orders {
+            if !matches!(order.state.as_str(), "settled" | "failed" | "cancelled") {
+                self.violation(format!("I5: order {} is {} at the end", self.public(order.id), order.state));
+            }
+        }
+        for (_, id, kind, _, state) in &self.intents {
+            if matches!(state.as_str(), "waiting" | "assigned") {
+                self.violation(format!("I5: {kind} {} is {state} at the end", self.public(*id)));
+            }
+        }
+    }
+
+    /// I11, I14: every transfer into a vault is one deposit, and every deposit is a transfer that is in the chain.
+    fn check_arrivals(&self, logs: &BTreeMap<(TxHash, u32), (Address, Address, u64)>) {
+        let vaults: BTreeSet<Address> = self.vaults.iter().map(|(.., address, _)| Address(*address)).collect();
+        let ours = |from: &Address| vaults.contains(from) || self.chain.controllers.contains_key(from);
+        let mut deposits: BTreeMap<(TxHash, u32), &DepositRow> =
+            self.deposits.iter().map(|deposit| ((TxHash(deposit.tx), deposit.ordinal), deposit)).collect();
+        for ((tx, ordinal), (from, to, value)) in logs {
+            if !vaults.contains(to) || ours(from) {
+                continue;
+            }
+            match deposits.remove(&(*tx, *ordinal)) {
+                Some(deposit) if u64::try_from(deposit.amount) != Ok(*value) => {
+                    self.violation(format!("I14: deposit {} is over another amount", self.public(deposit.id)));
+                }
+                Some(deposit) if deposit.state == "orphaned" => {
+                    self.violation(format!("I14: deposit {} is in the chain and orphaned", self.public(deposit.id)));
+                }
+                Some(_) => {}
+                None => self.violation(format!("I14: {value} came to {to} in {tx} and is no deposit")),
+            }
+        }
+        for deposit in deposits.into_values() {
+            if !matches!(deposit.state.as_str(), "orphaned" | "failed") && !self.alerts.contains(&deposit.id) {
+                let id = self.public(deposit.id);
+                self.violation(format!("I14: deposit {id} is {} and not in the chain", deposit.state));
+            }
+        }
+    }
+
+    /// What a controller remembers of an intent.
+    fn fact(&self, tenant: Key, intent: Key) -> Option<Fact> {
+        let word = intent_word(TenantId(Uuid::from_bytes(tenant)), IntentId(self.public(intent)));
+        self.controller(tenant)?.facts.get(&word).copied()
+    }
+
+    /// The intents of a kind about a subject that took effect, and those that did not.
+    fn effective(&self, subject: Key, kind: &str) -> usize {
+        let about = self.intents.iter().filter(|(_, _, of, about, _)| of == kind && *about == subject);
+        about.filter(|(tenant, id, ..)| self.fact(*tenant, *id).is_some()).count()
+    }
+
+    /// I1, I14: what the chain has released is completed, and nothing else is; what was called off never happened.
+    fn check_releases(&self) {
+        for (tenant, id, kind, subject, state) in &self.intents {
+            let done = self.fact(*tenant, *id).is_some();
+            let moves =
+                matches!(kind.as_str(), "release" | "debit" | "return_debit" | "execute_refund" | "propose_refund");
+            // Executing a refund is remembered under the proposal.
+            let told = match (moves && kind != "execute_refund", state.as_str()) {
+                (false, _) => continue,
+                (true, "done") => done,
+                (true, "failed" | "cancelled") => !done,
+                (true, _) => true,
+            };
+            let flagged = self.alerts.contains(subject) || self.alerts.contains(id);
+            if !told && !flagged {
+                let id = self.public(*id);
+                self.violation(format!("I14: {kind} {id} is {state}, by the chain it took effect: {done}"));
+            }
+        }
+        for deposit in &self.deposits {
+            let released = self.effective(deposit.id, "release");
+            let completed = deposit.state == "completed" && deposit.request.is_some();
+            if released != usize::from(completed) && !self.alerts.contains(&deposit.id) {
+                let (id, state) = (self.public(deposit.id), &deposit.state);
+                self.violation(format!("I1: deposit {id} is {state} and was released {released} times"));
+            }
+        }
+    }
+
+    /// I1, I14: rupees are paid once for what is settled, coins are given back once for what failed.
+    fn check_orders(&self) {
+        for order in &self.orders {
+            let (id, state) = (self.public(order.id), order.state.as_str());
+            if self.alerts.contains(&order.id) {
+                continue;
+            }
+            let (paid, returned) = self.auditor.bank.bookings(PaymentId(id));
+            let right = if state == "settled" { (paid, returned) == (1, 0) } else { paid == returned && paid <= 1 };
+            if !right {
+                self.violation(format!(
+                    "I14: order {id} is {state}; the bank paid it {paid} times, it came back {returned}"
+                ));
+            }
+            let (debits, returns) = (self.effective(order.id, "debit"), self.effective(order.id, "return_debit"));
+            let right = match state {
+                "settled" => (debits, returns) == (1, 0),
+                "failed" => debits == returns && debits <= 1,
+                _ => debits == 0,
+            };
+            if !right {
+                self.violation(format!("I14: order {id} is {state}; debited {debits} times, given back {returns}"));
+            }
+        }
+    }
+
+    /// I14: the balances of vaults and controllers are those of the books.
+    fn check_vaults(&self) {
+        let mut expected = Expected::new();
+        books::expect(&self.deposits, &self.orders, |key| self.public(key), &mut expected);
+        for (tenant, id, address, state) in &self.vaults {
+            let kind = if state.is_some() { "wallet" } else { "escrow" };
+            let (flagged, wallet) = self.is_flagged(*id);
+            if flagged {
+                continue;
+            }
+            for coin in StableCoin::ALL {
+                let code = coin.currency().code();
+                let account = format!("{kind}:{}:{code}", self.public(*id));
+                let booked = expected.get(&(*tenant, account.clone())).map_or(0, |sums| sums[0]);
+                let apart = self.deposits.iter().filter(|deposit| {
+                    let here = if wallet {
+                        deposit.wallet == *id && deposit.request.is_none()
+                    } else {
+                        deposit.request == Some(*id)
+                    };
+                    here && deposit.coin == code && deposit.pot == "suspense" && deposit.placed
+                });
+                let should = booked + apart.map(|deposit| deposit.amount).sum::<i64>();
+                let holds = self.holds(code, Address(*address));
+                if holds != should {
+                    self.violation(format!("I14: {account} should hold {should} and holds {holds} on the chain"));
+                }
+            }
+        }
+        self.check_treasury();
+    }
+
+    /// Whether a person was called for something about this vault, and whether it is a wallet.
+    fn is_flagged(&self, vault: Key) -> (bool, bool) {
+        let of_deposits =
+            self.deposits.iter().filter(|it| it.wallet == vault || it.request == Some(vault)).map(|it| it.id);
+        let of_orders = self.orders.iter().filter(|it| it.wallet == vault).map(|it| it.id);
+        let wallet = self.vaults.iter().any(|(_, id, _, state)| *id == vault && state.is_some());
+        (of_deposits.chain(of_orders).any(|id| self.alerts.contains(&id)), wallet)
+    }
+
+    /// What was debited and not given back is with the controllers.
+    fn check_treasury(&self) {
+        let mut should: BTreeMap<(Key, &str), i64> = BTreeMap::new();
+        for order in &self.orders {
+            if self.alerts.contains(&order.id) {
+                return;
+            }
+            let taken =
+                matches!(order.state.as_str(), "debited" | "paying" | "returning" | "settled") && !order.given_back;
+            *should.entry((order.tenant, &order.coin)).or_default() += if taken { order.amount } else { 0 };
+        }
+        for ((tenant, coin), should) in should {
+            let holds = self.holds(coin, controller_of(TenantId(Uuid::from_bytes(tenant))));
+            if holds != should {
+                self.violation(format!("I14: a controller should hold {should} {coin} and holds {holds}"));
+            }
+        }
+    }
+
+    /// I12: a wallet is frozen on the chain while it is frozen here, and a blacklisted one is on the coins' blacklists
+    /// where our keys can put it there.
+    fn check_freezes(&self, blacklists: bool) {
+        let given_up = self.intents.iter().any(|(.., kind, _, state)| kind == "set_frozen" && state == "failed");
+        for (tenant, id, address, state) in &self.vaults {
+            let (Some(state), false) = (state, given_up) else { continue };
+            let address = Address(*address);
+            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.frozen.contains(&address));
+            if is_frozen(state) != on_chain {
+                let id = self.public(*id);
+                self.violation(format!("I12: wallet {id} is {state}, frozen on the chain: {on_chain}"));
+            }
+            let listed = StableCoin::ALL
+                .into_iter()
+                .all(|coin| self.chain.coins.get(&token(coin)).is_some_and(|coin| coin.blacklist.contains(&address)));
+            if state == "BLACKLISTED" && blacklists && !listed {
+                self.violation(format!("I12: wallet {} is BLACKLISTED and on no coin's list", self.public(*id)));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! I9: which state may follow on which, written down once more. Between two looks there may be several steps, as many as
+//! the row's version has risen by.
+
+/// What is watched for its states, in the order of [`super::rows::standings`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Wallet,
+    Request,
+    Deposit,
+    Order,
+    Intent,
+    Tx,
+    Stream,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 7] =
+        [Kind::Wallet, Kind::Request, Kind::Deposit, Kind::Order, Kind::Intent, Kind::Tx, Kind::Stream];
+
+    /// The states in which it begins.
+    const fn first(self) -> &'static [&'static str] {
+        match self {
+            Kind::Wallet => &["PENDING", "ACTIVE"],
+            Kind::Request => &["ACTIVE"],
+            Kind::Deposit => &["orphaned", "seen"],
+            Kind::Order => &["pending"],
+            Kind::Intent => &["waiting"],
+            Kind::Tx => &["taken"],
+            Kind::Stream => &[""],
+        }
+    }
+
+    /// The states that may follow directly.
+    fn next(self, from: &str) -> &'static [&'static str] {
+        match (self, from) {
+            (Kind::Wallet, "PENDING") => &["ACTIVE", "BLOCKED", "BLACKLISTED"],
+            (Kind::Wallet, "ACTIVE") => &["BLOCKED", "BLACKLISTED"],
+            (Kind::Wallet, "BLOCKED") => &["ACTIVE", "BLACKLISTED"],
+            (Kind::Request, "ACTIVE") => &["PAID", "EXPIRED", "CANCELLED"],
+            (Kind::Request, "EXPIRED") => &["PAID"],
+            (Kind::Deposit, from) => deposit(from),
+            (Kind::Order, "pending") => &["debiting", "cancelled", "failed"],
+            (Kind::Order, "debiting") => &["pending", "debited", "returning", "failed", "cancelled"],
+            (Kind::Order, "debited") => &["paying", "returning"],
+            (Kind::Order, "paying") => &["settled", "debited", "returning"],
+            (Kind::Order, "returning") => &["failed"],
+            (Kind::Intent, "waiting") => &["assigned", "failed", "cancelled"],
+            (Kind::Intent, "assigned") => &["waiting", "done", "failed"],
+            // A reorganisation undid it.
+            (Kind::Intent, "done") => &["waiting"],
+            (Kind::Tx, "taken") => &["broadcast", "cancelled"],
+            (Kind::Tx, "broadcast") => &["mined", "cancelled"],
+            (Kind::Tx, "mined") => &["broadcast", "succeeded", "reverted", "cancelled"],
+            (Kind::Tx, "succeeded" | "reverted" | "cancelled") => &["broadcast"],
+            _ => &[],
+        }
+    }
+
+    /// Whether a row may stand so `rises` versions after it stood as `from`; `None` = there was no row.
+    pub(super) fn may_be(self, from: Option<&str>, to: &str, rises: i64) -> bool {
+        let (mut reached, steps) = match from {
+            Some(from) => (vec![from], rises),
+            None => (self.first().to_vec(), rises - 1),
+        };
+        for _ in 0..steps.min(8) {
+            if reached.contains(&to) {
+                return true;
+            }
+            let next: Vec<&str> = reached.iter().flat_map(|from| self.next(from).iter().copied()).collect();
+            reached.extend(next);
+            reached.sort_unstable();
+            reached.dedup();
+        }
+        reached.contains(&to)
+    }
+}
+
+fn deposit(from: &str) -> &'static [&'static str] {
+    match from {
+        "orphaned" => &["seen"],
+        "seen" => &["orphaned", "screening", "held", "rejected"],
+        "held" => &["screening", "rejected", "suspended"],
+        "screening" => &["approved", "in_review", "rejected", "legal_hold", "held", "suspended"],
+        "in_review" => &["approved", "rejected", "legal_hold", "suspended"],
+        "approved" => &["completed", "failed", "held", "rejected", "suspended"],
+        "completed" | "legal_hold" => &["suspended"],
+        "rejected" => &["legal_hold", "refunding", "suspended"],
+        "refunding" => &["refunded", "rejected", "failed"],
+        // One that was given up comes back.
+        "failed" => &["refunding", "suspended"],
+        "suspended" => &["held", "screening", "in_review", "approved", "completed", "rejected", "legal_hold", "failed"],
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_take_as_many_steps_as_their_version_has_risen_by() {
+        assert!(Kind::Order.may_be(Some("pending"), "debited", 2));
+        assert!(!Kind::Order.may_be(Some("pending"), "debited", 1));
+        assert!(Kind::Order.may_be(None, "pending", 1) && !Kind::Order.may_be(None, "settled", 1));
+        assert!(!Kind::Order.may_be(Some("settled"), "failed", 9));
+        assert!(!Kind::Deposit.may_be(Some("refunded"), "completed", 9));
+        assert!(!Kind::Wallet.may_be(Some("BLACKLISTED"), "ACTIVE", 9));
+    }
+}
