@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::policy::Environment;
+use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::Method;
 use secrecy::SecretString;
 use server::service::clock::WallClock;
-use server::service::tenancy::KeyService;
+use server::service::tenancy::{IssuedKey, KeyService};
 use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 
 use super::client::{Answer, Bank, Call};
 use super::json::Json;
-use super::service::{On, Running, shared_wallets};
+use super::service::{On, Running, Setup, shared_wallets};
 
 /// Longest wait for anything that should come about: longer than a window of calls.
 const WAIT_MAX: Duration = Duration::from_secs(90);
 /// Signs the webhooks of every bank here.
-const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// Who did it, in the administration log.
 const WHO: &str = "test";
 /// A Pakistani account that the simulated bank pays to.
@@ -29,6 +29,8 @@ pub const IBAN: &str = "PK36SCBL0000001123456702";
 pub struct WalletBank {
     pub bank: Bank,
     pub receiver: SimulatedReceiver,
+    /// Signs its calls.
+    pub key: IssuedKey,
     minter: Minter,
 }
 
@@ -38,8 +40,22 @@ impl WalletBank {
         WalletBank::at(&shared_wallets(on).await).await
     }
 
+    /// A new bank at the shared service, with an agreement of its own.
+    pub async fn agreed(on: On, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
+        WalletBank::at_with(&shared_wallets(on).await, agree).await
+    }
+
+    /// The only bank at a service of its own.
+    pub async fn alone(on: On, setup: Setup) -> WalletBank {
+        WalletBank::at(&setup.start(on).await).await
+    }
+
     pub async fn at(running: &Arc<Running>) -> WalletBank {
-        let bank = Bank::penniless(running, |_| {}).await;
+        WalletBank::at_with(running, |_| {}).await
+    }
+
+    pub async fn at_with(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
+        let bank = Bank::penniless(running, agree).await;
         let chain = running.chain();
         let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
         faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
@@ -47,8 +63,22 @@ impl WalletBank {
         let secret = SecretString::from(SECRET);
         running.store().add_webhook(bank.tenant.id, &receiver.url(), secret, WHO).await.expect("a receiver");
         let key = bank.another_key(Environment::Mock, KeyService::Wallet).await;
-        let minter = Minter::new(key.access_key, key.secret_key.as_bytes(), running.url.clone());
-        WalletBank { bank, receiver, minter }
+        let minter = minter(&key, &running.url);
+        WalletBank { bank, receiver, key, minter }
+    }
+
+    /// The last act at a service of its own: verifies its books and stops it.
+    pub async fn finish(self) {
+        let WalletBank { bank, receiver, .. } = self;
+        bank.finish().await;
+        drop(receiver);
+    }
+
+    /// The same bank after its service, its own alone, was stopped and started again.
+    pub async fn restart(self) -> WalletBank {
+        let WalletBank { bank, receiver, key, .. } = self;
+        let bank = bank.restart().await;
+        WalletBank { minter: minter(&key, &bank.running.url), bank, receiver, key }
     }
 
     /// A call by somebody with these roles.
@@ -169,6 +199,10 @@ impl WalletBank {
         assert!(testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await, "{:?}", about());
         about()
     }
+}
+
+fn minter(key: &IssuedKey, url: &str) -> Minter {
+    Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url)
 }
 
 /// The body of a refusal of the wallet service, whose form is checked.
