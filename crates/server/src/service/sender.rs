@@ -12,7 +12,6 @@ use domain::ports::Clock;
 use domain::time::{Span, Timestamp};
 use engine::wallets::Wallets;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 use super::chain::{ChainSide, Faucet};
 
@@ -28,6 +27,8 @@ const CENT: i64 = 10_000;
 const LATE_BY: Span = Span::secs(1);
 /// Where the store keeps up to which request he has paid.
 const PAID_UP_TO: &str = "sandbox.sender_paid_up_to";
+/// Where the store keeps what he will pay late: `microseconds:token` for each, with the time from which he may.
+const PAYS_LATE: &str = "sandbox.sender_pays_late";
 /// What the name begins with under which the store keeps a request that he leaves alone.
 const LEFT_ALONE: &str = "sandbox.left_alone.";
 
@@ -80,32 +81,37 @@ impl Sender {
         Ok(self.wallets.store().set_meta(&format!("{LEFT_ALONE}{}", request.id), "1").await?)
     }
 
+    async fn is_left_alone(&self, request: &PaymentRequest) -> anyhow::Result<bool> {
+        Ok(self.wallets.store().meta(&format!("{LEFT_ALONE}{}", request.id)).await?.is_some())
+    }
+
     /// Pays links `after` they were made, until told to stop.
     pub async fn pay_links(self, after: Span, mut stop: watch::Receiver<bool>) {
-        let mut late = JoinSet::new();
         loop {
             tokio::select! {
                 () = self.clock.sleep_until(self.clock.now() + LOOK_EVERY) => {}
                 _ = stop.wait_for(|stop| *stop) => return,
             }
-            if let Err(error) = self.pay_new(after, &mut late).await {
-                tracing::warn!(%error, "the simulated sender cannot pay now");
+            for done in [self.pay_new(after).await, self.pay_overdue().await] {
+                if let Err(error) = done {
+                    tracing::warn!(%error, "the simulated sender cannot pay now");
+                }
             }
-            while late.try_join_next().is_some() {}
         }
     }
 
-    async fn pay_new(&self, after: Span, late: &mut JoinSet<()>) -> anyhow::Result<()> {
+    async fn pay_new(&self, after: Span) -> anyhow::Result<()> {
         let store = self.wallets.store();
         let paid_up_to = store.meta(PAID_UP_TO).await?.map_or(Ok(0), |text| text.parse()).context(PAID_UP_TO)?;
         for request in store.new_requests(Timestamp(paid_up_to), AT_ONCE).await? {
             if self.clock.now() < request.created_at + after {
                 break;
             }
-            if store.meta(&format!("{LEFT_ALONE}{}", request.id)).await?.is_none() {
-                if Manner::of(&request.asked) == Manner::Late {
-                    late.spawn(self.clone().pay_late(request.clone()));
-                } else {
+            let late = Manner::of(&request.asked) == Manner::Late;
+            if !self.is_left_alone(&request).await? {
+                if late {
+                    self.intend_late(&request).await?;
+                } else if request.state == RequestState::Active {
                     self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
                 }
             }
@@ -114,11 +120,37 @@ impl Sender {
         Ok(())
     }
 
-    async fn pay_late(self, request: PaymentRequest) {
-        self.clock.sleep_until(request.expires_at + LATE_BY).await;
-        if let Err(error) = self.pay(&request, None).await {
-            tracing::warn!(%error, request = %request.id, "the simulated sender cannot pay late");
+    async fn intend_late(&self, request: &PaymentRequest) -> anyhow::Result<()> {
+        let store = self.wallets.store();
+        let intended = store.meta(PAYS_LATE).await?.unwrap_or_default();
+        let from = request.expires_at + LATE_BY;
+        Ok(store.set_meta(PAYS_LATE, format!("{intended} {}:{}", from.0, request.token).trim_start()).await?)
+    }
+
+    /// Pays what he means to pay late and has expired. One that was paid or cancelled meanwhile he forgets.
+    async fn pay_overdue(&self) -> anyhow::Result<()> {
+        let store = self.wallets.store();
+        let intended = store.meta(PAYS_LATE).await?.unwrap_or_default();
+        for entry in intended.split_ascii_whitespace() {
+            let (from, token) = entry.split_once(':').context(PAYS_LATE)?;
+            if self.clock.now() < Timestamp(from.parse().context(PAYS_LATE)?) {
+                continue;
+            }
+            if let Some(request) = store.request_by_token(token).await? {
+                match request.state {
+                    // Its expiry is noticed in a moment.
+                    RequestState::Active => continue,
+                    RequestState::Expired if !self.is_left_alone(&request).await? => {
+                        self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
+                    }
+                    RequestState::Expired | RequestState::Paid | RequestState::Cancelled => {}
+                }
+            }
+            let now = store.meta(PAYS_LATE).await?.unwrap_or_default();
+            let rest: Vec<&str> = now.split_ascii_whitespace().filter(|other| *other != entry).collect();
+            store.set_meta(PAYS_LATE, &rest.join(" ")).await?;
         }
+        Ok(())
     }
 
     /// Pays a request as its amount says, or this much of a coin; the transactions, mined.

@@ -83,7 +83,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
     let chain = match config.wallets.enabled {
-        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(WallClock), public_url).await?),
+        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url).await?),
         false => None,
     };
     let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone())).transpose()?;

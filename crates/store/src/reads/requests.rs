@@ -30,7 +30,7 @@ static LIST_TOTAL: Stmt = Stmt::written(
 // Of all tenants: for whoever plays their senders in a sandbox.
 static NEW: Stmt = Stmt::written(
     "request.new",
-    "SELECT {{payment_request r}} FROM payment_request r WHERE r.created_at > $1 AND r.state = 'ACTIVE' \
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.created_at > $1 AND r.state IN ('ACTIVE', 'EXPIRED') \
      ORDER BY r.created_at, r.id LIMIT $2",
 );
 static SENDERS: Stmt = Stmt::written(
@@ -84,8 +84,8 @@ impl Store {
         Ok(Listed { rows: read.collect::<Result<_, StoreError>>()?, total })
     }
 
-    /// Payment requests of all tenants that were made after an instant and wait for money, the oldest first. For a
-    /// sandbox, whose senders are simulated: it looks at every request there is.
+    /// Payment requests of all tenants that were made after an instant and wait for money, or did until they expired, the
+    /// oldest first. For a sandbox, whose senders are simulated: it looks at every request there is.
     ///
     /// # Errors
     /// As [`Store::request`].
