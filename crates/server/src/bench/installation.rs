@@ -25,6 +25,9 @@ const PREFUND_MINOR: i64 = 1_000_000_000_000 * 1_000_000;
 /// The settlement coin of our tenants.
 const COIN: StableCoin = StableCoin::Usdt;
 
+/// The simulated sender pays after so long: a day.
+const SENDER_NEVER_S: &str = "86400";
+
 /// One tenant and the key that it signs with.
 pub(super) struct Funded {
     pub(super) tenant: Tenant,
@@ -34,17 +37,39 @@ pub(super) struct Funded {
 /// The files, the open store and the tenants. Dropping it removes the files.
 pub(super) struct Installation {
     dir: TempDir,
-    config: Config,
+    pub(super) config: Config,
     overrides: Vec<(&'static str, String)>,
     pub(super) store: Store,
     pub(super) tenants: Vec<Funded>,
 }
 
 impl Installation {
-    /// Makes everything but the server.
+    /// Makes everything for payments but the server.
     pub(super) async fn make(settings: &Settings) -> anyhow::Result<Installation> {
+        let mut made = Installation::open(settings.database_url.as_deref(), Vec::new()).await?;
+        refuse_others(&made.store).await?;
+        made.tenants = make_tenants(&made.store, settings.tenants).await?;
+        fund(&made.config, &made.store, &made.tenants).await?;
+        Ok(made)
+    }
+
+    /// Makes everything for wallets of one tenant, on a chain of their own, but the server.
+    pub(super) async fn of_wallets(database_url: Option<&str>, block_ms: u64) -> anyhow::Result<Installation> {
+        let more = vec![
+            ("chain.block_time_ms", block_ms.to_string()),
+            // The links are ours to pay.
+            ("wallets.simulated_sender_after_s", SENDER_NEVER_S.to_owned()),
+        ];
+        let mut made = Installation::open(database_url, more).await?;
+        // What an earlier run's rows say of its chain is not true of this one's.
+        anyhow::ensure!(made.store.tenants().await?.is_empty(), "the database is not empty: this bench needs one that is");
+        made.tenants = make_tenants(&made.store, 1).await?;
+        Ok(made)
+    }
+
+    async fn open(database_url: Option<&str>, more: Vec<(&'static str, String)>) -> anyhow::Result<Installation> {
         let dir = tempfile::Builder::new().prefix("corridor-bench-").tempdir().context("a temporary directory")?;
-        let overrides = overrides(settings.database_url.as_deref());
+        let overrides = [overrides(database_url), more].concat();
         let config = Config::load(&Sources {
             file: None,
             env: kept_environment(),
@@ -52,10 +77,7 @@ impl Installation {
         })?;
         let store = service::open_store(&config, dir.path()).await?;
         store.migrate().await.context("cannot prepare the database: a bench needs an empty one")?;
-        refuse_others(&store).await?;
-        let tenants = make_tenants(&store, settings.tenants).await?;
-        fund(&config, &store, &tenants).await?;
-        Ok(Installation { dir, config, overrides, store, tenants })
+        Ok(Installation { dir, config, overrides, store, tenants: Vec::new() })
     }
 
     /// Where the server keeps its files.

@@ -13,6 +13,7 @@ use http_api::auth::mint::{Grant, Minter};
 use tokio::task::JoinSet;
 
 use super::Settings;
+use super::figures::histogram;
 use super::installation::Installation;
 use super::orders::{self, Numbers, Orders};
 use super::wire::{Connection, WireError, field};
@@ -28,8 +29,6 @@ const ERROR_PAUSE: Duration = Duration::from_millis(20);
 const SAMPLE_EVERY: u64 = 251;
 /// Accepted payments that a client remembers.
 const SAMPLES_MAX: usize = 64;
-/// Latencies are kept to three digits, up to this many microseconds.
-const LATENCY_MAX_US: u64 = 600_000_000;
 
 /// When the clients stop.
 #[derive(Clone, Copy, Debug)]
@@ -77,10 +76,9 @@ pub(super) struct Tally {
 
 impl Default for Tally {
     fn default() -> Tally {
-        let latencies = || Histogram::new_with_bounds(1, LATENCY_MAX_US, 3).expect("bounds that a histogram can have");
         Tally {
-            pairs: latencies(),
-            payments: latencies(),
+            pairs: histogram(),
+            payments: histogram(),
             accepted: 0,
             unclear: 0,
             errors: BTreeMap::new(),

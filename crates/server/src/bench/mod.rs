@@ -1,16 +1,22 @@
-//! `corridor bench payments`: signed quote + payment pairs against a real server process over real sockets.
+//! `corridor bench …`: a real server process under load, over real sockets. Here `bench payments`: signed quote + payment
+//! pairs; [`deposits`] and [`webhooks`] have a room each.
 //!
 //! It starts its own server in `mock` on a database of its own, drives it, waits for what it accepted to settle, stops
 //! it, and then reads the store: every accepted payment must be there, and every balance must be the sum of its
 //! transfers. It measures; it never tunes the server it measures, and it touches no database that others use.
 
 mod checks;
+pub mod deposits;
 mod exposition;
+mod figures;
+mod inside;
 mod installation;
 mod load;
 mod orders;
+mod payer;
 mod report;
 mod server_process;
+pub mod webhooks;
 mod wire;
 
 use std::time::{Duration, Instant};

@@ -9,6 +9,10 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use crate::bench::{self, Settings};
 
+mod wallets;
+
+use self::wallets::{DepositsArgs, WebhooksArgs};
+
 /// How often the progress line moves.
 const TICK: std::time::Duration = std::time::Duration::from_millis(120);
 
@@ -17,6 +21,10 @@ const TICK: std::time::Duration = std::time::Duration::from_millis(120);
 pub enum BenchCommand {
     /// Signed quote + payment pairs over HTTP
     Payments(PaymentsArgs),
+    /// Deposits on the built-in chain: credited, screened and released
+    Deposits(DepositsArgs),
+    /// Webhooks to a receiver that verifies their signatures
+    Webhooks(WebhooksArgs),
 }
 
 /// Options of `bench payments`.
@@ -77,23 +85,40 @@ impl PaymentsArgs {
 
 /// Runs `bench …`.
 pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
-    match command {
-        BenchCommand::Payments(args) => payments(&args.settings(), context),
+    let found = match command {
+        BenchCommand::Payments(args) => payments(&args.settings()),
+        BenchCommand::Deposits(args) => args.run(),
+        BenchCommand::Webhooks(args) => args.run(),
+    };
+    let Found { json, rows, failure } = found.map_err(|error| Failure::Unavailable(format!("{error:#}")))?;
+    match context.output {
+        Output::Json => output::line(&String::from_utf8_lossy(&json))?,
+        Output::Table => output::members(&rows)?,
     }
+    failure.map_or(Ok(()), |failure| Err(Failure::Refused(failure)))
 }
 
-fn payments(settings: &Settings, context: &Context) -> Result<(), Failure> {
+/// A report, whatever was measured.
+struct Found {
+    json: Vec<u8>,
+    rows: Vec<(&'static str, String)>,
+    /// Why the run proves nothing, if it does not.
+    failure: Option<String>,
+}
+
+fn payments(settings: &Settings) -> anyhow::Result<Found> {
+    let report = with_progress(async |tell| bench::run(settings, tell).await)?;
+    Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
+}
+
+/// Runs a bench on one thread and shows what it does: all that drives the load needs a fraction of a core, and the rest
+/// belongs to the server.
+fn with_progress<T>(bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let progress = if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     progress.enable_steady_tick(TICK);
     let tell = |what: &str| progress.set_message(what.to_owned());
-    // One thread: all clients together need a fraction of a core, and the rest belongs to the server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(bench::run(settings, &tell));
+    let report = runtime.block_on(bench(&tell));
     progress.finish_and_clear();
-    let report = report.map_err(|error| Failure::Unavailable(format!("{error:#}")))?;
-    match context.output {
-        Output::Json => output::line(&String::from_utf8_lossy(&report.json()))?,
-        Output::Table => output::members(&report.rows())?,
-    }
-    report.failure().map_or(Ok(()), |failure| Err(Failure::Refused(failure)))
+    report
 }

@@ -10,7 +10,7 @@ use adapters::evm::deploy::Minter;
 use adapters::evm::signers::TenantKeys;
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault};
 use anyhow::Context as _;
-use devchain::{DevChain, Mining};
+use devchain::{DevChain, DiskFault, Mining};
 use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -206,7 +206,14 @@ fn open_embedded(config: &Config, data_dir: &Path, clock: Arc<dyn Clock>) -> any
         gas_limit: BLOCK_GAS,
         ..devchain::Options::new(config.chain.chain_id, clock)
     };
-    DevChain::open(options).context("the built-in chain")
+    DevChain::open(options).map_err(|fault| match fault {
+        DiskFault::InUse { path } => anyhow::anyhow!(
+            "the built-in chain in {} is another process's, and only one can have it: give this one a data directory of \
+             its own (--data-dir), or no wallets (wallets.enabled = false), or a node of a chain in chain.node_url",
+            path.parent().unwrap_or(&path).display()
+        ),
+        fault => anyhow::Error::from(fault).context("the built-in chain"),
+    })
 }
 
 fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
@@ -285,7 +292,23 @@ impl Faucet {
         hashes.last().copied().context("nothing was sent")
     }
 
-    /// The same, and gas to spend them with.
+    /// Signs payments, one transaction each, with the minter's next nonces; sends none of them.
+    pub async fn sign(
+        &self,
+        coin: StableCoin,
+        payments: &[(Address, u64)],
+    ) -> anyhow::Result<Vec<domain::chain::Signed>> {
+        let _turn = self.turn.lock().await;
+        self.fuel(self.minter.address()).await?;
+        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("no such coin")?;
+        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        for (to, minor_units) in payments {
+            script.transfer(token.address, *to, *minor_units)?;
+        }
+        Ok(script.finish())
+    }
+
+    /// Pays coins, and gives gas to spend them with.
     pub async fn give(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
         self.fuel(to).await?;
         self.pay(coin, to, minor_units).await
