@@ -41,16 +41,22 @@ pub enum Failpoint {
     BeforeBlock,
     /// The block is saved too.
     AfterBlock,
+    /// A webhook is about to be sent.
+    BeforeDelivery,
+    /// Its receiver has answered, the answer is not saved.
+    AfterDelivery,
 }
 
 impl Failpoint {
     /// Those that payments alone never reach.
-    pub const OF_WALLETS: [Failpoint; 5] = [
+    pub const OF_WALLETS: [Failpoint; 7] = [
         Failpoint::BeforeSigned,
         Failpoint::BeforeBroadcast,
         Failpoint::AfterBroadcast,
         Failpoint::BeforeBlock,
         Failpoint::AfterBlock,
+        Failpoint::BeforeDelivery,
+        Failpoint::AfterDelivery,
     ];
 }
 
@@ -89,6 +95,8 @@ impl Failpoint {
             Failpoint::AfterBroadcast => "after_broadcast",
             Failpoint::BeforeBlock => "before_block",
             Failpoint::AfterBlock => "after_block",
+            Failpoint::BeforeDelivery => "before_delivery",
+            Failpoint::AfterDelivery => "after_delivery",
         }
     }
 }

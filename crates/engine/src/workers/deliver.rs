@@ -50,10 +50,10 @@ impl Workers {
             self.acknowledge(job, named).await;
         }
         let message = self.message(wallets, &record);
-        failpoint::reach(Failpoint::BeforeCall);
+        failpoint::reach(Failpoint::BeforeDelivery);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
         let answer = wallets.receiver.deliver(&endpoint, &message).instrument(span).await;
-        failpoint::reach(Failpoint::AfterCall);
+        failpoint::reach(Failpoint::AfterDelivery);
         count(&answer);
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
         self.report(tenant, job.subject, Action::Delivery(named, action)).await;
