@@ -62,7 +62,10 @@ impl Installation {
         ];
         let mut made = Installation::open(database_url, more).await?;
         // What an earlier run's rows say of its chain is not true of this one's.
-        anyhow::ensure!(made.store.tenants().await?.is_empty(), "the database is not empty: this bench needs one that is");
+        anyhow::ensure!(
+            made.store.tenants().await?.is_empty(),
+            "the database is not empty: this bench needs one that is"
+        );
         made.tenants = make_tenants(&made.store, 1).await?;
         Ok(made)
     }

@@ -8,12 +8,14 @@ use crate::bench::webhooks::{self, EVENTS_PER_DEPOSIT, WebhooksSettings};
 
 /// Options of `bench deposits`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  corridor bench deposits\n  corridor bench deposits --count 10000 --output json\n\n\
+#[command(
+    after_help = "Examples:\n  corridor bench deposits\n  corridor bench deposits --count 10000 --output json\n\n\
     Payments of USDC to links of a wallet each wait in the chain's pool; they are let into its blocks --per-block at a\n\
     time, as fast as blocks come. deposits/s counts from the first of these blocks to the last transfer.complete in the\n\
     log of events; latencies are those from a deposit's block to its event in the log.\n\
     The server that is measured is started, and stopped, by this command; it shares the machine with the load.\n\
-    Exit code 1 unless every deposit was completed once, the ledger is what the chain says, and the books balance.")]
+    Exit code 1 unless every deposit was completed once, the ledger is what the chain says, and the books balance."
+)]
 pub struct DepositsArgs {
     /// How many deposits
     #[arg(long, default_value_t = 5_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15_000))]
@@ -48,11 +50,13 @@ impl DepositsArgs {
 
 /// Options of `bench webhooks`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  corridor bench webhooks\n  corridor bench webhooks --count 9000 --output json\n\n\
+#[command(
+    after_help = "Examples:\n  corridor bench webhooks\n  corridor bench webhooks --count 9000 --output json\n\n\
     The events are made beforehand by deposits, three of each, and wait when the server starts; deliveries/s counts from\n\
     the first webhook to the last. The receiver is this command: it verifies every signature. Afterwards a plain HTTP\n\
     client sends it the same once more, for comparison.\n\
-    Exit code 1 unless every event came, genuine and in the order of its payment request, and its row says so.")]
+    Exit code 1 unless every event came, genuine and in the order of its payment request, and its row says so."
+)]
 pub struct WebhooksArgs {
     /// How many events; rounded up to whole deposits
     #[arg(long, default_value_t = 6_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=45_000))]

@@ -1,0 +1,69 @@
+//! `corridor bench …`, each run tiny: what it prints, and that its own checks say yes. No figure is judged here.
+
+use serde_json::Value;
+
+use super::harness::Installation;
+
+fn bench(args: &[&str]) -> Value {
+    Installation::new().json(&[&["bench"], args].concat()).remove(0)
+}
+
+fn assert_members(report: &Value, members: &[(&str, Value)]) {
+    for (name, expected) in members {
+        assert_eq!(&report[name], expected, "{name} of {report}");
+    }
+}
+
+fn assert_above_zero(report: &Value, names: &[&str]) {
+    for name in names {
+        // Numbers are compared as they are written: none of them is a float here.
+        let written = report[name].to_string();
+        assert!(written.chars().any(|c| ('1'..='9').contains(&c)), "{name} of {report}");
+    }
+}
+
+#[test]
+fn payments_are_measured_and_checked() {
+    let report = bench(&["payments", "--clients", "2", "--seconds", "1", "--warmup", "0", "--country", "PAK"]);
+    let whole = [("bench", "payments".into()), ("answers_agree", true.into()), ("ledger_balances", true.into())];
+    assert_members(&report, &whole);
+    assert_above_zero(&report, &["payments_per_s", "p50_ms", "pairs"]);
+}
+
+#[test]
+fn deposits_are_measured_and_checked() {
+    let report = bench(&["deposits", "--count", "12", "--per-block", "5", "--block-ms", "40"]);
+    let yes = ["completed_once", "ledger_is_chain", "ledger_balances"].map(|name| (name, true.into()));
+    assert_members(&report, &yes);
+    let counts = [("deposits", 12), ("blocks", 3), ("credited", 12), ("completed", 12)];
+    assert_members(&report, &counts.map(|(name, count)| (name, count.into())));
+    assert_above_zero(
+        &report,
+        &["deposits_per_s", "credited_per_s", "completed_p50_ms", "completed_p99_ms", "batch_p50"],
+    );
+}
+
+#[test]
+fn webhooks_are_measured_and_checked() {
+    let report = bench(&["webhooks", "--count", "10"]);
+    let counts = [("payment_requests", 4), ("deliveries", 12), ("events", 12), ("received", 12)];
+    assert_members(&report, &counts.map(|(name, count)| (name, count.into())));
+    let none = ["repeated", "out_of_order", "not_genuine", "undelivered"].map(|name| (name, 0.into()));
+    assert_members(&report, &none);
+    assert_members(&report, &[("all_delivered", true.into())]);
+    assert_above_zero(&report, &["deliveries_per_s", "plain_per_s", "ratio"]);
+}
+
+#[test]
+fn a_database_that_is_not_empty_is_left_alone() {
+    let installation = Installation::new();
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
+    let url = format!("sqlite:{}", installation.path().join("corridor.db").display());
+    for bench in ["payments", "deposits", "webhooks"] {
+        let done = installation.run(&["bench", bench, "--database-url", &url]);
+        assert_eq!(done.code, 3, "{bench}: {}{}", done.stdout, done.stderr);
+    }
+    let tenants = installation.json(&["tenants", "list"]);
+    assert_eq!((tenants.len(), &tenants[0]["tag"]), (1, &"demobank".into()));
+}
