@@ -278,6 +278,18 @@ impl Call {
         self
     }
 
+    /// The same call of the service at another address.
+    pub fn at(mut self, url: &str) -> Call {
+        let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
+        self.url = format!("{url}/{path}");
+        self
+    }
+
+    /// With another body.
+    pub fn body(self, body: Vec<u8>) -> Call {
+        Call { body: Some(body), ..self }
+    }
+
     /// The answer's head; the body is still to be read.
     pub async fn open(self) -> Response {
         let mut request = http().request(self.method, self.url).headers(self.headers);
