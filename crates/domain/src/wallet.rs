@@ -222,6 +222,8 @@ pub struct Wallet {
     pub last_activity_at: Timestamp,
     /// When it was last unblocked.
     pub unblocked_at: Option<Timestamp>,
+    /// `unblock_reason`: why the bank unblocked it then, if it said so.
+    pub unblock_reason: Option<String>,
     /// The newest block; in force while BLOCKED.
     pub block: Option<Block>,
     /// The order to blacklist it.

@@ -97,6 +97,7 @@ pub fn provision(
         created_at: now,
         last_activity_at: now,
         unblocked_at: None,
+        unblock_reason: None,
         block: None,
         blacklisting: None,
         chain_blacklisted: false,
@@ -106,7 +107,11 @@ pub fn provision(
         events: 0,
         version: 1,
     };
-    let effects = if wallet.state == WalletState::Pending { wallet.waiting(now) } else { WalletEffects::default() };
+    let mut effects = WalletEffects::default();
+    if wallet.state == WalletState::Pending {
+        // The first wallet has the controller put on the chain: at once.
+        effects.jobs.push((wallet.id.0, JobChange::Set(JobKind::WalletTimer, now)));
+    }
     Ok((wallet, effects))
 }
 
@@ -221,8 +226,15 @@ impl Wallet {
         }
     }
 
+    /// Why the bank has just unblocked it.
+    pub fn explain_unblock(&mut self, reason: Option<String>) {
+        self.unblock_reason = reason;
+    }
+
     fn unblocked(&mut self, state: WalletState, now: Timestamp) -> WalletEffects {
         self.unblocked_at = Some(now);
+        // That of an earlier one, which explains nothing now.
+        self.unblock_reason = None;
         self.enter(state, now)
     }
 

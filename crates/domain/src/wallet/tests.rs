@@ -106,7 +106,7 @@ fn provisioning_is_a_computation_and_the_address_pays_the_controller_only() {
 fn a_wallet_is_pending_only_while_the_controller_is_not_on_the_chain() {
     let asked = Provision { deployed: false, ..asked() };
     let (mut wallet, effects) = provision(asked, KycLevel::Basic, None, monday()).expect("a wallet");
-    assert_eq!((wallet.state, job(&effects)), (Pending, due(monday() + CHAIN_POLL)));
+    assert_eq!((wallet.state, job(&effects)), (Pending, due(monday())));
     let effects = wallet.chain_ready(monday());
     assert_eq!((wallet.state, job(&effects)), (Active, due(monday())));
 }

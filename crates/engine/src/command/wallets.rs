@@ -29,7 +29,12 @@ pub enum WalletAction {
     /// Block it.
     Block(BlockOrder, Option<Idempotency>),
     /// Unblock it.
-    Unblock(Option<Idempotency>),
+    Unblock {
+        /// `unblock_reason`
+        reason: Option<String>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
     /// A regulator's order.
     Blacklist {
         /// The order.
@@ -141,7 +146,7 @@ impl WalletAction {
         need.streams.insert((tenant, wallet.0));
         match self {
             WalletAction::Block(_, idempotency)
-            | WalletAction::Unblock(idempotency)
+            | WalletAction::Unblock { idempotency, .. }
             | WalletAction::Blacklist { idempotency, .. }
             | WalletAction::Request { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
             WalletAction::ChainSays { .. } => {}

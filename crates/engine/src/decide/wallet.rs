@@ -56,7 +56,7 @@ pub(super) fn act(
     }
     let idempotency = match action {
         WalletAction::Block(_, idempotency)
-        | WalletAction::Unblock(idempotency)
+        | WalletAction::Unblock { idempotency, .. }
         | WalletAction::Blacklist { idempotency, .. } => idempotency.as_ref(),
         _ => None,
     };
@@ -65,7 +65,11 @@ pub(super) fn act(
     }
     let effects = match action {
         WalletAction::Block(order, _) => wallet.block(order.clone(), cx.now)?,
-        WalletAction::Unblock(_) => wallet.unblock(cx.now)?,
+        WalletAction::Unblock { reason, .. } => {
+            let effects = wallet.unblock(cx.now)?;
+            wallet.explain_unblock(reason.clone());
+            effects
+        }
         WalletAction::Blacklist { order, tokens, .. } => {
             let before = wallet.state;
             let effects = wallet.blacklist(order.clone(), cx.now)?.unwrap_or_default();

@@ -30,7 +30,7 @@ impl Wallets {
         self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block(order, idempotency))).await
     }
 
-    /// Unblocks a wallet.
+    /// Unblocks a wallet; `reason` is kept with it.
     ///
     /// # Errors
     /// As [`Wallets::block`].
@@ -38,9 +38,10 @@ impl Wallets {
         &self,
         caller: &Caller,
         id: WalletId,
+        reason: Option<String>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
-        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock(idempotency))).await
+        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock { reason, idempotency })).await
     }
 
     /// Passes a regulator's order on. Whether USDC's contract has the address on its blacklist is what the chain shows

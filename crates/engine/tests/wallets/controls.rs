@@ -103,14 +103,27 @@ fn a_deposit_for_a_blocked_wallet_waits_in_escrow_until_unblock_and_is_screened_
         world.later(Span::secs(5)).await;
         let held = world.deposit_now(deposit.id).await;
         assert_eq!((held.state, held.kind(), held.assessment), (DepositState::Held, DepositKind::Blocked, None));
-        world.wallets.unblock(&world.caller(), wallet.id, None).await.expect("blocked");
+        let why = Some("The senders are relatives".to_owned());
+        let unblocked = world.wallets.unblock(&world.caller(), wallet.id, why.clone(), None).await.expect("blocked");
+        assert_eq!(unblocked.made.unblock_reason, why);
+        let (kept, _) = world.wallets.find(&world.caller(), wallet.id).await.expect("a wallet");
+        assert_eq!(kept.unblock_reason, why);
+        // It explains that unblock and no other.
+        block(&world, &wallet, None).await;
+        let again = world.wallets.unblock(&world.caller(), wallet.id, None, None).await.expect("blocked");
+        assert_eq!(again.made.unblock_reason, None);
         world.later(Span::secs(1)).await;
         let approved = world.deposit_now(deposit.id).await;
         assert_eq!((approved.state, approved.kind()), (DepositState::Approved, DepositKind::Received));
         let kinds = world.kinds().await;
         assert_eq!(
             kinds,
-            [WalletEventKind::WalletBlocked, WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete]
+            [
+                WalletEventKind::WalletBlocked,
+                WalletEventKind::PaymentReceived,
+                WalletEventKind::WalletBlocked,
+                WalletEventKind::RiskCheckComplete
+            ]
         );
     });
 }
@@ -206,7 +219,7 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
         let order = regulator(&world, "R-1", 2);
         let made = world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be").made;
         assert_eq!(made.state, WalletState::Blocked);
-        let refused = world.wallets.unblock(&world.caller(), wallet.id, None).await;
+        let refused = world.wallets.unblock(&world.caller(), wallet.id, None, None).await;
         assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(_))))));
         world.later(Span::hours(24)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);

@@ -47,6 +47,7 @@ pub(crate) fn wallet() -> Wallet {
         created_at: T0,
         last_activity_at: T0 + Span::mins(5),
         unblocked_at: None,
+        unblock_reason: None,
         block: None,
         blacklisting: None,
         chain_blacklisted: false,

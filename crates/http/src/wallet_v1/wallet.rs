@@ -47,9 +47,7 @@ pub(super) async fn block(api: Arc<Api>, admitted: Admitted) -> Result<Answer, W
 pub(super) async fn unblock(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let reason = decode::unblock(&admitted.body)?;
     let id = wallet_id(&admitted.id)?;
-    let reply = api.wallets.unblock(&admitted.caller, id, admitted.idempotency).await.map_err(denied)?;
-    // What a person wrote may name people: only that there was a reason goes into the log.
-    tracing::info!(wallet = %id, reason_given = reason.is_some(), "a wallet was unblocked by the bank");
+    let reply = api.wallets.unblock(&admitted.caller, id, reason, admitted.idempotency).await.map_err(denied)?;
     Ok(Answer::made(reply, render::unblocked))
 }
 

@@ -53,6 +53,7 @@ pub async fn a_wallet_is_loaded_as_it_was_saved(world: World) {
         state: WalletState::Blacklisted,
         last_activity_at: at,
         unblocked_at: Some(at),
+        unblock_reason: Some("The senders are relatives".to_owned()),
         block: Some(Block {
             reason: BlockReason::SuspiciousActivity,
             details: "\u{202e}looks \"odd\"\n".to_owned(),

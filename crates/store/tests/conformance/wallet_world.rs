@@ -57,6 +57,7 @@ pub fn wallet(tenant: TenantId, customer_id: &str, now: Timestamp, ids: &mut dyn
         created_at: now,
         last_activity_at: now,
         unblocked_at: None,
+        unblock_reason: None,
         block: None,
         blacklisting: None,
         chain_blacklisted: false,

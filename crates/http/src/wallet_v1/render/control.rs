@@ -26,6 +26,7 @@ pub fn unblocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.plain("wallet_id", wallet.id);
     out.text("status", state.name());
     out.time_or_null("unblocked_at", wallet.unblocked_at);
+    out.text_or_null("unblock_reason", wallet.unblock_reason.as_deref());
 }
 
 /// The answer to a blacklist: BLOCKED and without `blacklisted_at` until its day has come.

@@ -287,7 +287,7 @@ impl Programs {
 
     async fn unblock(&self, tenant: TenantId, wallet: &Wallet) {
         let id = wallet.id;
-        let act = move |wallets: Wallets| async move { wallets.unblock(&caller(tenant), id, None).await }.boxed();
+        let act = move |wallets: Wallets| async move { wallets.unblock(&caller(tenant), id, None, None).await }.boxed();
         self.note_control("unblock", self.insist("an unblock", act).await);
     }
 

@@ -70,7 +70,8 @@ fn wallets_are_written_as_the_document_shows_them() {
     };
     let blocked = Wallet { state: WalletState::Blocked, block: Some(block), ..wallet() };
     check("blockedWallet", |out| render::blocked(out, &blocked));
-    let unblocked = Wallet { unblocked_at: Some(T0 + Span::hours(5)), ..wallet() };
+    let why = Some("The senders are relatives".to_owned());
+    let unblocked = Wallet { unblocked_at: Some(T0 + Span::hours(5)), unblock_reason: why, ..wallet() };
     check("unblockedWallet", |out| render::unblocked(out, &unblocked));
     let order = Blacklisting {
         authority: "Federal Investigation Agency".to_owned(),
