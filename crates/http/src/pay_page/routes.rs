@@ -21,7 +21,7 @@ use super::{STYLE, qr};
 use crate::address_windows::AddressWindows;
 use crate::decode::query::Query;
 use crate::limits::Allowance;
-use crate::server::body::{BodyLimits, collect};
+use crate::server::body::{BodyLimits, collect, is_encoded};
 use crate::wallet_v1::render::Links;
 
 /// Longest token that is looked up.
@@ -170,6 +170,9 @@ impl Pages {
         self.count(&Visit::of(&request), "form", FORMS_PER_WINDOW)?;
         if is_cross_site(request.headers()) {
             return Err(Stopped::Refused(StatusCode::FORBIDDEN));
+        }
+        if is_encoded(request.headers()) {
+            return Err(Stopped::Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
         let body = collect(request.into_body(), self.settings.body).await;
         let body = body.map_err(|_| Stopped::Refused(StatusCode::BAD_REQUEST))?;

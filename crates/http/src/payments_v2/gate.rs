@@ -24,7 +24,7 @@ use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::measured::Measured;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
-use crate::server::body::{BodyError, BodyLimits, collect, is_json};
+use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
 
 /// What the operations are set up with.
 #[derive(Clone, Debug)]
@@ -172,6 +172,9 @@ impl Api {
     }
 
     async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+        if is_encoded(headers) {
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", ENCODED));
+        }
         if !is_json(headers) {
             let message = "The body must be application/json";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));

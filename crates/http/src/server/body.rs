@@ -77,9 +77,40 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
     Ok(if joined.is_empty() { first } else { joined.freeze() })
 }
 
+/// Whether the headers say that the body's bytes are a coded form of it (RFC 9110, section 8.4): compressed bodies are
+/// not taken.
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+    let plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    codings.any(|value| !value.as_bytes().split(|byte| *byte == b',').all(|coding| plain(coding.trim_ascii())))
+}
+
+/// What is told of a body that is.
+pub(crate) const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
+
 /// Whether the headers say that the body is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = value.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_bodies_are_taken() {
+        let is_coded = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            values.iter().for_each(|value| _ = headers.append(header::CONTENT_ENCODING, value.parse().expect("a value")));
+            is_encoded(&headers)
+        };
+        for plain in [&[][..], &["identity"], &["Identity"], &[""], &["identity, identity"]] {
+            assert!(!is_coded(plain), "{plain:?}");
+        }
+        for coded in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "deflate"], &["x"]] {
+            assert!(is_coded(coded), "{coded:?}");
+        }
+    }
 }

@@ -29,7 +29,7 @@ use crate::limits::Allowance;
 use crate::measured::Measured;
 use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
-use crate::server::body::{BodyError, BodyLimits, collect, is_json};
+use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
 use crate::write::{self, ObjectWriter};
 
 /// Seconds after which an unreachable service may be asked again.
@@ -261,6 +261,9 @@ impl Gate {
     async fn body(&self, parts: &Parts, body: Body) -> Result<Bytes, WalletProblem> {
         let limits = self.settings.body;
         let invalid = |status, message: String| WalletProblem::new(status, "INVALID_REQUEST", message);
+        if is_encoded(&parts.headers) {
+            return Err(invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, ENCODED.to_owned()));
+        }
         let body = collect(body, limits).await.map_err(|error| match error {
             BodyError::TooLarge => {
                 invalid(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {} bytes", limits.max_bytes))

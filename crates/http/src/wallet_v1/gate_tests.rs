@@ -267,6 +267,9 @@ async fn a_body_is_json_whole_and_not_too_large() {
     assert_eq!(ask(&gate, order, plain).await.error(), (400, "INVALID_REQUEST"));
     let large = asks(order, &token, &format!("{{\"a\":\"{}\"}}", "x".repeat(64)));
     assert_eq!(ask(&gate, order, large).await.error(), (413, "INVALID_REQUEST"));
+    let mut coded = asks(order, &token, "{}");
+    coded.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    assert_eq!(ask(&gate, order, coded).await.error(), (415, "INVALID_REQUEST"));
     assert_eq!(ask(&gate, order, asks(order, &token, "")).await.body, json!({"read": 0}));
     assert_eq!(ask(&gate, order, asks(order, &token, "{}")).await.body, json!({"read": 2}));
     let mut keyed = asks(order, &token, "{}");

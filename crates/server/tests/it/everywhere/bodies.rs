@@ -11,6 +11,7 @@ on_both_stores! {
     a_body_that_is_no_object_is_told
     hostile_json_is_refused
     a_body_of_another_type_is_unsupported
+    a_body_with_a_content_encoding_is_unsupported
     a_body_beyond_the_limit_is_too_large
     numbers_are_read_as_decimals_in_any_notation
     a_get_with_a_body_is_answered_all_the_same
@@ -146,6 +147,19 @@ async fn a_body_of_another_type_is_unsupported(on: On) {
     for json in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;x=y"] {
         bank.post("/v2/quote", body.clone()).header("content-type", json).send().await.ok();
     }
+}
+
+async fn a_body_with_a_content_encoding_is_unsupported(on: On) {
+    let bank = Bank::new(on).await;
+    let body = quote_body(Country::Pak, Currency::Aed, "100");
+    for coding in ["gzip", "br", "deflate", "identity, gzip"] {
+        for path in PATHS {
+            let answer = bank.post(path, body.clone()).header("content-encoding", coding).send().await;
+            let detail = answer.refused(415, "unsupported_media_type");
+            assert!(detail["message"].text().contains("content-encoding"), "{detail:?}");
+        }
+    }
+    bank.post("/v2/quote", body).header("content-encoding", "identity").send().await.ok();
 }
 
 async fn a_body_beyond_the_limit_is_too_large(on: On) {
