@@ -229,6 +229,8 @@ pub struct Receipt {
     pub gas_used: u64,
     /// Those of its logs that concern us.
     pub logs: Vec<ChainLog>,
+    /// Why intents of a batch failed, in the controller's words, by the words that it knows them by.
+    pub refusals: Vec<(Word, String)>,
 }
 
 /// What a transaction pays for gas, in wei (EIP-1559).

@@ -125,6 +125,18 @@ impl Ours<'_> {
         Ok(found)
     }
 
+    /// Why intents of a batch failed, as `describe` words it: what their `IntentFailed` carries.
+    pub(super) fn refusals(&self, logs: &[Log], describe: impl Fn(&[u8]) -> String) -> Vec<(Word, String)> {
+        let failed = abi::topic("IntentFailed(bytes32,bytes)");
+        let by_controller = logs.iter().filter(|log| self.controllers.contains(&log.address.0));
+        let of_batch = by_controller.filter(|log| log.topics.first().is_some_and(|topic| topic.0 == failed));
+        let refusal = |log: &Log| {
+            let reason = abi::only_bytes(&log.data.0).unwrap_or_default();
+            Some((log.topics.get(1)?.0, describe(reason)))
+        };
+        of_batch.filter_map(refusal).collect()
+    }
+
     fn event(&self, kind: Event, log: &Log) -> Result<Option<LogEvent>, RpcFault> {
         let event = match self.author(&log.address.0) {
             Author::Stranger if kind == Event::Transfer => {

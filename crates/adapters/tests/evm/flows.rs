@@ -96,6 +96,8 @@ async fn released(world: &World, customer: &Customer) {
             LogEvent::IntentDone(intent(3)),
         ]
     );
+    let short = format!("HoldsLess({from}, {}, {})", 9 * COIN, 100 * COIN);
+    assert_eq!(receipt.refusals, [(intent(2), short)]);
     let ordinals: Vec<u32> = receipt.logs.iter().map(|log| log.ordinal).collect();
     assert_eq!(ordinals, [0, 1, 1, 1, 2]);
     assert_eq!((world.balance(usdc, to).await, world.balance(usdc, from).await), (5 * COIN, 0));

@@ -160,6 +160,8 @@ pub enum ChainAction {
         mined: Box<Mined>,
         /// Whether the block is deep enough to count.
         over: bool,
+        /// Why those of its intents failed that failed alone, in the controller's words.
+        refusals: Vec<(IntentId, String)>,
     },
     /// The block that a transaction was in was reorganised away.
     Lost {

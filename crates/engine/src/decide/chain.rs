@@ -70,12 +70,12 @@ pub(super) fn act(
             let outcome = if row.cancel_wanted { Outcome::CalledOff } else { Outcome::Done };
             Ok(keep(ws, row, outcome))
         }
-        ChainAction::Mined { tx, mined, over } => {
+        ChainAction::Mined { tx, mined, over, refusals } => {
             let mut row = find(ws, tenant, tx)?;
             let effects = row.mined((**mined).clone(), cx.now);
             effects::write(ws, tenant, effects)?;
             let ended = if *over && row.mined.as_ref() == Some(&**mined) { Some(row.over(cx.now)) } else { None };
-            end(ws, tx, row, ended, rules, cx)
+            end(ws, (tx, refusals), row, ended, rules, cx)
         }
         ChainAction::Lost { tx } => {
             let mut row = find(ws, tenant, tx)?;
@@ -86,7 +86,7 @@ pub(super) fn act(
         ChainAction::Superseded { tx } => {
             let mut row = find(ws, tenant, tx)?;
             let ended = row.superseded(cx.now);
-            end(ws, tx, row, Some(ended), rules, cx)
+            end(ws, (tx, &[]), row, Some(ended), rules, cx)
         }
         ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
     }
@@ -180,10 +180,11 @@ fn give_up(
     Ok(Outcome::Done)
 }
 
-/// What became of a transaction's intents is applied to what they were done for.
+/// What became of a transaction's intents is applied to what they were done for. `refusals` is what the controller says
+/// of those that failed alone.
 fn end(
     ws: &mut WorkingSet,
-    key: &TxKey,
+    (key, refusals): (&TxKey, &[(IntentId, String)]),
     tx: ChainTx,
     ended: Option<(Vec<(IntentId, Ended)>, WalletEffects)>,
     rules: Rules<'_>,
@@ -201,8 +202,12 @@ fn end(
         match ended {
             Ended::Done(hash) => finish(ws, intent_key, intent, hash, cx)?,
             Ended::Failed => {
-                let why = if reverted { "the transaction was reverted" } else { "refused by the controller" };
-                fail(ws, intent_key, intent, (why, FailureReason::OnChainRevert, false), cx)?;
+                let why = match refusals.iter().find(|(refused, _)| *refused == id) {
+                    _ if reverted => "the transaction was reverted".to_owned(),
+                    Some((_, why)) => format!("refused by the controller: {why}"),
+                    None => "refused by the controller".to_owned(),
+                };
+                fail(ws, intent_key, intent, (&why, FailureReason::OnChainRevert, false), cx)?;
             }
             Ended::NotTried if is_wanted_again(ws, tenant, intent_key, cx) => {
                 super::outcome::wait_again(ws, intent_key, intent, cx)?;

@@ -160,11 +160,11 @@ pub(super) fn fail(
         (Subject::Order(of), false) => on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx)),
         (_, false) => {}
         (Subject::Deposit(of), true) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Release => case.release_failed(reason, cx),
+            IntentKind::Release => told_why(case.release_failed(reason, cx), why),
             _ => case.refund_failed(why, cx),
         }),
         (Subject::Order(of), true) => {
-            on_order(ws, tenant, of, &mut effects, |case| case.debit_failed(reason, cx));
+            on_order(ws, tenant, of, &mut effects, |case| told_why(case.debit_failed(reason, cx), why));
         }
         (Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
@@ -172,6 +172,14 @@ pub(super) fn fail(
         }
     }
     effects::write(ws, tenant, effects)
+}
+
+/// Whoever is called is told the chain's own words; customers and banks never are.
+fn told_why(mut effects: WalletEffects, why: &str) -> WalletEffects {
+    for alert in &mut effects.alerts {
+        alert.what = format!("{} ({why})", alert.what);
+    }
+    effects
 }
 
 /// An intent took effect in `tx`.

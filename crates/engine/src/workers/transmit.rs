@@ -2,7 +2,7 @@
 //! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
 //! has saved are ever broadcast.
 
-use domain::chain::{Broadcast, Call, ChainFault, Fees, LogEvent, Receipt, Signed, Unsigned, intent_word};
+use domain::chain::{Broadcast, Call, ChainFault, Fees, LogEvent, Receipt, Signed, Unsigned, Word, intent_word};
 use domain::chain_tx::{self, ChainTx, Intent, LOOK_EVERY, Mined, Place, TxAttempt, TxState};
 use domain::ids::{ChainTxId, IntentId};
 use domain::job::Job;
@@ -22,6 +22,9 @@ const CANCEL_GAS: u64 = 30_000;
 const BROADCAST_AGAIN: Span = Span::secs(15);
 /// A nonce that the chain has used for something that is not ours for this long is lost.
 const SUPERSEDED_AFTER: Span = Span::mins(30);
+
+/// An attempt in a block, and why intents of it failed alone, in the controller's words.
+type Found = (Mined, Vec<(IntentId, String)>);
 
 /// A leased job with its transaction and its intents.
 struct Case {
@@ -136,8 +139,8 @@ impl Workers {
 
     /// Is one of its attempts in a block?
     async fn look_for(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
-        if let Some(mined) = self.mined(wallets, case).await? {
-            return self.tell_mined(wallets, case, mined).await;
+        if let Some(found) = self.mined(wallets, case).await? {
+            return self.tell_mined(wallets, case, found).await;
         }
         let now = self.clock().now();
         let used = wallets.chain.nonce(case.tx.signer).await? > case.tx.nonce;
@@ -164,7 +167,7 @@ impl Workers {
     /// Is it still where it was, and deep enough?
     async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         match self.mined(wallets, case).await? {
-            Some(mined) => self.tell_mined(wallets, case, mined).await,
+            Some(found) => self.tell_mined(wallets, case, found).await,
             None => {
                 self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
                 if let Some(last) = case.tx.attempts.last() {
@@ -175,18 +178,25 @@ impl Workers {
         }
     }
 
-    /// The attempt that is in a block. All of a transaction have one nonce, so there is one at most.
-    async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Mined>, ChainFault> {
+    /// The attempt that is in a block, with what the controller says of intents that failed. All of a transaction have
+    /// one nonce, so there is one at most.
+    async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Found>, ChainFault> {
         let controllers = [case.tx.controller];
         for attempt in case.tx.attempts.iter().rev() {
             if let Some(receipt) = wallets.chain.receipt(attempt.hash, &controllers).await? {
-                return Ok(Some(mined(&case.tx, &case.intents, attempt, &receipt)));
+                let refusals = refusals(&case.tx, &case.intents, &receipt);
+                return Ok(Some((mined(&case.tx, &case.intents, attempt, &receipt), refusals)));
             }
         }
         Ok(None)
     }
 
-    async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, mined: Mined) -> Result<(), ChainFault> {
+    async fn tell_mined(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        (mined, refusals): Found,
+    ) -> Result<(), ChainFault> {
         let heads = wallets.chain.heads().await?;
         let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= mined.place.number);
         let over = deep && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
@@ -195,7 +205,7 @@ impl Workers {
             return Ok(());
         }
         let mined = Box::new(mined);
-        self.tell_about(case, ChainAction::Mined { tx: case.key(), mined, over }).await;
+        self.tell_about(case, ChainAction::Mined { tx: case.key(), mined, over, refusals }).await;
         Ok(())
     }
 
@@ -228,4 +238,11 @@ fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receip
         succeeded: receipt.succeeded,
         failed: if receipt.succeeded { failed } else { Vec::new() },
     }
+}
+
+/// Why intents failed alone. A word of the controller's that is none of theirs says nothing.
+fn refusals(tx: &ChainTx, intents: &[Intent], receipt: &Receipt) -> Vec<(IntentId, String)> {
+    let known = |word| intents.iter().find(|intent| intent_word(tx.tenant, intent.id) == word);
+    let named = |(word, why): &(Word, String)| Some((known(*word)?.id, why.clone()));
+    receipt.refusals.iter().filter_map(named).collect()
 }

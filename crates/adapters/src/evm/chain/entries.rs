@@ -86,12 +86,14 @@ impl EvmChain {
         let (block, block_number) = (receipt.block_hash.0, receipt.block_number.0);
         let belongs =
             |log: &Log| log.transaction_hash.0 == tx && log.block_hash.0 == block && log.block_number.0 == block_number;
-        let logs = self.ours(controllers).read(receipt.logs, belongs)?;
+        let ours = self.ours(controllers);
+        let refusals = ours.refusals(&receipt.logs, |data| self.contracts.reverts.describe(data));
+        let logs = ours.read(receipt.logs, belongs)?;
         let succeeded = match receipt.status.0 {
             1 => true,
             0 if logs.is_empty() => false,
             status => return Err(RpcFault::Malformed(format!("status {status} with {} logs", logs.len()))),
         };
-        Ok(Some(Receipt { tx, block_number, block, succeeded, gas_used: receipt.gas_used.0, logs }))
+        Ok(Some(Receipt { tx, block_number, block, succeeded, gas_used: receipt.gas_used.0, logs, refusals }))
     }
 }

@@ -296,6 +296,7 @@ impl Blocks {
             succeeded: tx.succeeded,
             gas_used: contracts::GAS_PER_ITEM,
             logs: tx.logs.clone(),
+            refusals: Vec::new(),
         })
     }
 
