@@ -1,13 +1,15 @@
 //! Delivers wallet events to the banks' receivers: one try per job. When the next one is made, and whether there is
 //! one, is decided where the delivery is (`domain::delivery`).
 
+use std::collections::BTreeMap;
+
 use domain::delivery::DeliveryState;
-use domain::ids::EventId;
+use domain::ids::{EventId, TenantId};
 use domain::job::Job;
 use domain::time::Span;
-use domain::webhook::{DeliveryAnswer, DeliveryResult, Message};
+use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use futures_util::future::join_all;
-use store::{DeliveryRecord, StoreError};
+use store::DeliveryRecord;
 use tracing::Instrument as _;
 
 use super::Workers;
@@ -20,18 +22,30 @@ use crate::world::WalletWorld;
 impl Workers {
     /// Works off leased `deliver` jobs.
     pub(super) async fn deliver(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
-        join_all(jobs.iter().map(|job| self.deliver_one(wallets, job))).await;
+        // Where a tenant's webhooks go is read once for all that is taken together.
+        let mut by_tenant: BTreeMap<TenantId, Vec<Job>> = BTreeMap::new();
+        for job in jobs {
+            by_tenant.entry(job.tenant).or_default().push(job);
+        }
+        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.deliver_for(wallets, tenant, jobs))).await;
     }
 
-    async fn deliver_one(&self, wallets: &WalletWorld, job: &Job) {
-        let tenant = job.tenant;
-        let read = async {
-            let record = self.store.delivery(tenant, EventId(job.subject)).await?;
-            Ok::<_, StoreError>((record, self.store.webhook(tenant).await?))
+    async fn deliver_for(&self, wallets: &WalletWorld, tenant: TenantId, jobs: Vec<Job>) {
+        let endpoint = match self.store.webhook(tenant).await {
+            Ok(webhook) => webhook.and_then(|webhook| webhook.endpoint(self.clock().now())),
+            Err(error) => {
+                tracing::warn!(%error, %tenant, "a receiver cannot be read now; the leases of its deliveries will run out");
+                return;
+            }
         };
-        let (record, webhook) = match read.await {
-            Ok((Some(record), webhook)) => (record, webhook),
-            Ok((None, _)) => return,
+        join_all(jobs.iter().map(|job| self.deliver_one(wallets, job, endpoint.as_ref()))).await;
+    }
+
+    async fn deliver_one(&self, wallets: &WalletWorld, job: &Job, endpoint: Option<&Endpoint>) {
+        let tenant = job.tenant;
+        let record = match self.store.delivery(tenant, EventId(job.subject)).await {
+            Ok(Some(record)) => record,
+            Ok(None) => return,
             Err(error) => {
                 tracing::warn!(%error, event = %job.subject, "a delivery cannot be read now; its lease will run out");
                 return;
@@ -41,7 +55,7 @@ impl Workers {
             return;
         }
         let named = DeliveryRef::of(&record.delivery);
-        let Some(endpoint) = webhook.and_then(|webhook| webhook.endpoint(self.clock().now())) else {
+        let Some(endpoint) = endpoint else {
             let action = DeliveryAction::NoReceiver { fence: job.fence };
             self.report(tenant, job.subject, Action::Delivery(named, action)).await;
             return;
@@ -52,7 +66,7 @@ impl Workers {
         let message = self.message(wallets, &record);
         failpoint::reach(Failpoint::BeforeDelivery);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
-        let answer = wallets.receiver.deliver(&endpoint, &message).instrument(span).await;
+        let answer = wallets.receiver.deliver(endpoint, &message).instrument(span).await;
         failpoint::reach(Failpoint::AfterDelivery);
         count(&answer);
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };

@@ -1,6 +1,8 @@
 //! Screens deposits: the sender's name, the payer's address, the tokens' blacklists, what the wallet received lately.
 //! What follows is decided by `domain::risk`; here it is only found out.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use domain::chain::ChainFault;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, TenantId};
@@ -23,7 +25,6 @@ struct Case {
     deposit: Deposit,
     wallet: Wallet,
     request: Option<PaymentRequest>,
-    policy: WalletPolicy,
 }
 
 /// Why a deposit is not screened now. Its lease runs out, and it is tried again.
@@ -38,11 +39,24 @@ enum NotNow {
 impl Workers {
     /// Works off leased `screen` jobs.
     pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
-        join_all(jobs.iter().map(|job| self.screen_one(wallets, job))).await;
+        let policies = match self.wallet_policies(&jobs).await {
+            Ok(policies) => policies,
+            Err(error) => return tracing::warn!(%error, "tenants cannot be read now; deposits wait to be screened"),
+        };
+        join_all(jobs.iter().filter_map(|job| Some(self.screen_one(wallets, job, policies.get(&job.tenant)?)))).await;
     }
 
-    async fn screen_one(&self, wallets: &WalletWorld, job: &Job) {
-        let action = match self.screened(wallets, job).await {
+    /// What the tenants of jobs that were taken together have agreed.
+    async fn wallet_policies(&self, jobs: &[Job]) -> Result<BTreeMap<TenantId, WalletPolicy>, StoreError> {
+        let mut policies = BTreeMap::new();
+        for tenant in jobs.iter().map(|job| job.tenant).collect::<BTreeSet<_>>() {
+            policies.extend(self.store.tenant(tenant).await?.map(|owner| (tenant, owner.policy.wallet)));
+        }
+        Ok(policies)
+    }
+
+    async fn screen_one(&self, wallets: &WalletWorld, job: &Job, policy: &WalletPolicy) {
+        let action = match self.screened(wallets, job, policy).await {
             Ok(Some(action)) => action,
             Ok(None) => return,
             Err(error) => {
@@ -54,17 +68,22 @@ impl Workers {
     }
 
     /// What is to be told about a deposit; `None` = nothing, it is not to be screened any more.
-    async fn screened(&self, wallets: &WalletWorld, job: &Job) -> Result<Option<Action>, NotNow> {
+    async fn screened(
+        &self,
+        wallets: &WalletWorld,
+        job: &Job,
+        policy: &WalletPolicy,
+    ) -> Result<Option<Action>, NotNow> {
         let Some(case) = self.screen_case(job.tenant, DepositId(job.subject)).await? else { return Ok(None) };
         if case.deposit.state != DepositState::Screening {
             return Ok(None);
         }
-        let named = DepositRef::of(&case.deposit, case.policy.accept_late);
+        let named = DepositRef::of(&case.deposit, policy.accept_late);
         // A frozen wallet's deposits wait, or are refused, whatever would be found.
         let action = if case.wallet.state.is_frozen() {
             DepositAction::WalletChanged
         } else {
-            let assessment = Box::new(self.assess(wallets, &case).await?);
+            let assessment = Box::new(self.assess(wallets, &case, policy).await?);
             DepositAction::Screened { fence: job.fence, assessment }
         };
         Ok(Some(Action::Deposit(named, action)))
@@ -72,19 +91,20 @@ impl Workers {
 
     async fn screen_case(&self, tenant: TenantId, id: DepositId) -> Result<Option<Case>, StoreError> {
         let Some(deposit) = self.store.deposit(tenant, id).await? else { return Ok(None) };
-        let (Some(wallet), Some(owner)) =
-            (self.store.wallet(tenant, deposit.wallet).await?, self.store.tenant(tenant).await?)
-        else {
-            return Ok(None);
-        };
+        let Some(wallet) = self.store.wallet(tenant, deposit.wallet).await? else { return Ok(None) };
         let request = match deposit.request {
             Some(request) => self.store.request(tenant, request).await?,
             None => None,
         };
-        Ok(Some(Case { deposit, wallet, request, policy: owner.policy.wallet }))
+        Ok(Some(Case { deposit, wallet, request }))
     }
 
-    async fn assess(&self, wallets: &WalletWorld, case: &Case) -> Result<Assessment, NotNow> {
+    async fn assess(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        policy: &WalletPolicy,
+    ) -> Result<Assessment, NotNow> {
         let now = self.clock().now();
         let deposit = &case.deposit;
         let mut payer_flagged = false;
@@ -106,7 +126,7 @@ impl Workers {
             kyc: case.wallet.kyc_level,
             sandbox: sandbox::result(cents).filter(|_| wallets.sandbox),
         };
-        Ok(risk::assess(&subject, &found, &case.policy, now))
+        Ok(risk::assess(&subject, &found, policy, now))
     }
 
     /// The sender's name against the lists; `None` = he gave none.

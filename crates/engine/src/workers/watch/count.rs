@@ -10,6 +10,7 @@ use domain::deposit::{Deposit, DepositState};
 use domain::ids::TenantId;
 use domain::time::Span;
 use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 
 use super::{Trouble, Watch};
 use crate::command::Action;
@@ -20,6 +21,8 @@ use crate::planted::{self, Planted};
 const COUNT_MAX: usize = 10_000;
 /// Questions to a node under way at once.
 const ASKED_AT_ONCE: usize = 64;
+/// Findings that are told at once, so that batches are full.
+const TOLD_AT_ONCE: usize = 1_024;
 
 /// What is to be done about a deposit that waits for the chain.
 enum Finding {
@@ -43,8 +46,9 @@ impl Watch<'_> {
         for tenant in tenants {
             policies.insert(tenant, self.workers.accept_late(tenant).await?);
         }
-        for some in waiting.chunks(ASKED_AT_ONCE) {
-            let findings = join_all(some.iter().map(|deposit| self.find_out(deposit, &blocks, heads))).await;
+        for some in waiting.chunks(TOLD_AT_ONCE) {
+            let asked: Vec<_> = some.iter().map(|deposit| self.find_out(deposit, &blocks, heads)).collect();
+            let findings: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
                 let finding = finding?;
                 let late = policies.get(&deposit.tenant).copied().flatten();
