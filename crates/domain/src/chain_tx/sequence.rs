@@ -9,8 +9,10 @@ use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// How often a transaction is looked at.
+/// How often a transaction is looked at once it has been as it is for a while.
 pub const LOOK_EVERY: Span = Span::secs(1);
+/// How soon it is looked at first: a fast chain has it in a block by then.
+const LOOK_FIRST: Span = Span::millis(250);
 /// Replacements pay this many eighths of what they replace, of both fees: nodes want 10 % more at least.
 const RAISE_EIGHTHS: u128 = 9;
 
@@ -189,7 +191,7 @@ impl ChainTx {
         let number = self.attempts.last().map_or(1, |last| last.number + 1);
         self.attempts.push(TxAttempt { number, cancels, hash: signed.hash, raw: signed.raw, fees, at: now });
         self.enter(state, now);
-        Ok(self.look_at(now + LOOK_EVERY))
+        Ok(self.look_at(now + LOOK_FIRST))
     }
 
     /// One of its attempts is in a block.
@@ -296,7 +298,11 @@ impl ChainTx {
 
     /// It is looked at again soon; one that is over is not.
     pub fn go_on(&self, now: Timestamp) -> WalletEffects {
-        if self.state.is_final() { WalletEffects::default() } else { self.look_at(now + LOOK_EVERY) }
+        if self.state.is_final() {
+            return WalletEffects::default();
+        }
+        let age = (now - self.state_at).clamp(LOOK_FIRST, LOOK_EVERY);
+        self.look_at(now + age)
     }
 
     fn look_at(&self, at: Timestamp) -> WalletEffects {

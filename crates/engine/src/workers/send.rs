@@ -19,8 +19,10 @@ use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey};
 use crate::world::WalletWorld;
 
-/// When to look again at what cannot be sent because a node does not answer, or the controller is not there yet.
+/// When to look again at what cannot be sent because a node does not answer.
 const SOON: Span = Span::secs(2);
+/// The same while the controller is being put there.
+const CONTROLLER_SOON: Span = Span::millis(500);
 /// When to look again at a coin that moves nothing.
 const PAUSED: Span = Span::secs(30);
 /// A transaction may use half as much gas again as its simulation, and this much more.
@@ -155,7 +157,7 @@ impl Workers {
             return Ok(());
         }
         self.report(lane.tenant, lane.tenant.0, Action::Chain(ChainAction::Deploy)).await;
-        self.tell_all(held, || Verdict::PutOff { after: SOON, paused: false }).await;
+        self.tell_all(held, || Verdict::PutOff { after: CONTROLLER_SOON, paused: false }).await;
         Ok(())
     }
 
