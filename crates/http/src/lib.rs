@@ -17,6 +17,7 @@ pub mod openapi;
 pub mod pay_page;
 pub mod payments_v2;
 pub mod problem;
+pub mod proxies;
 pub mod request_id;
 pub mod server;
 pub mod wallet_v1;

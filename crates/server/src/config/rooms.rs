@@ -7,6 +7,7 @@ use domain::time::Span;
 use engine::world::Tuning;
 use http_api::auth::{Rules, Service};
 use http_api::limits::{Rate, Rates};
+use http_api::proxies::{ProxyHeader, TrustedProxies};
 use http_api::server;
 use http_api::server::body::BodyLimits;
 
@@ -60,6 +61,13 @@ impl Config {
         BodyLimits { max_bytes: self.http.max_body_bytes, read_timeout: Duration::from_secs(self.http.body_timeout_s) }
     }
 
+    /// The proxies in front of us; `None` = there are none.
+    pub fn trusted_proxies(&self) -> Option<TrustedProxies> {
+        let networks: Vec<_> = self.http.trusted_proxies.iter().filter_map(|network| network.parse().ok()).collect();
+        let header = ProxyHeader::ALL.into_iter().find(|header| header.name() == self.http.proxy_header)?;
+        (!networks.is_empty()).then_some(TrustedProxies { networks, header })
+    }
+
     /// What the server's loop is run with; plain HTTP.
     pub fn server_settings(&self) -> server::Settings {
         server::Settings {
@@ -92,6 +100,19 @@ mod tests {
             (ours.connections_max, ours.head_read_timeout, ours.drain_timeout),
             (usual.connections_max, usual.head_read_timeout, usual.drain_timeout)
         );
+    }
+
+    #[test]
+    fn proxies_are_believed_where_they_are_named() {
+        assert!(Config::load(&Sources::default()).expect("valid").trusted_proxies().is_none());
+        let named = config("http.trusted_proxies", "[\"10.0.0.0/8\", \"192.0.2.7\"]").trusted_proxies();
+        let named = named.expect("proxies");
+        assert_eq!((named.networks.len(), named.header), (2, ProxyHeader::XForwardedFor));
+        for (key, value) in [("http.trusted_proxies", "[\"10.0.0.0/33\"]"), ("http.proxy_header", "x-real-ip")] {
+            let overrides = vec![(key.to_owned(), value.to_owned())];
+            let refused = Config::load(&Sources { overrides, ..Sources::default() });
+            assert!(refused.is_err_and(|error| error.to_string().contains(key)), "{key}");
+        }
     }
 
     #[test]

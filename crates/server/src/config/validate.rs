@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 
 use domain::country::Country;
+use http_api::auth::Network;
+use http_api::proxies::ProxyHeader;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
 use super::{chain, keys, secret::Secret};
@@ -63,6 +65,10 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
+    let networks = http.trusted_proxies.iter().all(|network| network.parse::<Network>().is_ok());
+    faults.check("http.trusted_proxies", networks, "must be addresses or ranges like \"10.0.0.0/8\"");
+    let known = ProxyHeader::ALL.iter().any(|header| header.name() == http.proxy_header);
+    faults.check("http.proxy_header", known, "must be \"x-forwarded-for\" or \"forwarded\"");
     let url = &http.public_url;
     faults.check("http.public_url", url.is_empty() || is_http_url(url), "must be an http or https URL, or \"\"");
     let store = config.store.url.expose();

@@ -11,6 +11,7 @@ use http_api::auth::Rules;
 use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
+use http_api::proxies;
 use http_api::request_id::{self, RequestId};
 use http_api::wallet_v1;
 use http_api::wallet_v1::render::Links;
@@ -69,12 +70,16 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             router = router.merge(chain_api::router(chain));
         }
     }
-    router
+    let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
         .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
         .layer(CatchPanicLayer::custom(|_| Problem::internal().respond(&RequestId::fresh())))
         .layer(axum::middleware::from_fn(traced::layer))
-        .layer(axum::middleware::from_fn(request_id::layer))
+        .layer(axum::middleware::from_fn(request_id::layer));
+    match parts.config.trusted_proxies() {
+        Some(proxies) => router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer)),
+        None => router,
+    }
 }
 
 /// Wallet Service v1 and the pages behind its payment links.

@@ -1,0 +1,168 @@
+//! Whose address a request comes from where proxies stand in front of the service. What a client says of itself is never
+//! believed: only proxies of the configuration are, each about whoever spoke to it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, header};
+
+use crate::auth::Network;
+
+/// Proxies that are looked behind.
+const HOPS_MAX: usize = 16;
+
+/// The header in which the proxies say whom they speak for. Only that one is read: a proxy passes the other on as the
+/// client wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyHeader {
+    /// `X-Forwarded-For: client, proxy, …`
+    XForwardedFor,
+    /// `Forwarded: for=client, for=proxy, …` (RFC 7239)
+    Forwarded,
+}
+
+impl ProxyHeader {
+    /// Both.
+    pub const ALL: [ProxyHeader; 2] = [ProxyHeader::XForwardedFor, ProxyHeader::Forwarded];
+
+    /// Its name in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ProxyHeader::XForwardedFor => "x-forwarded-for",
+            ProxyHeader::Forwarded => "forwarded",
+        }
+    }
+
+    fn header(self) -> HeaderName {
+        match self {
+            ProxyHeader::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
+            ProxyHeader::Forwarded => header::FORWARDED,
+        }
+    }
+
+    /// The address of one element; `None` = it says none.
+    fn address(self, element: &str) -> Option<IpAddr> {
+        match self {
+            ProxyHeader::XForwardedFor => address(element.trim()),
+            ProxyHeader::Forwarded => element.split(';').find_map(|pair| {
+                let (name, value) = pair.split_once('=')?;
+                name.trim().eq_ignore_ascii_case("for").then(|| address(value.trim().trim_matches('"')))?
+            }),
+        }
+    }
+}
+
+/// An address, with a port or without: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
+}
+
+/// The proxies that are believed.
+#[derive(Clone, Debug)]
+pub struct TrustedProxies {
+    /// Where they are.
+    pub networks: Vec<Network>,
+    /// Where they say whom they speak for.
+    pub header: ProxyHeader,
+}
+
+impl TrustedProxies {
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(address))
+    }
+
+    /// Who sent a request that came from `peer`: read from the nearest proxy backwards, up to the first that is none of
+    /// ours. What does not read as an address ends the search at the proxy that wrote it.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer;
+        let values = headers.get_all(self.header.header());
+        let elements = values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(','));
+        let elements: Vec<&str> = elements.collect();
+        for element in elements.into_iter().rev().take(HOPS_MAX) {
+            if !self.is_trusted(client) {
+                break;
+            }
+            let Some(before) = self.header.address(element) else { break };
+            client = before;
+        }
+        client
+    }
+}
+
+/// Middleware: from here on a request comes from its client.
+pub async fn layer(State(proxies): State<Arc<TrustedProxies>>, mut request: Request, next: Next) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
+        let client = proxies.client(peer.ip(), request.headers());
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(client, peer.port())));
+    }
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    /// Who is believed to have sent this to proxies in 10.0.0.0/8 and fd00::/8.
+    fn client(header: ProxyHeader, peer: &str, values: &[&str]) -> String {
+        let networks = ["10.0.0.0/8", "fd00::/8"].map(|text| text.parse().expect("a range")).to_vec();
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header.header(), value.parse().expect("a value"));
+        }
+        TrustedProxies { networks, header }.client(ip(peer), &headers).to_string()
+    }
+
+    #[test]
+    fn only_proxies_of_the_configuration_are_believed() {
+        use ProxyHeader::XForwardedFor;
+        for (peer, values, expected) in [
+            ("203.0.113.9", &["198.51.100.1"][..], "203.0.113.9"),
+            ("10.0.0.1", &[], "10.0.0.1"),
+            ("10.0.0.1", &["198.51.100.1"], "198.51.100.1"),
+            // What the client wrote stands in front of what the proxy knows.
+            ("10.0.0.1", &["192.0.2.66, 198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", &["192.0.2.66", "198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", &["192.0.2.66, 198.51.100.1, 10.0.0.2"], "198.51.100.1"),
+            ("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
+            ("10.0.0.1", &["198.51.100.1, nonsense"], "10.0.0.1"),
+            ("10.0.0.1", &["nonsense, 10.0.0.2"], "10.0.0.2"),
+            ("10.0.0.1", &["198.51.100.1:4711"], "198.51.100.1"),
+            ("fd00::1", &["2001:db8::7"], "2001:db8::7"),
+            ("::ffff:10.0.0.1", &["[2001:db8::7]:4711"], "2001:db8::7"),
+            ("10.0.0.1", &[""], "10.0.0.1"),
+        ] {
+            assert_eq!(client(XForwardedFor, peer, values), expected, "{peer} {values:?}");
+        }
+        let endless = vec!["10.0.0.2"; HOPS_MAX].join(", ");
+        assert_eq!(client(XForwardedFor, "10.0.0.1", &[&format!("198.51.100.1, {endless}")]), "10.0.0.2");
+    }
+
+    #[test]
+    fn forwarded_is_read_as_rfc_7239_has_it() {
+        for (values, expected) in [
+            (&["for=198.51.100.1"][..], "198.51.100.1"),
+            (&["For=\"[2001:db8:cafe::17]:4711\""], "2001:db8:cafe::17"),
+            (&["for=192.0.2.66, proto=http;for=198.51.100.1;by=203.0.113.43"], "198.51.100.1"),
+            (&["for=_hidden"], "10.0.0.1"),
+            (&["for=unknown"], "10.0.0.1"),
+            (&["proto=https"], "10.0.0.1"),
+            (&["for=192.0.2.66", "for=198.51.100.1, for=10.0.0.2"], "198.51.100.1"),
+        ] {
+            assert_eq!(client(ProxyHeader::Forwarded, "10.0.0.1", values), expected, "{values:?}");
+        }
+        // The header that was not chosen says nothing.
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", "192.0.2.66".parse().expect("a value"));
+        let networks = vec!["10.0.0.0/8".parse().expect("a range")];
+        let proxies = TrustedProxies { networks, header: ProxyHeader::Forwarded };
+        assert_eq!(proxies.client(ip("10.0.0.1"), &headers), ip("10.0.0.1"));
+    }
+}
