@@ -72,6 +72,9 @@ pub struct CreateTenantArgs {
     /// Every POST must carry an hmac claim
     #[arg(long)]
     require_hmac: bool,
+    /// Whether its wallet tokens need the roles of their operations [default: true in production, else false]
+    #[arg(long, value_name = "true|false")]
+    strict_roles: Option<bool>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -155,11 +158,12 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
 }
 
 async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(), Failure> {
-    let Opened { store, who, .. } = open(&args.store, context).await?;
+    let Opened { store, who, config } = open(&args.store, context).await?;
     let mut policy = tenancy::default_policy(args.settlement_coin);
     policy.premium_bps = args.premium_bps;
     policy.margin_bps = args.margin_bps;
     policy.require_hmac = args.require_hmac;
+    policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
     let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &who).await.map_err(Failure::refused)?;
     show_tenants(&[tenant], context)
 }
@@ -189,6 +193,7 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
                 "premium_bps": tenant.policy.premium_bps,
                 "margin_bps": tenant.policy.margin_bps,
                 "require_hmac": tenant.policy.require_hmac,
+                "strict_roles": tenant.policy.wallet.strict_roles,
             }))
         }),
     }

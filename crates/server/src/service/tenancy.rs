@@ -62,6 +62,11 @@ pub fn default_policy(settlement_coin: StableCoin) -> TenantPolicy {
     }
 }
 
+/// Whether a new tenant's tokens need the roles of their operations where nothing else is said (`decisions.md`, "Roles").
+pub const fn strict_roles(environment: Environment) -> bool {
+    matches!(environment, Environment::Production)
+}
+
 /// Makes a tenant. `tag` becomes the first part of its access keys.
 pub async fn create_tenant(
     store: &Store,

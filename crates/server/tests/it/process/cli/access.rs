@@ -113,3 +113,24 @@ fn health_is_told_by_exit_codes() {
     assert_eq!(doctor.code, 1, "{}", doctor.stdout);
     assert!(doctor.stdout.contains("http.max_connections"), "{}", doctor.stdout);
 }
+
+/// `decisions.md`, "Roles": the matrix is enforced in production, unless a bank agrees on something else.
+#[test]
+fn tenants_of_production_have_strict_roles_unless_told_otherwise() {
+    let strict = |environment: &str, more: &[&str]| {
+        let mut installation = Installation::new();
+        installation.set("CORRIDOR_ENVIRONMENT", environment);
+        installation.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=");
+        installation.ok(&["migrate"]);
+        installation.ok(&[&["tenants", "create", "--tag", "bank", "--name", "Bank"], more].concat());
+        installation.json(&["tenants", "list"])[0]["strict_roles"].as_bool().expect("a flag")
+    };
+    for (environment, more, expected) in [
+        ("production", &[][..], true),
+        ("production", &["--strict-roles", "false"], false),
+        ("test", &[], false),
+        ("test", &["--strict-roles", "true"], true),
+    ] {
+        assert_eq!(strict(environment, more), expected, "{environment} {more:?}");
+    }
+}
