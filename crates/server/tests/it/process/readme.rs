@@ -1,10 +1,15 @@
 //! The README's commands, run exactly as they are printed.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use super::harness::{Finished, Installation, PROGRAM, finish};
+use serde_json::Value;
+use testkit::wait;
+
+use super::harness::{Finished, Installation, PROGRAM, READY_AT_MOST, finish};
 use super::sandbox::Sandbox;
 
 const README: &str = include_str!("../../../../../README.md");
@@ -97,7 +102,7 @@ fn the_signed_calls_run_as_they_are_printed() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let curl = bash(&installation, &directory, &block("sh", "curl -sS"));
     assert_eq!(curl.code, 0, "{}", curl.stderr);
-    let quote: serde_json::Value = serde_json::from_str(&curl.stdout).expect("JSON");
+    let quote: Value = serde_json::from_str(&curl.stdout).expect("JSON");
     assert_eq!((&quote["country"], &quote["amount"]), (&"PAK".into(), &500.into()), "{quote}");
 
     std::fs::write(directory.join("example.py"), block("python", "urllib")).expect("written");
@@ -118,4 +123,87 @@ fn the_two_commands_are_those_that_exist() {
     // `cargo run` without a name runs the default member's one program.
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).expect("Cargo.toml");
     assert!(workspace.contains("default-members = [\"crates/server\"]"), "{workspace}");
+}
+
+/// The README's receiver, its output in a file; ended when it is dropped.
+struct Receiver(Child);
+
+impl Receiver {
+    /// Runs it as the README does, but on a free port.
+    fn start(installation: &Installation, directory: &Path, port: u16) -> Receiver {
+        let receiver = block("python", "BaseHTTPRequestHandler").replace("9000", &port.to_string());
+        std::fs::write(directory.join("receiver.py"), receiver).expect("written");
+        // The shell gives way to it, so that it is what is ended.
+        let script = block("sh", "python3 receiver.py").replace("python3", "exec python3");
+        std::fs::write(directory.join("receiver.sh"), script).expect("written");
+        let mut command = Command::new("bash");
+        command.arg("receiver.sh").current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null());
+        command.stdout(File::create(directory.join("received")).expect("a file"));
+        installation.environment(&mut command);
+        let started = Receiver(command.spawn().expect("bash runs"));
+        let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+        assert!(wait::until(READY_AT_MOST, listens), "the receiver does not listen");
+        started
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+/// The genuine events of what the receiver printed, in order; one that is forged fails.
+fn genuine_events(directory: &Path) -> Vec<(String, Value)> {
+    let received = std::fs::read_to_string(directory.join("received")).expect("what it printed");
+    // The last line may be half written.
+    let whole = received.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let event = |line: &str| {
+        let (verdict, rest) = line.split_once(' ').expect("a verdict");
+        assert_eq!(verdict, "genuine", "{line}");
+        let event: Value = serde_json::from_str(rest.split_once(' ').expect("a path").1).expect("JSON");
+        (event["event_type"].as_str().expect("a type").to_owned(), event["data"].clone())
+    };
+    whole.lines().map(event).collect()
+}
+
+#[test]
+fn the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine() {
+    if !present("README.md's first remittance", &["bash", "python3"]) {
+        return;
+    }
+    let installation = Installation::new();
+    let directory = checkout(&installation);
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("bound").port();
+    let _receiver = Receiver::start(&installation, &directory, port);
+    let listen = block("sh", "listen --forward-to");
+    assert!(listen.contains("listen --forward-to http://127.0.0.1:9000\n"), "{listen}");
+    let url = format!("http://127.0.0.1:{port}");
+    let secret = ("CORRIDOR_WEBHOOK_SECRET", sandbox.text("webhook_secret"));
+    let listening = installation.start("listen", &["listen", "--forward-to", &url], &[secret]);
+    let ready = || listening.log().contains("Listening");
+    assert!(wait::until(READY_AT_MOST, ready), "{}{}", listening.out(), listening.log_tail());
+
+    let aliased = format!("{}\n{}", "alias corridor=target/release/corridor", block("sh", "corridor requests create"));
+    let done = bash(&installation, &directory, &aliased);
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    for part in ["/pay/", "25.50 USDC", "PENDING"] {
+        assert!(done.stdout.contains(part), "{part:?} is missing: {}", done.stdout);
+    }
+    let told = || genuine_events(&directory);
+    let kinds = || told().into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+    assert!(wait::until(READY_AT_MOST, || kinds().len() >= 4), "{:?}", kinds());
+    let of_request: Vec<String> = kinds().into_iter().filter(|kind| kind != "exchange.complete").collect();
+    assert_eq!(of_request, ["payment.received", "risk_check.complete", "transfer.complete"]);
+    let exchanged = told().into_iter().find(|(kind, _)| kind == "exchange.complete").expect("the exchange").1;
+    assert_eq!((&exchanged["from_amount"], &exchanged["to_currency"]), (&"10.00".into(), &"PKR".into()));
+    // 1,000.00 at first, 25.50 came, 10.00 were exchanged.
+    let wallet = installation.json(&["wallets", "get"]).remove(0);
+    let assets = wallet["balance"]["assets"].as_array().expect("assets").clone();
+    let usdc = assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC");
+    assert_eq!(usdc["amount"], "1015.50");
+    assert_eq!(installation.json(&["orders", "list"])[0]["status"], "SETTLED");
 }
