@@ -99,12 +99,7 @@ impl Workers {
         Ok(Some(Case { deposit, wallet, request }))
     }
 
-    async fn assess(
-        &self,
-        wallets: &WalletWorld,
-        case: &Case,
-        policy: &WalletPolicy,
-    ) -> Result<Assessment, NotNow> {
+    async fn assess(&self, wallets: &WalletWorld, case: &Case, policy: &WalletPolicy) -> Result<Assessment, NotNow> {
         let now = self.clock().now();
         let deposit = &case.deposit;
         let mut payer_flagged = false;

@@ -191,12 +191,7 @@ impl Workers {
         Ok(None)
     }
 
-    async fn tell_mined(
-        &self,
-        wallets: &WalletWorld,
-        case: &Case,
-        (mined, refusals): Found,
-    ) -> Result<(), ChainFault> {
+    async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, (mined, refusals): Found) -> Result<(), ChainFault> {
         let heads = wallets.chain.heads().await?;
         let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= mined.place.number);
         let over = deep && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
