@@ -134,7 +134,7 @@ enum Command {
     /// Look through the books
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Decide about payments that wait for a person
+    /// Decide about payments that wait for a person, see what people were called for
     #[command(subcommand)]
     Review(review::ReviewCommand),
     // ---- server

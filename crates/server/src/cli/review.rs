@@ -1,11 +1,13 @@
-//! `corridor review …`: payments that wait for a person. Opens the store itself; each decision is in the
-//! administration log, and what became of an `unknown` payment takes two people.
+//! `corridor review …`: payments that wait for a person, and what people were called for. Opens the store itself; each
+//! decision is in the administration log, and what became of an `unknown` payment takes two people.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::country::Country;
 use domain::ids::{PaymentId, TenantId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::rail::RailStatus;
+use domain::time::Timestamp;
+use domain::wallet_effects::Alert;
 use serde_json::json;
 use store::{ListFilter, Record, Store};
 
@@ -24,6 +26,9 @@ pub enum ReviewCommand {
     /// Payments held by screening and payments whose outcome nobody knows
     #[command(after_help = "Example:\n  corridor review list --tenant demobank")]
     List(TenantArgs),
+    /// Everything that a person was called for: what failed on the chain and why, breaks, receivers that are gone
+    #[command(after_help = "Example:\n  corridor review alerts --tenant demobank --output json")]
+    Alerts(TenantArgs),
     /// Let a payment that screening held go on
     Approve(DecideArgs),
     /// Refuse a payment that screening held
@@ -84,6 +89,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {
             ReviewCommand::List(args) => list(args, context).await,
+            ReviewCommand::Alerts(args) => alerts(args, context).await,
             ReviewCommand::Approve(args) => decide(args, true, context).await,
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
@@ -126,6 +132,29 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 "score": payment.screened.score,
                 "evidence": payment.screened.evidence,
                 "list_version": payment.screened.list_version,
+            }))
+        }),
+    }
+}
+
+/// The open alerts of a tenant.
+async fn alerts(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let alerts = opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
+    match context.output {
+        Output::Table => {
+            let row = |(at, alert): &(Timestamp, Alert)| {
+                vec![at.to_string(), alert.kind.name().to_owned(), alert.subject.to_string(), alert.what.clone()]
+            };
+            output::rows(&["since", "kind", "about", "what"], alerts.iter().map(row).collect())
+        }
+        Output::Json => alerts.iter().try_for_each(|(at, alert)| {
+            output::json(&json!({
+                "since": at.to_string(),
+                "kind": alert.kind.name(),
+                "about": alert.subject.to_string(),
+                "what": alert.what,
             }))
         }),
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use testkit::wait;
 
-use super::super::harness::Installation;
+use super::super::harness::{Installation, READY_AT_MOST};
 use super::super::sandbox::Sandbox;
 
 /// On the shipped sample of invented names, and a weak alias of his: near enough to ask, not to refuse.
@@ -97,4 +98,25 @@ fn two_people_say_what_became_of_an_unknown_payment() {
     assert_eq!(watch(&installation, &id), "failed");
     assert_eq!(waiting(&installation), Vec::<String>::new());
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
+}
+
+/// Cents that make the controller refuse a release: operators see its words, customers and banks never do.
+#[test]
+fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
+    let mut installation = Installation::new();
+    installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let request = installation.json(&["requests", "create", "--amount", "25.04", "--currency", "USDC"]).remove(0);
+    installation.ok(&["requests", "pay", request["payment_request_id"].as_str().expect("an id")]);
+    let failed = || installation.ok(&["tx", "list", "--output", "json"]).contains("\"FAILED\"");
+    assert!(wait::until(READY_AT_MOST, failed), "{}", installation.ok(&["tx", "list"]));
+    let alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
+    let told =
+        |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("a release failed: ON_CHAIN"));
+    let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
+    let what = alert["what"].as_str().expect("a text");
+    assert!(what.contains("(refused by the controller: ") && what.ends_with("))"), "{what}");
+    assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(what));
+    let listed = installation.ok(&["tx", "list", "--output", "json"]);
+    assert!(!listed.contains("controller"), "{listed}");
 }
