@@ -77,15 +77,16 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let Ground { data_dir, clock, behaviour, tenants, public_url } = ground;
     let http = client(config, HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors()?);
+    // First of what one process alone can have: whoever starts a second one is told here what to do.
+    let chain = match config.wallets.enabled {
+        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url).await?),
+        false => None,
+    };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
     let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let chain = match config.wallets.enabled {
-        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url).await?),
-        false => None,
-    };
     let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone())).transpose()?;
     let world = Arc::new(World {
         corridors,
