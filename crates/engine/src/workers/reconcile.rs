@@ -11,7 +11,7 @@ use domain::chain::{Address, ChainFault, SignFault};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::try_join_all;
 use store::{Moving, MovingKind, StoreError};
@@ -26,8 +26,9 @@ const ROLE: &str = "reconcile";
 const EVERY: Span = Span::mins(10);
 /// How often it is asked whether somebody wants it.
 const LOOK_EVERY: Span = Span::secs(1);
-/// The role's lease: longer than a comparison takes.
-const LEASE: Span = Span::mins(5);
+/// The role's lease, given up as soon as a comparison is over. Whoever takes longer is joined by another node, which does
+/// no harm; whoever died in the middle holds nobody up for longer.
+const LEASE: Span = Span::mins(1);
 /// How long the second look waits for the watcher.
 const WATCHER_WITHIN: Span = Span::secs(60);
 /// Vaults read at once.
@@ -61,35 +62,45 @@ struct Held {
 }
 
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
-    let (mut last, mut fulfilled): (Option<Timestamp>, Option<Uuid>) = (None, None);
+    // What this node's metric shows it has seen itself.
+    let mut has_looked = false;
     while !*stop.borrow() {
         workers.pause(LOOK_EVERY, &mut stop).await;
-        let now = workers.clock().now();
-        let wanted = match reconcile::wanted(&workers.store).await {
-            Ok(wanted) => wanted,
+        let wanted = match workers.reconciliation_due(has_looked).await {
+            Ok(Some(wanted)) if !*stop.borrow() => wanted,
+            Ok(_) => continue,
             Err(error) => {
                 tracing::warn!(%error, "it cannot be asked now whether a reconciliation is wanted");
                 continue;
             }
         };
-        let due = last.is_none_or(|last| now - last >= EVERY) || wanted != fulfilled;
-        if !due || *stop.borrow() {
-            continue;
-        }
         let done = tokio::select! {
             biased;
             done = workers.reconcile_once(wanted) => done,
             _ = stop.wait_for(|stop| *stop) => break,
         };
         match done {
-            Ok(_) => (last, fulfilled) = (Some(now), wanted),
+            // Somebody else is at it: if he dies of it, the report that is wanted will not be there.
+            Ok(_) => has_looked = true,
             Err(trouble) => tracing::warn!(%trouble, "the ledger cannot be reconciled now"),
         }
+        workers.hand_on(ROLE).await;
     }
     workers.hand_on(ROLE).await;
 }
 
 impl Workers {
+    /// Whether it is time for a comparison, and whose wish it is to fulfil; `None` = not yet.
+    async fn reconciliation_due(&self, has_looked: bool) -> Result<Option<Option<Uuid>>, StoreError> {
+        let wanted = reconcile::wanted(&self.store).await?;
+        let last = reconcile::last(&self.store).await?;
+        let is_fresh = last.is_some_and(|last| {
+            let fulfilled = wanted.is_none() || last.wanted == wanted;
+            fulfilled && self.clock().now() - last.at < EVERY
+        });
+        Ok((!is_fresh || !has_looked).then_some(wanted))
+    }
+
     /// Compares everything, if this node has the role; alerts about what does not agree, and keeps the report.
     async fn reconcile_once(&self, wanted: Option<Uuid>) -> Result<Option<Report>, Trouble> {
         if self.store.lease_role(ROLE, &self.owner, LEASE).await?.is_none() {
