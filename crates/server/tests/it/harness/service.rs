@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use testkit::bank::{Behaviour, DelayRange, SimulatedBank};
 use testkit::postgres::Cluster;
 use tokio::net::TcpListener;
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 use super::runtime;
 
@@ -158,6 +158,10 @@ impl Running {
 
     pub const fn payments(&self) -> &Payments {
         &self.payments
+    }
+
+    pub const fn wallets(&self) -> &Wallets {
+        &self.wallets
     }
 
     /// The chain that wallets live on.
@@ -316,12 +320,21 @@ pub async fn shared(on: On) -> Arc<Running> {
 /// The shared service with wallets of a backend.
 pub async fn shared_wallets(on: On) -> Arc<Running> {
     static WITH_WALLETS: [OnceCell<Arc<Running>>; 2] = [const { OnceCell::const_new() }; 2];
-    let started = WITH_WALLETS[on as usize].get_or_init(|| async move {
-        let dir = shared_dir(on).join("wallets");
-        std::fs::create_dir_all(&dir).expect("a directory");
-        Running::start(config(&Setup::with_wallets(), on).await, brisk(), on, &dir, None).await
-    });
-    started.await.clone()
+    WITH_WALLETS[on as usize].get_or_init(|| wallets_in("wallets", on)).await.clone()
+}
+
+/// A shared service with wallets whose clock the tests move: one test at a time has it.
+pub async fn moving_clock(on: On) -> (Arc<Running>, MutexGuard<'static, ()>) {
+    static MOVING: [OnceCell<Arc<Running>>; 2] = [const { OnceCell::const_new() }; 2];
+    static TURN: [Mutex<()>; 2] = [const { Mutex::const_new(()) }; 2];
+    let turn = TURN[on as usize].lock().await;
+    (MOVING[on as usize].get_or_init(|| wallets_in("moving_clock", on)).await.clone(), turn)
+}
+
+async fn wallets_in(name: &str, on: On) -> Arc<Running> {
+    let dir = shared_dir(on).join(name);
+    std::fs::create_dir_all(&dir).expect("a directory");
+    Running::start(config(&Setup::with_wallets(), on).await, brisk(), on, &dir, None).await
 }
 
 /// Counts a test as a user of the shared service; the one that leaves it unused verifies the books.

@@ -130,13 +130,29 @@ impl WalletBank {
         (request, self.newest(wallet, status).await)
     }
 
-    /// The newest transaction of a wallet, once it has the status.
+    /// The newest transaction of a wallet, once it has the status. Waited for in the store, where looking costs no calls.
     pub async fn newest(&self, wallet: &str, status: &str) -> Json {
-        let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
-        self.once(&path, |page| {
-            page["transactions"].items().first().filter(|found| found["status"].text() == status).cloned()
-        })
-        .await
+        self.newest_in_store(wallet, status).await;
+        let page = self.get(&format!("/v1/sdk/transactions?wallet_id={wallet}")).send().await.ok();
+        let newest = page["transactions"][0].clone();
+        assert_eq!(newest["status"].text(), status, "{newest}");
+        newest
+    }
+
+    async fn newest_in_store(&self, wallet: &str, status: &str) {
+        let id = domain::ids::WalletId::parse(wallet).expect("a wallet's id");
+        let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
+        let newest = || async {
+            let page = store.transactions(tenant, id, None, store::Page { page: 0, limit: 1 }).await.expect("read");
+            page.rows.into_iter().next()
+        };
+        let there = testkit::wait::until_async(WAIT_MAX, || async {
+            newest().await.is_some_and(|newest| match newest {
+                store::Transaction::Deposit(deposit) => deposit.status().is_some_and(|it| it.name() == status),
+                store::Transaction::Exchange(order) => order.state.status().name() == status,
+            })
+        });
+        assert!(there.await, "the newest transaction did not become {status}: {:?}", newest().await);
     }
 
     /// What a page answers, once it answers what is looked for.

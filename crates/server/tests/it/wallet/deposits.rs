@@ -1,6 +1,9 @@
 //! Incoming transactions, from the payment of a link to the wallet or to where else they end (specification: "Incoming
 //! transaction"; `decisions.md`: "Sandbox values").
 
+use domain::currency::StableCoin;
+
+use super::acts::{THROUGH, id};
 use crate::harness::{On, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -8,6 +11,8 @@ on_both_stores! {
     the_cents_01_are_rejected_and_stay_in_escrow
     the_cents_02_wait_for_a_person
     the_cents_03_block_the_wallet
+    the_cents_04_fail_on_the_chain_and_stay_in_escrow
+    other_cents_are_approved
     half_of_it_leaves_the_request_active
     twice_as_much_is_overpaid
     a_one_block_reorganisation_credits_once
@@ -22,9 +27,7 @@ async fn a_payment_goes_through_escrow_and_screening_into_the_wallet(on: On) {
     assert_eq!((transaction["amount"].text(), transaction["currency"].text()), ("25.00", "USDC"));
     assert_eq!(transaction["sender"]["custodial_provider"].text(), "Sandbox Exchange");
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.00");
-    let id = request["payment_request_id"].text();
-    let told = bank.webhooks(id, 3).await;
-    assert_eq!(told, ["payment.received", "risk_check.complete", "transfer.complete"]);
+    assert_eq!(bank.webhooks(id(&request), 3).await, THROUGH);
     // What the chain says is what the wallet shows.
     let running = &bank.bank.running;
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
@@ -73,6 +76,36 @@ async fn the_cents_03_block_the_wallet(on: On) {
     let told = bank.webhooks(&wallet, 1).await;
     assert_eq!(told, ["wallet.blocked"]);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+}
+
+async fn the_cents_04_fail_on_the_chain_and_stay_in_escrow(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("fails").await;
+    let (request, failed) = bank.deposit(&wallet, "25.04", "FAILED").await;
+    assert_eq!(failed["type"].text(), "RECEIVED");
+    let told = bank.told(id(&request), 3).await;
+    let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
+    assert_eq!(types, ["payment.received", "risk_check.complete", "transaction.failed"]);
+    assert_eq!(told[1]["data"]["risk_check_result"].text(), "APPROVED");
+    assert_eq!(told[2]["data"]["failure_reason"].text(), "ON_CHAIN_REVERT");
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_040_000);
+    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.books_are_right().await;
+}
+
+async fn other_cents_are_approved(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("others").await;
+    // Only cents count: .0199 is .01 and a little.
+    for amount in ["1.00", "1.09", "1.10", "1.50", "1.99", "1.001", "0.20"] {
+        let request = bank.request(&wallet, amount, "USDC").await;
+        bank.paid(&request, "").await;
+    }
+    bank.all_become(&wallet, 7, "COMPLETED").await;
+    assert_eq!(bank.balance(&wallet, "USDC").await, "7.881");
+    let request = bank.request(&wallet, "1.0199", "USDC").await;
+    bank.paid(&request, "").await;
+    bank.newest(&wallet, "REJECTED").await;
 }
 
 async fn half_of_it_leaves_the_request_active(on: On) {

@@ -1,0 +1,213 @@
+//! Blacklisting at a regulator's word (specification: "POST …/blacklist"; `decisions.md`: "block … blacklist",
+//! "usdc_contract_blacklist_applied", "Incoming transaction").
+
+use domain::chain::{Address, KeyRole};
+use domain::currency::StableCoin;
+use domain::deposit::DepositState;
+use domain::exchange::ExchangeState;
+use domain::time::Span;
+
+use super::acts::{calls, id, word};
+use crate::harness::client::instant;
+use crate::harness::service::moving_clock;
+use crate::harness::wallet_bank::refused;
+use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
+
+on_both_stores! {
+    a_wallet_is_blacklisted_with_these_fields
+    the_same_reference_number_answers_the_same_and_another_conflicts
+    a_blacklisted_wallet_is_so_for_ever_and_asks_for_nothing
+    a_blocked_wallet_may_be_blacklisted
+    a_pending_wallet_may_be_blacklisted
+    a_later_date_blocks_now_and_blacklists_on_the_day
+    a_later_date_ends_a_block_by_hours_no_more
+    requests_are_cancelled_and_orders_called_off
+    money_for_a_blacklisted_wallet_is_rejected
+    money_that_was_held_is_rejected_with_the_blacklist
+    where_the_key_is_ours_the_coins_contract_has_the_address_at_once
+}
+
+fn order(reference: &str, date: &str) -> String {
+    format!(
+        r#"{{"regulatory_authority":"FIA","regulatory_reference_number":"{reference}","reason":"A test","effective_date":"{date}"}}"#
+    )
+}
+
+async fn blacklist(bank: &WalletBank, wallet: &str, reference: &str, date: &str) -> Json {
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, date)).send().await.ok()
+}
+
+/// A day so many days from the business clock's.
+fn day(bank: &WalletBank, days: i64) -> String {
+    (bank.bank.running.now() + Span::days(days)).date().to_string()
+}
+
+async fn a_wallet_is_blacklisted_with_these_fields(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("fields").await;
+    let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    let names = [
+        "wallet_id",
+        "wallet_address",
+        "status",
+        "regulatory_authority",
+        "regulatory_reference",
+        "blacklisted_at",
+        "effective_date",
+        "usdc_contract_blacklist_applied",
+    ];
+    assert_eq!(done.names(), names);
+    let said = ["wallet_id", "status", "regulatory_authority", "regulatory_reference", "effective_date"];
+    assert_eq!(said.map(|name| done[name].text()), [&*wallet, "BLACKLISTED", "FIA", "R-1", "2020-01-01"]);
+    assert_eq!(done["wallet_address"].text(), bank.address(&wallet).await);
+    instant(&done["blacklisted_at"]);
+    // The contract's blacklist is another's to write here: what is shown is what the chain says.
+    assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(false));
+    bank.wallet_becomes(&wallet, "BLACKLISTED").await;
+}
+
+async fn the_same_reference_number_answers_the_same_and_another_conflicts(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("again").await;
+    let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    assert_eq!(blacklist(&bank, &wallet, "R-1", "2021-01-01").await, done);
+    let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", "2020-01-01")).send().await;
+    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLACKLISTED");
+}
+
+async fn a_blacklisted_wallet_is_so_for_ever_and_asks_for_nothing(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("for_ever").await;
+    blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    for (operation, body) in [("unblock", "{}"), ("block", r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#)] {
+        let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/{operation}"), body).send().await;
+        assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLACKLISTED");
+    }
+    for call in [bank.request_call(&wallet, r#"{"type":"flexible"}"#, ""), bank.order_call(&wallet, "1.00", "")] {
+        let body = refused(&call.send().await, 422, "VALIDATION_FAILED", None);
+        assert_eq!(body["details"]["wallet_status"].text(), "BLACKLISTED");
+    }
+}
+
+async fn a_blocked_wallet_may_be_blacklisted(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("blocked").await;
+    let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), block).send().await.ok();
+    assert_eq!(blacklist(&bank, &wallet, "R-1", "2020-01-01").await["status"].text(), "BLACKLISTED");
+}
+
+async fn a_pending_wallet_may_be_blacklisted(on: On) {
+    let bank = WalletBank::new(on).await;
+    let pending = bank.provision_call("pending").send().await.ok();
+    assert_eq!(pending["status"].text(), "PENDING");
+    let wallet = pending["wallet_id"].text();
+    assert_eq!(blacklist(&bank, wallet, "R-1", "2020-01-01").await["status"].text(), "BLACKLISTED");
+}
+
+async fn a_later_date_blocks_now_and_blacklists_on_the_day(on: On) {
+    let (running, _turn) = moving_clock(on).await;
+    let bank = WalletBank::at(&running).await;
+    let wallet = bank.in_use("later").await;
+    let done = blacklist(&bank, &wallet, "R-1", &day(&bank, 3)).await;
+    assert_eq!((done["status"].text(), done["blacklisted_at"].to_string().as_str()), ("BLOCKED", "null"));
+    let data = bank.told(&wallet, 1).await[0]["data"].clone();
+    assert_eq!(
+        (data["reason"].text(), data["auto_unblock_at"].to_string().as_str()),
+        ("PENDING_INVESTIGATION", "null")
+    );
+    let unblock = bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await;
+    assert_eq!(refused(&unblock, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLOCKED");
+    bank.later(Span::days(1)).await;
+    bank.wallet_becomes(&wallet, "BLOCKED").await;
+    bank.later(Span::days(2)).await;
+    bank.wallet_becomes(&wallet, "BLACKLISTED").await;
+    let after = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    assert_eq!((after["status"].text(), &after["effective_date"]), ("BLACKLISTED", &done["effective_date"]));
+    assert!(instant(&after["blacklisted_at"]).date().to_string() >= done["effective_date"].text().to_owned());
+    assert_eq!(bank.webhooks(&wallet, 1).await, ["wallet.blocked"]);
+}
+
+async fn a_later_date_ends_a_block_by_hours_no_more(on: On) {
+    let (running, _turn) = moving_clock(on).await;
+    let bank = WalletBank::at(&running).await;
+    let wallet = bank.in_use("hours").await;
+    let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x","auto_unblock_hours":1}"#;
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), block).send().await.ok();
+    assert_eq!(blacklist(&bank, &wallet, "R-1", &day(&bank, 30)).await["status"].text(), "BLOCKED");
+    bank.later(Span::hours(2)).await;
+    let other = bank.in_use("other").await;
+    bank.deposit(&other, "1.00", "COMPLETED").await;
+    bank.wallet_becomes(&wallet, "BLOCKED").await;
+}
+
+async fn requests_are_cancelled_and_orders_called_off(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("called_off").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    // Waits for its time to run out.
+    let waiting = bank.order_call(&wallet, "40.02", "").send().await.ok();
+    blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    bank.becomes(&wallet, &request, "CANCELLED", "NONE").await;
+    let order = bank.order_reaches(&wallet, waiting["order_id"].text(), "CANCELLED").await;
+    assert_eq!(order["failure_reason"].text(), "WALLET_BLACKLISTED");
+    bank.wallet_becomes(&wallet, "BLACKLISTED").await;
+    assert_eq!(bank.balance(&wallet, "USDC").await, "100.00");
+    bank.books_are_right().await;
+}
+
+async fn is_told_to_be_refused(bank: &WalletBank, request: &Json, count: usize) {
+    let told = bank.told(id(request), count).await;
+    let last = told.last().expect("something was told");
+    assert_eq!(last["event_type"].text(), "transaction.failed");
+    assert_eq!(last["data"]["failure_reason"].text(), "ADDRESS_BLACKLISTED");
+}
+
+async fn money_for_a_blacklisted_wallet_is_rejected(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("refuses").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    bank.becomes(&wallet, &request, "CANCELLED", "NONE").await;
+    bank.coins(StableCoin::Usdc, request["escrow_address"].text(), 25_000_000).await;
+    bank.newest(&wallet, "REJECTED").await;
+    is_told_to_be_refused(&bank, &request, 1).await;
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_000_000);
+    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.books_are_right().await;
+}
+
+async fn money_that_was_held_is_rejected_with_the_blacklist(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("held").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), block).send().await.ok();
+    bank.paid(&request, "").await;
+    bank.newest_is(&wallet, DepositState::Held).await;
+    blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    bank.newest(&wallet, "REJECTED").await;
+    is_told_to_be_refused(&bank, &request, 2).await;
+}
+
+async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.funded("applied").await;
+    let order_ = bank.order_call(&wallet, "10.00", "").send().await.ok();
+    bank.order_is(&order_, ExchangeState::Settled).await;
+    let key = bank.bank.running.chain().signer.address(bank.bank.tenant.id, KeyRole::Blacklister).expect("a key");
+    let (usdc, minter) = (bank.token(StableCoin::Usdc), bank.minter());
+    bank.acts(minter, usdc, calls("updateBlacklister(address)", &[word(key)]));
+    bank.acts(minter, bank.token(StableCoin::Usdt), calls("transferOwnership(address)", &[word(key)]));
+    let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(true));
+    let address = Address::parse(done["wallet_address"].text()).expect("an address");
+    assert_eq!(bank.bank.running.chain().chain.is_blacklisted(usdc, address).await, Ok(true));
+    assert_eq!(blacklist(&bank, &wallet, "R-1", "2020-01-01").await, done, "a repetition shows the same");
+    // The coins that it holds are frozen in the contract itself.
+    let transfer = calls("transfer(address,uint256)", &[word(minter), super::acts::number(1)]);
+    let tried = bank.devchain().transact_as(address.0.into(), Some(usdc.0.into()), transfer, Default::default());
+    assert!(!tried.expect("executed").succeeded);
+    bank.wallet_becomes(&wallet, "BLACKLISTED").await;
+    bank.finish().await;
+}

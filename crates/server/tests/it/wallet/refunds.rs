@@ -1,0 +1,137 @@
+//! Giving refused money back, as the service offers it to the operator's side: compliance proposes, another person
+//! approves, keys of their own carry it out (`chain.md`, "Compliance": the two kinds of rejection).
+
+use domain::chain::Address;
+use domain::currency::StableCoin;
+use domain::deposit::{Deposit, DepositRefusal, DepositState};
+use domain::ledger::AccountCode;
+use engine::command::Refused;
+use engine::payments::Caller;
+use engine::wallets::Denied;
+
+use super::acts::{id, sender};
+use crate::harness::{Json, On, WalletBank, on_both_stores};
+
+on_both_stores! {
+    a_refused_payment_is_given_back_by_two_people
+    who_proposed_cannot_approve
+    what_is_on_legal_hold_is_never_given_back
+    nothing_goes_back_to_a_listed_address_or_to_our_own
+    what_is_in_the_wallet_is_not_given_back
+    a_failed_release_is_given_back
+}
+
+/// Where the sender wants it, which is not where he paid from.
+const TO: Address = Address([0x5e; 20]);
+
+fn caller(bank: &WalletBank) -> Caller {
+    Caller { tenant: bank.bank.tenant.id, policy: bank.bank.tenant.policy.clone().into() }
+}
+
+async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) -> Result<(), Denied> {
+    let wallets = bank.bank.running.wallets();
+    wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha".to_owned()).await.map(drop)
+}
+
+/// Approves as soon as the proposal is on the chain.
+async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), Denied> {
+    let wallets = bank.bank.running.wallets();
+    let answer = std::sync::Mutex::new(None);
+    let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+        let told = wallets.approve_refund(&caller(bank), deposit.id, by.to_owned()).await.map(drop);
+        let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
+        *answer.lock().expect("nobody panicked") = Some(told);
+        !waits
+    });
+    assert!(there.await, "the proposal never reached the chain");
+    answer.into_inner().expect("nobody panicked").expect("an answer")
+}
+
+fn refusal(told: Result<(), Denied>) -> DepositRefusal {
+    match told {
+        Err(Denied::Refused(Refused::Deposit(refusal))) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// A request whose payment was rejected, refundable.
+async fn rejected(bank: &WalletBank, wallet: &str) -> (Json, Deposit) {
+    let (request, _) = bank.deposit(wallet, "25.01", "REJECTED").await;
+    (request, bank.newest_is(wallet, DepositState::Rejected).await)
+}
+
+async fn a_refused_payment_is_given_back_by_two_people(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("refund").await;
+    let before = bank.holds(StableCoin::Usdc, &TO.to_string()).await;
+    let (request, deposit) = rejected(&bank, &wallet).await;
+    proposed(&bank, &deposit, TO).await.expect("proposed");
+    approved(&bank, &deposit, "bilal").await.expect("approved");
+    let refunded = bank.newest_is(&wallet, DepositState::Refunded).await;
+    assert!(refunded.refund.expect("a refund").tx.is_some());
+    assert!(bank.holds(StableCoin::Usdc, &TO.to_string()).await >= before + 25_010_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 0);
+    // It is shown as it was, and its sender got what was in the escrow's account.
+    bank.newest(&wallet, "REJECTED").await;
+    let accounts = bank.bank.running.store().accounts(bank.bank.tenant.id).await.expect("read");
+    let escrow = |code: &AccountCode| matches!(code, AccountCode::Escrow(..));
+    assert!(accounts.iter().filter(|it| escrow(&it.code)).all(|it| it.balance().minor == 0));
+    bank.books_are_right().await;
+}
+
+async fn who_proposed_cannot_approve(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("same").await;
+    let (request, deposit) = rejected(&bank, &wallet).await;
+    proposed(&bank, &deposit, TO).await.expect("proposed");
+    assert_eq!(refusal(approved(&bank, &deposit, "ayesha").await), DepositRefusal::SamePerson);
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000);
+}
+
+async fn what_is_on_legal_hold_is_never_given_back(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("legal").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
+    bank.paid(&request, "").await;
+    let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
+    assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    // Nor one that a person keeps for the law afterwards.
+    let (request, deposit) = rejected(&bank, &wallet).await;
+    bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
+    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000, "{}", id(&request));
+}
+
+async fn nothing_goes_back_to_a_listed_address_or_to_our_own(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("listed").await;
+    let (_, deposit) = rejected(&bank, &wallet).await;
+    let listed = Address::parse("0xbad0000000000000000000000000000000000001").expect("an address");
+    let own = Address::parse(&bank.address(&wallet).await).expect("an address");
+    for to in [listed, own, deposit.to, bank.controller(&wallet).await] {
+        assert_eq!(refusal(proposed(&bank, &deposit, to).await), DepositRefusal::AddressRefused, "{to}");
+    }
+    bank.newest_is(&wallet, DepositState::Rejected).await;
+}
+
+async fn what_is_in_the_wallet_is_not_given_back(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("completed").await;
+    bank.deposit(&wallet, "25.00", "COMPLETED").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Completed).await;
+    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::Completed));
+}
+
+async fn a_failed_release_is_given_back(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("failed").await;
+    bank.deposit(&wallet, "25.04", "FAILED").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Failed).await;
+    proposed(&bank, &deposit, Address([0x5f; 20])).await.expect("proposed");
+    approved(&bank, &deposit, "bilal").await.expect("approved");
+    bank.newest_is(&wallet, DepositState::Refunded).await;
+    assert_eq!(bank.holds(StableCoin::Usdc, &Address([0x5f; 20]).to_string()).await, 25_040_000);
+    bank.newest(&wallet, "FAILED").await;
+    bank.books_are_right().await;
+}
