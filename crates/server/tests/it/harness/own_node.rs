@@ -9,6 +9,8 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::routing::post;
 use devchain::{DevChain, Mining, Options, Reorg};
+use engine::reconcile;
+use serde_json::json;
 use server::service::clock::WallClock;
 use tokio::net::TcpListener;
 
@@ -93,19 +95,24 @@ impl OwnNode {
         wallet
     }
 
-    /// The watcher has taken in everything.
+    /// The watcher has taken in everything that is there now.
     pub async fn taken_in(&self) {
-        let store = self.running.store();
-        let newest = || async {
-            let taken = store.chain_headers(1).await.expect("read").pop();
-            let there = self.running.chain().chain.heads().await.expect("the node answers").latest;
-            (taken.map(|block| (block.number, block.hash)), (there.number, there.hash))
+        let head = self.chain.block_number();
+        let newest = || async { self.running.store().chain_headers(1).await.expect("read").pop() };
+        let is_there = || async {
+            match newest().await {
+                // Its newest block is the chain's: none of a branch that was left.
+                Some(taken) => taken.number >= head && self.hash_of(taken.number) == Some(taken.hash.to_string()),
+                None => false,
+            }
         };
-        let up_to_date = || async {
-            let (taken, there) = newest().await;
-            taken == Some(there)
-        };
-        assert!(testkit::wait::until_async(WAIT_MAX, up_to_date).await, "the watcher lags: {:?}", newest().await);
+        let there = testkit::wait::until_async(WAIT_MAX, is_there).await;
+        assert!(there, "the watcher lags behind {head}: {:?}", newest().await);
+    }
+
+    fn hash_of(&self, number: u64) -> Option<String> {
+        let block = self.chain.call("eth_getBlockByNumber", json!([format!("{number:#x}"), false])).expect("an answer");
+        block["hash"].as_str().map(str::to_owned)
     }
 
     /// What the chain says that an address holds of a coin.
@@ -122,8 +129,22 @@ impl OwnNode {
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
     }
 
-    /// Stops in order, and the books are right.
+    /// What the chain holds is what the ledger says (I14).
+    pub async fn agrees_with_the_ledger(&self) {
+        let store = self.running.store();
+        let wish = reconcile::want(store).await.expect("asked");
+        let report = || async {
+            let last = reconcile::last(store).await.expect("read");
+            last.filter(|report| report.wanted == Some(wish))
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
+        let report = report().await.expect("there");
+        assert_eq!((report.found, report.vaults > 0), (0, true), "{report:?}");
+    }
+
+    /// Stops in order; the books are right, and the chain's.
     pub async fn finish(self) {
+        self.agrees_with_the_ledger().await;
         let OwnNode { running, bank, .. } = self;
         drop(bank);
         running.finish().await;
@@ -138,7 +159,7 @@ impl OwnNode {
 }
 
 /// A node over HTTP; its address.
-async fn serve(chain: DevChain) -> String {
+pub async fn serve(chain: DevChain) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
     let router = Router::new().route("/", post(answer)).with_state(chain);

@@ -116,9 +116,14 @@ impl Installation {
 
     /// Starts `serve` and waits until it answers or has ended, which may come first where its predecessor left work.
     pub fn serve_or_end(&self, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
+        self.serve_as("all", name, env)
+    }
+
+    /// The same with a part of the work alone.
+    pub fn serve_as(&self, role: &str, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
         // Payments alone: several nodes have one data directory here, and the built-in chain is one process's.
         let env = [&[("CORRIDOR_WALLETS__ENABLED", "false")], env].concat();
-        let mut process = self.start(name, &["serve"], &env);
+        let mut process = self.start(name, &["serve", "--role", role], &env);
         let mut address = None;
         wait::until(READY_AT_MOST, || {
             address = process.log().lines().find_map(serving_address);

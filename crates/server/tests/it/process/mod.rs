@@ -14,6 +14,7 @@ mod random;
 mod readme;
 mod rig;
 mod sandbox;
+mod wallets;
 mod webhooks;
 
 /// How many faults of a kind a run makes: many where `CORRIDOR_LONG_RUN` is set, else as many as CI has time for.

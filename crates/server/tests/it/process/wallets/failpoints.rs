@@ -1,0 +1,70 @@
+//! The service ends at each named place of the wallets' flow once, on a chain that lives on, and the next one takes over.
+
+use std::time::Instant;
+
+use engine::failpoint::Failpoint;
+use testkit::wait;
+
+use super::super::random::Random;
+use super::super::{faults, seed};
+use super::ground::Kind;
+use super::remittances::Remittances;
+use super::verdict::judge;
+use super::world::{STEP_AT_MOST, Setup, Signer, World};
+
+/// Commits of one remittance and its exchange, roughly: each is a step that the service may end before or after.
+const COMMITS: u64 = 30;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
+    // Release builds have no such places.
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let seed = seed(0xFA17);
+    let setup = Setup { kind: Kind::Embedded, circle: None, store_url: None, signer: Signer::Seed, seed };
+    let mut world = World::start(setup).await;
+    let (random, begun) = (Random::new(seed), Instant::now());
+    let mut node = world.node().await;
+    let mut remittances = Remittances::start(&world, &node).await;
+    let places = places(&random);
+    for place in &places {
+        for _ in 0..2 {
+            remittances.ask(&world, &node).await;
+        }
+        node.process.kill();
+        // One payment that nobody saw come in, and one while somebody looks.
+        remittances.pay(&world).await;
+        let (mut doomed, address) = world.doomed(("CORRIDOR_FAILPOINT", place));
+        remittances.pay(&world).await;
+        if let Some(address) = address {
+            remittances.exchange(&world, &address).await;
+        }
+        let reached = wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+        assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.log_tail());
+        let status = doomed.wait_for_end();
+        assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
+        node = world.successor();
+        remittances.make_clear(&world, &node).await;
+    }
+    world.rig.heal_bank();
+    judge(&world, &node, &remittances).await;
+    let (paid, orders) = (remittances.paid.len(), remittances.orders.len());
+    eprintln!("{} places in {:?} (seed {seed}): {paid} deposits, {orders} orders", places.len(), begun.elapsed());
+    node.process.stop();
+}
+
+/// Every place by name and how often it is passed before: those of wallets, those of pay-outs, and commits at random (in
+/// a long run all of them).
+fn places(random: &Random) -> Vec<String> {
+    let payouts = [Failpoint::BeforeCall, Failpoint::AfterCall, Failpoint::AfterAnswers, Failpoint::BeforeReports];
+    let named = Failpoint::OF_WALLETS.into_iter().chain(payouts);
+    let mut places: Vec<String> = named.map(|point| format!("{}:{}", point.name(), 1 + random.below(2))).collect();
+    for nth in 0..faults(4, COMMITS) {
+        let at = if faults(0, 1) == 1 { nth } else { random.below(COMMITS) };
+        for point in [Failpoint::BeforeCommit, Failpoint::AfterCommit] {
+            places.push(format!("{}:{}", point.name(), 1 + at));
+        }
+    }
+    places
+}

@@ -1,0 +1,167 @@
+//! The chains that the wallet service is shown on, with coins and somebody who has them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapters::evm::deploy::{CircleCode, CircleRoles, Deployer, Minter, circle_usdc};
+use adapters::evm::signers::LocalKey;
+use devchain::{DevChain, Mining, Options};
+use domain::chain::{Address, Fees};
+use secrecy::SecretString;
+use serde_json::json;
+use server::service::clock::WallClock;
+use testkit::anvil::Anvil;
+use testkit::circle::FiatToken;
+use tokio::task::JoinSet;
+
+use super::rpc::Rpc;
+use crate::harness::own_node;
+
+pub const CHAIN_ID: u64 = 31_337;
+/// Time between two blocks.
+const BLOCK: Duration = Duration::from_millis(50);
+/// What each account is given for gas.
+const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
+/// More than these chains ever ask.
+const PLENTY: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
+/// Who has the coins where they are not the service's own.
+const SEED: &str = "seed of the payer";
+/// What the payer has of Circle's coins: 1,000,000.
+const CIRCLES_MINOR: u64 = 1_000_000_000_000;
+
+/// Which chain.
+pub enum Kind {
+    /// The one in the service's own process, with the sandbox's coins.
+    BuiltIn,
+    /// The embedded chain behind a node of its own, which lives on when the service is killed.
+    Embedded,
+    /// Foundry's anvil.
+    Anvil(PathBuf),
+}
+
+/// A chain with coins and a payer.
+pub struct Ground {
+    rpc: Option<Rpc>,
+    payer: Minter,
+    pub usdc: Address,
+    /// Ends before the node that it makes blocks on.
+    _mining: JoinSet<()>,
+    _anvil: Option<Anvil>,
+}
+
+/// Whom a chain knows from the start.
+pub struct Staff<'a> {
+    /// All keys that need gas.
+    pub keys: &'a [Address],
+    /// Who has the coin's blacklist.
+    pub blacklister: Address,
+    /// The seed of the service's own coins.
+    pub seed: SecretString,
+}
+
+impl Ground {
+    /// The chain with its coins: Circle's where their code is given, else the sandbox's.
+    pub async fn start(kind: &Kind, circle: Option<&FiatToken>, staff: &Staff<'_>) -> Ground {
+        let mut mining = JoinSet::new();
+        let (url, anvil) = match kind {
+            Kind::BuiltIn => {
+                let payer = Minter::new(&staff.seed, CHAIN_ID).expect("a minter");
+                let usdc = payer.tokens()[0].address;
+                return Ground { rpc: None, payer, usdc, _mining: mining, _anvil: None };
+            }
+            Kind::Embedded => (embedded(&mut mining).await, None),
+            Kind::Anvil(binary) => {
+                let anvil = Anvil::start(binary, CHAIN_ID).expect("anvil");
+                mining.spawn(mine(Rpc::new(&anvil.url)));
+                (anvil.url.clone(), Some(anvil))
+            }
+        };
+        let rpc = Rpc::new(&url);
+        let payer = Minter::new(&SEED.into(), CHAIN_ID).expect("a minter");
+        for account in staff.keys.iter().chain([&payer.address()]) {
+            rpc.fuel(*account, GAS_WEI).await;
+        }
+        let usdc = match circle {
+            None => own_coins(&rpc, &payer, staff.blacklister).await,
+            Some(code) => circles_coins(&rpc, &payer, staff.blacklister, code).await,
+        };
+        Ground { rpc: Some(rpc), payer, usdc, _mining: mining, _anvil: anvil }
+    }
+
+    /// Where the node is; `None` while it is part of a service that does not run.
+    pub fn node_url(&self) -> Option<&str> {
+        self.rpc.as_ref().map(Rpc::url)
+    }
+
+    /// The service that the chain is a part of answers here.
+    pub fn is_at(&mut self, url: &str) {
+        self.rpc = Some(Rpc::new(url));
+    }
+
+    pub fn rpc(&self) -> &Rpc {
+        self.rpc.as_ref().expect("the chain runs")
+    }
+
+    /// Pays USDC to somebody; mined when this returns.
+    pub async fn pay(&self, to: Address, minor: u64) {
+        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
+        script.transfer(self.usdc, to, minor).expect("signed");
+        self.rpc().send(&script.finish()).await;
+    }
+
+    /// What somebody holds of USDC.
+    pub async fn holds(&self, account: Address) -> u64 {
+        self.rpc().holds(self.usdc, account).await
+    }
+}
+
+async fn embedded(mining: &mut JoinSet<()>) -> String {
+    let options = Options {
+        mining: Mining::Every(BLOCK),
+        control_over_http: true,
+        ..Options::new(CHAIN_ID, Arc::new(WallClock))
+    };
+    let chain = DevChain::open(options).expect("a chain in memory");
+    let miner = chain.clone();
+    mining.spawn(async move { miner.mine_forever(std::future::pending()).await });
+    own_node::serve(chain).await
+}
+
+/// anvil's own interval is a whole second at least.
+async fn mine(rpc: Rpc) {
+    let mut ticks = tokio::time::interval(BLOCK);
+    loop {
+        ticks.tick().await;
+        rpc.ask("evm_mine", json!([])).await.expect("a block");
+    }
+}
+
+async fn own_coins(rpc: &Rpc, payer: &Minter, blacklister: Address) -> Address {
+    let mut script = payer.script(0, PLENTY);
+    payer.deploy(&mut script, blacklister).expect("signed");
+    rpc.send(&script.finish()).await;
+    payer.tokens()[0].address
+}
+
+async fn circles_coins(rpc: &Rpc, payer: &Minter, blacklister: Address, code: &FiatToken) -> Address {
+    let [admin, deployer] = [77, 78].map(|byte| LocalKey::from_bytes(&[byte; 32]).expect("a key"));
+    for key in [&admin, &deployer] {
+        rpc.fuel(key.address(), GAS_WEI).await;
+    }
+    let minter = payer.address();
+    let roles = CircleRoles { master_minter: minter, pauser: minter, blacklister, owner: minter };
+    let implementation = |checker: Address| code.implementation(checker.0).expect("code");
+    let code = CircleCode {
+        signature_checker: code.signature_checker.clone(),
+        implementation: &implementation,
+        proxy: code.proxy.clone(),
+    };
+    let (deployer, admin) = (Deployer { key: &deployer, nonce: 0 }, Deployer { key: &admin, nonce: 0 });
+    let (usdc, transactions) = circle_usdc(deployer, admin, (CHAIN_ID, PLENTY), &code, &roles).expect("signed");
+    rpc.send(&transactions).await;
+    let mut script = payer.script(rpc.nonce(minter).await, PLENTY);
+    script.mint(usdc, CIRCLES_MINOR).expect("signed");
+    rpc.send(&script.finish()).await;
+    usdc
+}

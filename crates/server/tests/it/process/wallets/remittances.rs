@@ -1,0 +1,90 @@
+//! Remittances under fire: requests, their payments on the chain, and exchanges, each of which is known to exist or not,
+//! whatever the service was doing when it was asked.
+
+use std::sync::Mutex;
+
+use domain::chain::Address;
+
+use super::super::api::Answer;
+use super::super::harness::Node;
+use super::world::{Request, STEP_AT_MOST, World, minor, text};
+
+pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
+/// What each payment pays, and each order exchanges.
+const PAYMENT: &str = "25.00";
+const EXCHANGE: &str = "1.00";
+
+/// One customer's.
+pub struct Remittances {
+    pub wallet: String,
+    pub address: Address,
+    /// Requests that were paid, and what.
+    pub paid: Vec<(Request, u64)>,
+    /// Orders that exist, and of how much.
+    pub orders: Vec<(String, u64)>,
+    /// Requests that nobody has paid yet.
+    pub links: Vec<Request>,
+    /// The order that was asked for last, while nobody knows whether it exists.
+    unclear: Option<String>,
+    serial: u32,
+}
+
+impl Remittances {
+    /// A customer with some money.
+    pub async fn start(world: &World, node: &Node) -> Remittances {
+        let (wallet, address) = world.wallet(&node.address, "under-fire").await;
+        let (paid, orders, links) = (Vec::new(), Vec::new(), Vec::new());
+        let mut started = Remittances { wallet, address, paid, orders, links, unclear: None, serial: 0 };
+        started.ask(world, node).await;
+        started.pay(world).await;
+        world.is_told(node, &started.paid[0].0.id, &GOOD).await;
+        started
+    }
+
+    /// Another request, which is not paid yet.
+    pub async fn ask(&mut self, world: &World, node: &Node) {
+        self.links.push(world.request(&node.address, &self.wallet, PAYMENT).await);
+    }
+
+    /// Pays a request on the chain, which knows nothing of the service.
+    pub async fn pay(&mut self, world: &World) {
+        let request = self.links.pop().expect("a request");
+        world.ground.pay(request.escrow, minor(PAYMENT)).await;
+        self.paid.push((request, minor(PAYMENT)));
+    }
+
+    /// Asks for an exchange; what became of one that nobody answered is found out by [`Remittances::make_clear`].
+    pub async fn exchange(&mut self, world: &World, at: &str) {
+        self.serial += 1;
+        let key = format!("exchange-{}", self.serial);
+        match self.try_exchange(world, at, &key).await {
+            Some(order) => self.orders.push((order, minor(EXCHANGE))),
+            None => self.unclear = Some(key),
+        }
+    }
+
+    /// The order's id; `None` where nobody knows whether it exists.
+    async fn try_exchange(&self, world: &World, at: &str, key: &str) -> Option<String> {
+        let body = World::order_body(&self.wallet, EXCHANGE);
+        match world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await {
+            Answer::Done(body) => Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id")),
+            // Too often, or the first one is still under way.
+            Answer::Refused { status: 409 | 429, .. } | Answer::Unclear(_) => None,
+            Answer::Refused { status, body } => panic!("{status}: {body}"),
+        }
+    }
+
+    /// Asks again with the same key until there is an answer.
+    pub async fn make_clear(&mut self, world: &World, node: &Node) {
+        let Some(key) = self.unclear.take() else { return };
+        let order = Mutex::new(None);
+        let clear = world.looking(STEP_AT_MOST, async || {
+            let found = self.try_exchange(world, &node.address, &key).await;
+            *order.lock().expect("nobody panicked") = found.clone();
+            found.is_some()
+        });
+        assert!(clear.await, "{key} stays unclear: {}", node.process.log_tail());
+        let order = order.into_inner().expect("nobody panicked").expect("an order");
+        self.orders.push((order, minor(EXCHANGE)));
+    }
+}

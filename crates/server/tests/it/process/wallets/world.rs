@@ -1,0 +1,300 @@
+//! A bank that offers wallets: its installation, its chain, its keys, its receiver of webhooks, and what it asks for.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use adapters::evm::signers::{DigestSigner, LocalKey, TenantKeys};
+use adapters::evm::{ControllerSource, EvmContracts, Owners};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::chain::{Address, KeyRole};
+use domain::ids::TenantId;
+use domain::ports::Contracts as _;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use server::config::create_key_file;
+use testkit::circle::FiatToken;
+use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
+use testkit::softhsm::{self, PIN, TOKEN};
+use testkit::wait;
+
+use super::super::api::{Answer, Api};
+use super::super::harness::{Node, Process};
+use super::super::rig::{Rig, TENANT};
+use super::ground::{CHAIN_ID, Ground, Kind, Staff};
+
+/// How long each step may take: a lease or two, and what a loaded machine adds.
+pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
+/// How often the API is asked for news: it counts calls.
+const LOOK_EVERY: Duration = Duration::from_millis(400);
+/// The API URL that tokens name.
+const PUBLIC_URL: &str = "http://corridor.test";
+/// An account that the simulated bank pays to.
+const IBAN: &str = "PK36SCBL0000001123456702";
+/// The bank's Safe and its treasury: keys of nobody.
+const ADMIN: Address = Address([0xad; 20]);
+const TREASURY: Address = Address([0x7e; 20]);
+
+/// Who signs for the tenant.
+pub enum Signer {
+    /// Keys out of one seed in the data directory.
+    Seed,
+    /// SoftHSM2 in this directory.
+    SoftHsm(softhsm::Token),
+}
+
+impl Signer {
+    /// A token with the tenant's four keys in `dir`; `None` where this run does not include SoftHSM2.
+    pub fn soft_hsm(part: &str, dir: &std::path::Path) -> Option<Signer> {
+        let keys = KeyRole::ALL.map(|role| (role.name(), hsm_key(role)));
+        softhsm::for_tests(part, dir, &keys).expect("SoftHSM2").map(Signer::SoftHsm)
+    }
+}
+
+/// A key that only the token and this test know.
+fn hsm_key(role: KeyRole) -> [u8; 32] {
+    let place = KeyRole::ALL.into_iter().position(|other| other == role).expect("one of all");
+    [31 + u8::try_from(place).expect("few"); 32]
+}
+
+/// What a world is like.
+pub struct Setup<'a> {
+    pub kind: Kind,
+    pub circle: Option<FiatToken>,
+    /// `None`: SQLite in the data directory.
+    pub store_url: Option<&'a str>,
+    pub signer: Signer,
+    pub seed: u64,
+}
+
+/// Everything around the service.
+pub struct World {
+    pub rig: Rig,
+    pub receiver: SimulatedReceiver,
+    pub ground: Ground,
+    /// The bank's contract on the chain.
+    pub controller: Address,
+    api: Api,
+}
+
+/// A payment request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub id: String,
+    pub escrow: Address,
+}
+
+impl World {
+    pub async fn start(setup: Setup<'_>) -> World {
+        let mut rig = Rig::start(setup.seed, setup.store_url).await;
+        rig.installation.set("CORRIDOR_ENVIRONMENT", "mock");
+        rig.installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
+        let listed = rig.installation.json(&["tenants", "list"]);
+        let tenant = TenantId(listed[0]["id"].as_str().expect("an id").parse().expect("a UUID"));
+        let seed = create_key_file(&rig.installation.path().join("keys").join("chain-seed")).expect("a seed");
+        let seed = SecretString::from(STANDARD.encode(seed));
+        let people = people(&setup.signer, &seed, tenant);
+        let keys = KeyRole::ALL.map(|role| people.0.address(tenant, role).expect("a key"));
+        let controller = people.1.controller(tenant).expect("a controller").address;
+        let blacklister = people.0.address(tenant, KeyRole::Blacklister).expect("a key");
+        let staff = Staff { keys: &keys, blacklister, seed };
+        let ground = Ground::start(&setup.kind, setup.circle.as_ref(), &staff).await;
+        configure(&mut rig, &ground, &setup.signer);
+
+        let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+        let told = rig.installation.json(&["webhooks", "set", "--tenant", TENANT, "--url", &receiver.url()]);
+        let secret = told[0]["secret"].as_str().expect("a secret").to_owned();
+        receiver.with(|core| core.set_secrets(&[&secret]));
+        let issued = rig.installation.json(&["keys", "create", "--tenant", TENANT, "--service", "wallet"]);
+        let mut api = Api::of(PUBLIC_URL, &issued[0], "");
+        api.credentials.service = http_api::auth::Service::Wallet;
+        World { rig, receiver, ground, controller, api }
+    }
+
+    /// Starts the service. Where the chain is a part of it, it is there from now on.
+    pub async fn node(&mut self) -> Node {
+        let node = self.successor();
+        if self.ground.node_url().is_none() {
+            self.ground.is_at(&node.address);
+        }
+        node
+    }
+
+    /// Starts the service on a chain that is there already.
+    pub fn successor(&self) -> Node {
+        self.rig.installation.serve("node", WITH_WALLETS)
+    }
+
+    /// The same with more in its environment; it may have ended before it answers.
+    pub fn doomed(&self, env: (&str, &str)) -> (Process, Option<String>) {
+        self.rig.installation.serve_or_end("node", &[WITH_WALLETS, &[env]].concat())
+    }
+
+    /// Starts an API alone: nobody works off what it accepts.
+    pub fn api_alone(&self) -> Node {
+        let (process, address) = self.rig.installation.serve_as("api", "api", WITH_WALLETS);
+        let address = address.unwrap_or_else(|| panic!("the API did not come up: {}", process.log_tail()));
+        Node { process, address }
+    }
+
+    /// Asks and answers what a success says. Who asked too often waits.
+    pub async fn get(&self, node: &str, path: &str) -> Value {
+        let last = std::sync::Mutex::new(None);
+        let answered = self.looking(STEP_AT_MOST, async || {
+            let answer = self.api.get(node, path).await;
+            let too_often = matches!(&answer, Answer::Refused { status: 429, .. });
+            *last.lock().expect("nobody panicked") = Some(answer);
+            !too_often
+        });
+        assert!(answered.await, "{path} was asked for too often");
+        let last = last.into_inner().expect("nobody panicked").expect("an answer");
+        serde_json::from_str(&last.done()).expect("JSON")
+    }
+
+    /// One POST, whatever becomes of it.
+    pub async fn try_post(&self, node: &str, path: &str, body: &Value, key: Option<&str>) -> Answer {
+        self.api.post(node, path, &body.to_string(), key).await
+    }
+
+    /// A POST that must succeed.
+    pub async fn post(&self, node: &str, path: &str, body: &Value) -> Value {
+        serde_json::from_str(&self.try_post(node, path, body, None).await.done()).expect("JSON")
+    }
+
+    /// Waits for a condition that costs something to look at.
+    pub async fn looking(&self, at_most: Duration, condition: impl AsyncFn() -> bool) -> bool {
+        let looked = std::sync::Mutex::new(None::<Instant>);
+        wait::until_async(at_most, || async {
+            let is_time = looked.lock().expect("nobody panicked").is_none_or(|at| at.elapsed() >= LOOK_EVERY);
+            if !is_time {
+                return false;
+            }
+            *looked.lock().expect("nobody panicked") = Some(Instant::now());
+            condition().await
+        })
+        .await
+    }
+
+    /// A customer's wallet: its id and its address.
+    pub async fn wallet(&self, node: &str, customer: &str) -> (String, Address) {
+        let body = json!({
+            "customer_id": customer, "customer_email": "asha@example.com", "customer_phone": "+923001234567",
+            "kyc_level": "COMPREHENSIVE",
+        });
+        let made = self.post(node, "/v1/sdk/wallets/provision", &body).await;
+        (text(&made, "wallet_id"), address(&made, "wallet_address"))
+    }
+
+    /// A payment request of a wallet whose sender has said who he is.
+    pub async fn request(&self, node: &str, wallet: &str, amount: &str) -> Request {
+        let amount = json!({ "type": "crypto", "value": amount, "currency": "USDC" });
+        let body = json!({ "wallet_id": wallet, "amount": amount });
+        let made = self.post(node, "/v1/sdk/payment-requests", &body).await;
+        let page = text(&made, "payment_link").replace(PUBLIC_URL, node);
+        let form = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Binance";
+        let http = reqwest::Client::builder().timeout(STEP_AT_MOST).no_proxy();
+        let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+        let sent = http.post(page).header("content-type", "application/x-www-form-urlencoded").body(form);
+        assert_eq!(sent.send().await.expect("an answer").status().as_u16(), 303, "the form is taken");
+        Request { id: text(&made, "payment_request_id"), escrow: address(&made, "escrow_address") }
+    }
+
+    /// What an exchange of a wallet's coins is asked with.
+    pub fn order_body(wallet: &str, amount: &str) -> Value {
+        json!({
+            "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": "USDC",
+            "to_currency": "PKR", "lock_rate": true,
+            "bank_account": { "iban": IBAN, "account_holder_name": "Asha Khan" },
+        })
+    }
+
+    /// The types of the genuine webhooks about a thing in the order in which they were taken first.
+    pub fn told(&self, subject: &str) -> Vec<String> {
+        let book = self.receiver.book();
+        book.taken_about(subject).iter().map(|entry| entry.event_type.clone()).collect()
+    }
+
+    /// Waits until a thing's webhooks are exactly these.
+    pub async fn is_told(&self, node: &Node, subject: &str, wanted: &[&str]) {
+        let there = wait::until_async(STEP_AT_MOST, || std::future::ready(self.told(subject).len() >= wanted.len()));
+        let there = there.await;
+        assert!(there, "{subject}: {:?} of {wanted:?}: {}", self.told(subject), node.process.log_tail());
+        assert_eq!(self.told(subject), wanted, "{subject}");
+    }
+
+    /// The transactions of a wallet that came in, newest first.
+    pub async fn incoming(&self, node: &str, wallet: &str) -> Vec<Value> {
+        let path = format!("/v1/sdk/transactions?wallet_id={wallet}&limit=100");
+        let page = self.get(node, &path).await;
+        let all = page["transactions"].as_array().expect("a list").iter();
+        all.filter(|it| it["type"] != "EXCHANGED").cloned().collect()
+    }
+
+    /// A wallet's USDC as the API says, in minor units.
+    pub async fn balance(&self, node: &str, wallet: &str) -> u64 {
+        let shown = self.get(node, &format!("/v1/sdk/wallets/{wallet}")).await;
+        let mut assets = shown["balance"]["assets"].as_array().expect("assets").iter();
+        let asset = assets.find(|asset| asset["currency"] == "USDC").expect("USDC");
+        minor(asset["amount"].as_str().expect("an amount"))
+    }
+}
+
+const WITH_WALLETS: &[(&str, &str)] = &[("CORRIDOR_WALLETS__ENABLED", "true")];
+
+/// Minor units of USDC.
+pub fn minor(amount: &str) -> u64 {
+    let decimal = domain::decimal::Decimal::parse(amount).expect("a number");
+    u64::try_from(decimal.to_minor(6).expect("at most 6 decimals")).expect("not below zero")
+}
+
+pub fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} is missing: {value}")).to_owned()
+}
+
+pub fn address(value: &Value, name: &str) -> Address {
+    Address::parse(&text(value, name)).expect("an address")
+}
+
+/// The tenant's keys and contracts, as the service is to compute them.
+fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<TenantKeys>, EvmContracts) {
+    match signer {
+        Signer::Seed => {
+            let keys = Arc::new(TenantKeys::sandbox(seed.clone()));
+            (keys.clone(), EvmContracts::sandbox(keys, seed).expect("contracts"))
+        }
+        Signer::SoftHsm(_) => {
+            let key = |role| {
+                let key: Arc<dyn DigestSigner> = Arc::new(LocalKey::from_bytes(&hsm_key(role)).expect("a key"));
+                (tenant, role, key)
+            };
+            let keys = Arc::new(TenantKeys::new(KeyRole::ALL.map(key)).expect("keys"));
+            let owners = ControllerSource::Computed(Owners { admin: ADMIN, treasury: TREASURY });
+            (keys.clone(), EvmContracts::new(keys, HashMap::from([(tenant, owners)])).expect("contracts"))
+        }
+    }
+}
+
+/// Chain and keys of the installation, as an operator configures them.
+fn configure(rig: &mut Rig, ground: &Ground, signer: &Signer) {
+    let mut more = format!("\n[chain]\nchain_id = {CHAIN_ID}\nblock_time_ms = 50\n");
+    if let Some(url) = ground.node_url() {
+        let _infallible = write!(more, "node_url = \"{url}\"\nusdc = \"{}\"\n", ground.usdc);
+    }
+    if let Signer::SoftHsm(token) = signer {
+        let module = token.module.display();
+        let _infallible = write!(
+            more,
+            "[chain.keys]\nsource = \"pkcs11\"\npkcs11_module = \"{module}\"\npkcs11_token = \"{TOKEN}\"\n\
+             pkcs11_pin = \"{PIN}\"\n[[chain.tenants]]\ntag = \"{TENANT}\"\nadmin = \"{ADMIN}\"\ntreasury = \"{TREASURY}\"\n"
+        );
+        for role in KeyRole::ALL {
+            let _infallible = writeln!(more, "{0} = \"{0}\"", role.name());
+        }
+        rig.installation.set(softhsm::ENV_CONFIG, token.config.display().to_string());
+    }
+    let file = rig.installation.path().join("corridor.toml");
+    let text = std::fs::read_to_string(&file).expect("the configuration");
+    std::fs::write(&file, text + &more).expect("the configuration is written");
+}

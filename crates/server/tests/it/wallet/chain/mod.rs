@@ -1,0 +1,88 @@
+//! What chains do to whoever depends on them (`reliability.md`, `chain.md`): each deposit counts once, each release is
+//! carried out once, and the books are the chain's, whatever becomes of blocks, transactions and nodes.
+
+mod nodes;
+mod reorgs;
+mod sending;
+
+use domain::chain_tx::{ChainTx, TxState};
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use serde_json::json;
+
+use crate::harness::Json;
+use crate::harness::client::WAIT_MAX;
+use crate::harness::own_node::OwnNode;
+
+const TOLD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
+
+/// A payment of 25 USDC that is in the newest block; blocks come by hand from here on.
+async fn paid(node: &OwnNode, wallet: &str) -> (Json, Json) {
+    let request = node.bank.request(wallet, "25.00", "USDC").await;
+    node.bank.paid(&request, "").await;
+    node.by_hand();
+    let seen = node.bank.newest(wallet, "PENDING").await;
+    (request, seen)
+}
+
+async fn count(node: &OwnNode, wallet: &str) -> String {
+    let page = node.bank.get(&format!("/v1/sdk/transactions?wallet_id={wallet}")).send().await.ok();
+    page["pagination"]["total_count"].number().to_owned()
+}
+
+async fn address(node: &OwnNode, wallet: &str) -> String {
+    let shown = node.bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
+    shown["wallet_address"].text().to_owned()
+}
+
+fn tenant(node: &OwnNode) -> TenantId {
+    node.bank.bank.tenant.id
+}
+
+/// Waits until our open transactions of the tenant are as wanted.
+async fn until_open(node: &OwnNode, wanted: impl Fn(&[ChainTx]) -> bool) {
+    let open = || async {
+        let open = node.running.store().open_chain_txs(100).await.expect("read");
+        open.into_iter().filter(|tx| tx.tenant == tenant(node)).collect::<Vec<_>>()
+    };
+    let there = testkit::wait::until_async(WAIT_MAX, || async { wanted(&open().await) }).await;
+    let open = open().await;
+    let short: Vec<_> = open.iter().map(|tx| (tx.nonce, tx.state, tx.cancel_wanted, tx.attempts.len())).collect();
+    assert!(there, "nonce, state, called off, attempts: {short:?}");
+}
+
+/// Waits until a transaction of ours waits to be mined, and answers it.
+async fn broadcast(node: &OwnNode) -> ChainTx {
+    until_open(node, |open| open.iter().any(|tx| tx.state == TxState::Broadcast)).await;
+    let open = node.running.store().open_chain_txs(100).await.expect("read");
+    let tx = open.into_iter().find(|tx| tx.tenant == tenant(node)).expect("it is open");
+    let hash = tx.attempts.last().expect("signed").hash.to_string();
+    let known = || !node.chain.call("eth_getTransactionByHash", json!([hash])).expect("an answer").is_null();
+    assert!(testkit::wait::until_async(WAIT_MAX, || std::future::ready(known())).await, "{hash} is not sent");
+    tx
+}
+
+/// A transaction of ours as it is now.
+async fn now(node: &OwnNode, tx: &ChainTx) -> ChainTx {
+    node.running.store().chain_tx(tx.tenant, tx.id).await.expect("read").expect("there")
+}
+
+/// Waits until a transaction of ours is in a block.
+async fn is_mined(node: &OwnNode, tx: &ChainTx) {
+    let mined = testkit::wait::until_async(WAIT_MAX, || async { now(node, tx).await.state == TxState::Mined });
+    assert!(mined.await, "{:?}", now(node, tx).await);
+}
+
+/// The wallet has its 25 USDC, in the books and on the chain, and was told of them once.
+async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
+    node.bank.newest(wallet, "COMPLETED").await;
+    node.taken_in().await;
+    assert_eq!(node.bank.balance(wallet, "USDC").await, "25.00");
+    let on_chain = address(node, wallet).await;
+    let there =
+        testkit::wait::until_async(WAIT_MAX, || async { node.holds(StableCoin::Usdc, &on_chain).await == 25_000_000 });
+    assert!(there.await, "{} on the chain", node.holds(StableCoin::Usdc, &on_chain).await);
+    assert_eq!(node.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 0);
+    assert_eq!(count(node, wallet).await, "1");
+    assert_eq!(node.bank.webhooks(request["payment_request_id"].text(), 3).await, TOLD);
+}

@@ -1,0 +1,164 @@
+//! Reorganisations before and after the depth that counts, and payments that they take away.
+
+use devchain::{Order, Reorg};
+use domain::chain_tx::TxState;
+
+use super::{TOLD, broadcast, count, has_25_once, is_mined, now, paid, until_open};
+use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
+use crate::harness::{On, on_both_stores};
+
+on_both_stores! {
+    reorganisations_below_the_depth_change_nothing
+    a_reorganisation_of_32_blocks_below_the_depth_changes_nothing
+    reorganisations_after_credit_credit_once_and_release_once
+    reorganisations_while_a_release_is_under_way_release_once
+    a_reorganisation_that_turns_transactions_around_releases_again
+    a_payment_dropped_below_the_depth_disappears
+    a_payment_replaced_below_the_depth_counts_as_what_it_became
+    a_payment_dropped_after_it_counted_fails
+}
+
+async fn reorganisations_below_the_depth_change_nothing(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("below").await;
+    let (request, _) = paid(&node, &wallet).await;
+    for depth in [1, 2, 7] {
+        node.mine(3);
+        node.taken_in().await;
+        node.reorg(depth);
+        node.taken_in().await;
+        assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    }
+    node.bank.newest(&wallet, "PENDING").await;
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    assert!(!node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
+
+async fn a_reorganisation_of_32_blocks_below_the_depth_changes_nothing(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("far_below").await;
+    // The controller was put on the chain within these blocks, too.
+    let (request, _) = paid(&node, &wallet).await;
+    node.mine(2);
+    node.taken_in().await;
+    node.reorg(32);
+    node.taken_in().await;
+    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.finish().await;
+}
+
+async fn reorganisations_after_credit_credit_once_and_release_once(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("after").await;
+    let (request, _) = paid(&node, &wallet).await;
+    node.mine(DEPOSIT_DEPTH);
+    broadcast(&node).await;
+    node.mine(1 + SETTLED_DEPTH);
+    has_25_once(&node, &wallet, &request).await;
+    // The last of them takes away the release and the payment, too.
+    for depth in [1, 2, 7, 32] {
+        node.reorg(depth);
+        node.taken_in().await;
+        node.mine(1);
+        has_25_once(&node, &wallet, &request).await;
+    }
+    assert!(node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
+
+async fn reorganisations_while_a_release_is_under_way_release_once(on: On) {
+    let node = OwnNode::start(on).await;
+    for depth in [1, 2, 7, 32] {
+        let wallet = node.wallet(&format!("under_way_{depth}")).await;
+        let (request, _) = paid(&node, &wallet).await;
+        node.mine(DEPOSIT_DEPTH);
+        let release = broadcast(&node).await;
+        node.mine(1);
+        is_mined(&node, &release).await;
+        node.reorg(depth);
+        node.taken_in().await;
+        node.steady();
+        has_25_once(&node, &wallet, &request).await;
+        assert_eq!(now(&node, &release).await.state, TxState::Succeeded, "{depth} blocks");
+    }
+    node.finish().await;
+}
+
+async fn a_reorganisation_that_turns_transactions_around_releases_again(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("turned").await;
+    let (request, _) = paid(&node, &wallet).await;
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.by_hand();
+    node.taken_in().await;
+    // The release comes before the payment that it releases, and so fails; the payment is there.
+    let depth = DEPOSIT_DEPTH + SETTLED_DEPTH + 25;
+    let turned = Reorg { depth, reinclude: true, order: Order::Reversed, ..Reorg::default() };
+    node.chain.reorg(&turned).expect("that many blocks");
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.finish().await;
+}
+
+async fn a_payment_dropped_below_the_depth_disappears(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("dropped").await;
+    let (request, seen) = paid(&node, &wallet).await;
+    node.mine(1);
+    node.taken_in().await;
+    node.reorg_without(4, seen["tx_hash"].text());
+    node.taken_in().await;
+    let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
+    node.bank.once(&path, |page| page["transactions"].items().is_empty().then(|| page.clone())).await;
+    node.mine(DEPOSIT_DEPTH * 2);
+    node.taken_in().await;
+    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
+    node.finish().await;
+}
+
+async fn a_payment_replaced_below_the_depth_counts_as_what_it_became(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("replaced").await;
+    let (request, seen) = paid(&node, &wallet).await;
+    node.mine(1);
+    node.taken_in().await;
+    node.reorg_without(4, seen["tx_hash"].text());
+    node.steady();
+    // The same nonce of the same sender.
+    node.bank.paid(&request, "?currency=USDC&amount=30.00").await;
+    let completed = node.bank.newest(&wallet, "COMPLETED").await;
+    assert_eq!(completed["amount"].text(), "30.00");
+    assert_ne!(completed["tx_hash"], seen["tx_hash"]);
+    assert_eq!(
+        (count(&node, &wallet).await.as_str(), node.bank.balance(&wallet, "USDC").await.as_str()),
+        ("1", "30.00")
+    );
+    assert_eq!(node.bank.webhooks(request["payment_request_id"].text(), 3).await, TOLD);
+    node.finish().await;
+}
+
+async fn a_payment_dropped_after_it_counted_fails(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("gone").await;
+    let (request, seen) = paid(&node, &wallet).await;
+    node.mine(DEPOSIT_DEPTH);
+    broadcast(&node).await;
+    node.reorg_without(DEPOSIT_DEPTH + 2, seen["tx_hash"].text());
+    node.taken_in().await;
+    // The release is called off, and its nonce filled by something that does nothing.
+    until_open(&node, |open| open.iter().all(|tx| tx.attempts.iter().any(|attempt| attempt.cancels))).await;
+    node.mine(130);
+    let failed = node.bank.newest(&wallet, "FAILED").await;
+    assert_eq!(failed["transaction_id"].text(), seen["transaction_id"].text());
+    let told = node.bank.webhooks(request["payment_request_id"].text(), 3).await;
+    assert_eq!(told, ["payment.received", "risk_check.complete", "transaction.failed"]);
+    assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
+    assert!(node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
