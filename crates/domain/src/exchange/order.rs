@@ -294,17 +294,31 @@ impl OrderCase {
         effects
     }
 
-    /// The debit failed as often as it is tried.
+    /// The debit failed as often as it is tried. One that a reorganisation undid may fail after the coins were counted as
+    /// taken: they are booked back where no rupees can have left, else a person looks.
     pub fn debit_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        if let Some(state) = self.next(OrderTrigger::DebitFailed) {
-            let failure = match reason {
-                FailureReason::TokenPaused => OrderFailure::TokenPaused,
-                _ => OrderFailure::OnChainRevert,
-            };
-            self.end_unpaid(state, failure, &mut effects, cx);
-            self.alert(AlertKind::Transaction, format!("a debit failed: {}", reason.name()), &mut effects);
+        let failure = match reason {
+            FailureReason::TokenPaused => OrderFailure::TokenPaused,
+            _ => OrderFailure::OnChainRevert,
+        };
+        match self.order.state.on(OrderTrigger::DebitFailed) {
+            OrderStep::To(state) if self.order.state == ExchangeState::Debited => {
+                effects.transfers.extend(self.order.give_coins_back(cx));
+                self.wallet.touch(cx.now);
+                self.order.failure = Some(failure);
+                self.enter(state, &mut effects, cx);
+            }
+            OrderStep::To(state) => self.end_unpaid(state, failure, &mut effects, cx),
+            OrderStep::Person => {
+                let now = self.order.state.name();
+                let what = format!("the debit of a {now} order was undone, and failed again: {}", reason.name());
+                self.alert(AlertKind::ChainMismatch, what, &mut effects);
+                return effects;
+            }
+            OrderStep::Stays | OrderStep::Conflict => return effects,
         }
+        self.alert(AlertKind::Transaction, format!("a debit failed: {}", reason.name()), &mut effects);
         effects
     }
 

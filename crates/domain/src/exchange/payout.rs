@@ -5,6 +5,7 @@ use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
 use super::{ExchangeState, Fate, OrderFailure};
 use crate::attempt::{Attempt, Heard};
+use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
 use crate::ids::PaymentId;
 use crate::job::JobKind;
@@ -13,8 +14,12 @@ use crate::payment::{Cx, JobChange, Trigger};
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
+use crate::time::Span;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
+
+/// How long an order waits for a debit that a reorganisation undid, before it looks again.
+const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 
 impl OrderCase {
     /// What the rate book and the wallet's state say about an order whose coins are in the treasury, before it is paid:
@@ -22,6 +27,12 @@ impl OrderCase {
     pub fn priced(&mut self, mid: Decimal, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         let mut effects = self.wallet_changed(cx);
         if self.order.state != ExchangeState::Debited {
+            return Some(effects);
+        }
+        let debit = self.order.debit;
+        if !self.intent(debit).is_some_and(|intent| intent.state == IntentState::Done) {
+            let again = JobChange::Set(JobKind::Payout, cx.now + DEBIT_UNDONE_WAIT);
+            effects.jobs.push((self.order.id.0, again));
             return Some(effects);
         }
         if self.order.fate == Fate::Fails {

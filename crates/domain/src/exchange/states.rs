@@ -102,7 +102,9 @@ impl ExchangeState {
             (Debiting, OrderTrigger::DebitNotTried) => To(Pending),
             (Debiting, OrderTrigger::DebitDone) => To(Debited),
             (Debiting, OrderTrigger::DebitDoneTooLate) => To(Returning),
-            (Pending | Debiting, OrderTrigger::DebitFailed) => To(Failed),
+            // `Debited` and later: a reorganisation undid the debit, and it failed when it was done again.
+            (Pending | Debiting | Debited, OrderTrigger::DebitFailed) => To(Failed),
+            (Paying | Returning | Settled, OrderTrigger::DebitFailed) => Person,
             (Pending | Cancelled | Failed, OrderTrigger::DebitDone | OrderTrigger::DebitDoneTooLate) => Person,
 
             (Pending, OrderTrigger::Cancel | OrderTrigger::WalletFrozen | OrderTrigger::TimedOut) => To(Cancelled),

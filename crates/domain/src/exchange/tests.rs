@@ -317,6 +317,42 @@ fn a_failed_pay_out_returns_the_coins_before_it_is_shown() {
 }
 
 #[test]
+fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
+    let undone = || {
+        let mut world = World::pending();
+        world.debited();
+        let (debit, now) = (world.case.order.debit, world.now);
+        world.case.intent(debit).expect("a debit").undone(now);
+        world
+    };
+    let mut world = undone();
+    assert!(!world.pay_at("278.50"), "its coins are not in the treasury");
+    assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
+    let (debit, now) = (world.case.order.debit, world.now);
+    let again = world.case.intent(debit).expect("a debit");
+    again.state = IntentState::Assigned;
+    again.done(now);
+    world.does(|case, cx| case.debited(TX, cx));
+    assert!(world.pay_at("278.50"));
+
+    let mut failed = undone();
+    failed.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+    assert_eq!((failed.state(), failed.job), (ExchangeState::Failed, None));
+    assert_eq!(failed.books.account(&code()).available().minor, FUNDS);
+    assert_eq!(failed.alerts, 1);
+}
+
+#[test]
+fn a_debit_that_is_gone_after_the_rupees_have_left_is_a_person_s() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    let before = world.books.show();
+    world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, 1));
+    assert_eq!(world.books.show(), before);
+}
+
+#[test]
 fn coins_go_back_once() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AC04"));

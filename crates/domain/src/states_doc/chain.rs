@@ -73,6 +73,8 @@ PROCESSING. **409** is CONFLICT with the current status.
   of the moment at which it is paid out, within 1 % of the quoted one.
 - **Unclear.** While nobody knows what became of a pay-out the order stays `paying`; it is asked about, never repeated
   over another rail.
+- **Undone.** Nothing is paid out while a reorganisation has undone the debit. Where it fails when it is done again, a
+  `debited` order ends and its coins are booked back to the wallet; after that a person looks.
 - **Came back.** A pay-out that comes back after `settled` leaves the order as it is: its amount is in suspense, a person
   gives the coins back.
 
