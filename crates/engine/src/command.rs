@@ -3,6 +3,7 @@
 use domain::chain_tx::{ChainTx, TxRefusal};
 use domain::country::Country;
 use domain::currency::StableCoin;
+use domain::delivery::Delivery;
 use domain::deposit::{Deposit, DepositRefusal};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
@@ -15,7 +16,7 @@ use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
 use store::need::{IdempotencyKey, Need};
-use store::working_set::Made;
+use store::working_set::IdempotencyRecord;
 
 pub mod chain;
 pub mod deposits;
@@ -163,7 +164,7 @@ pub enum Outcome {
     /// A payment was accepted.
     Accepted(Box<Payment>),
     /// The request was answered before: this is what it made.
-    Replayed(Made),
+    Replayed(IdempotencyRecord),
     /// The attempt began.
     Began(Box<domain::attempt::Attempt>),
     /// A wallet was made or changed.
@@ -174,6 +175,8 @@ pub enum Outcome {
     Deposit(Box<Deposit>),
     /// An order was made or changed.
     Exchange(Box<ExchangeOrder>),
+    /// An event is to be delivered again.
+    Delivery(Box<Delivery>),
     /// A transaction has its nonce.
     Taken(Box<ChainTx>),
     /// A transaction is to do nothing any more: what was signed for it is not to be broadcast.

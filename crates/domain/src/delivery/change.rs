@@ -195,6 +195,23 @@ impl Delivery {
         effects
     }
 
+    /// It as [`Delivery::replay`] left it at that time, whatever has become of it since.
+    #[must_use]
+    pub fn as_replayed(self, attempts: &[DeliveryAttempt], at: Timestamp) -> Delivery {
+        let before = || attempts.iter().filter(|attempt| attempt.at <= at);
+        let last = before().last();
+        Delivery {
+            state: DeliveryState::Pending,
+            tries: 0,
+            attempts: last.map_or(0, |last| last.number),
+            next_at: Some(at),
+            delivered_at: before().filter(|attempt| attempt.fault.is_none()).last().map(|attempt| attempt.at),
+            last_status: last.and_then(|last| last.status),
+            last_fault: last.and_then(|last| last.fault.clone()),
+            ..self
+        }
+    }
+
     /// The delay before the next try; `None` = there is none.
     fn delay(&self, retry_after: Option<Span>, jitter: Jitter) -> Option<Span> {
         let next = usize::try_from(self.tries).ok().and_then(|tries| SCHEDULE.get(tries))?;

@@ -40,12 +40,15 @@ pub(super) fn act(
             if let Some(made) = replayed(ws, tenant, idempotency.as_ref())? {
                 return Ok(Outcome::Replayed(made));
             }
-            remember(ws, tenant, idempotency.as_ref(), Made::Delivery(named.event), cx);
+            remember(ws, tenant, idempotency.as_ref(), Made::Event(named.event), cx);
             delivery.replay(&stream, cx.now)
         }
     };
     effects::write(ws, tenant, effects)?;
-    ws.deliveries.put(key, delivery);
+    ws.deliveries.put(key, delivery.clone());
     ws.streams.put(stream_key, stream);
-    Ok(Outcome::Done)
+    Ok(match action {
+        DeliveryAction::Replay(_) => Outcome::Delivery(Box::new(delivery)),
+        DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. } => Outcome::Done,
+    })
 }

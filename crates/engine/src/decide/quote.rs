@@ -84,11 +84,11 @@ pub(super) fn replayed(
     ws: &WorkingSet,
     tenant: TenantId,
     idempotency: Option<&Idempotency>,
-) -> Result<Option<Made>, Refused> {
+) -> Result<Option<IdempotencyRecord>, Refused> {
     let Some(asked) = idempotency else { return Ok(None) };
     match ws.idempotency.get(&(tenant, asked.key.clone())) {
         None => Ok(None),
-        Some(record) if record.body_hash == asked.body_hash => Ok(Some(record.made)),
+        Some(record) if record.body_hash == asked.body_hash => Ok(Some(record.clone())),
         Some(_) => Err(Refused::IdempotencyMismatch),
     }
 }

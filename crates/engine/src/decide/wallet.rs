@@ -7,6 +7,7 @@ use domain::payment_request::{self, NewRequest};
 use domain::time::Span;
 use domain::wallet::{self, Wallet, WalletState};
 use domain::wallet_effects::WalletEffects;
+use domain::wallet_event::Aggregate;
 use store::need::Customer;
 use store::working_set::{Made, WorkingSet};
 
@@ -86,7 +87,12 @@ pub(super) fn act(
         WalletAction::Request { .. } => WalletEffects::default(),
     };
     effects::write(ws, tenant, effects)?;
-    remember(ws, tenant, idempotency, Made::Wallet(id), cx);
+    let made = match action {
+        // The wallet keeps its newest block only: the event tells this one for ever.
+        WalletAction::Block(..) => Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events)),
+        _ => Made::Wallet(id),
+    };
+    remember(ws, tenant, idempotency, made, cx);
     Ok(keep(ws, wallet))
 }
 

@@ -17,7 +17,7 @@ use domain::policy::{Environment, TenantPolicy};
 use domain::quote::Quote;
 use domain::rail::RailStatus;
 pub use store::need::IdempotencyKey;
-use store::working_set::Made;
+use store::working_set::{IdempotencyRecord, Made};
 pub use store::{EventRecord, EventSubject, KeyRow, ListFilter, Record, Search, Store, StoreError};
 
 use crate::batcher::{Engine, EngineError};
@@ -116,7 +116,7 @@ impl Payments {
         let action = Action::CreateQuote { id, offer: Box::new(offer), ttl, cap, idempotency };
         match self.run(caller, action).await? {
             Outcome::Quoted(quote) => Ok(Reply { made: *quote, replayed: false }),
-            Outcome::Replayed(Made::Quote(id)) => {
+            Outcome::Replayed(IdempotencyRecord { made: Made::Quote(id), .. }) => {
                 let made = self.store.quote(caller.tenant, id).await?.ok_or(Denied::Refused(Refused::NotFound))?;
                 Ok(Reply { made, replayed: true })
             }
@@ -138,7 +138,7 @@ impl Payments {
         let submission = self.submission(order);
         match self.run(caller, Action::AcceptPayment { submission: Box::new(submission), idempotency }).await? {
             Outcome::Accepted(payment) => Ok(Reply { made: *payment, replayed: false }),
-            Outcome::Replayed(Made::Payment(id)) => {
+            Outcome::Replayed(IdempotencyRecord { made: Made::Payment(id), .. }) => {
                 let record = self.store.payment_record(caller.tenant, id).await?;
                 let made = record.ok_or(Denied::Refused(Refused::NotFound))?.payment;
                 Ok(Reply { made, replayed: true })

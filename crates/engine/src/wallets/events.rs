@@ -3,7 +3,7 @@
 use domain::delivery::DeliveryAttempt;
 use domain::ids::EventId;
 use domain::wallet_event::WalletEventEntry;
-use store::working_set::Made;
+use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
@@ -76,11 +76,16 @@ impl Wallets {
     ) -> Result<Reply<DeliveryRecord>, Denied> {
         let record = self.own_delivery(caller, event).await?;
         let action = Action::Delivery(DeliveryRef::of(&record.delivery), DeliveryAction::Replay(idempotency));
-        let replayed = match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
-            Outcome::Done => false,
-            Outcome::Replayed(Made::Delivery(_)) => true,
-            _ => return Err(Denied::Engine(EngineError::Internal)),
-        };
-        Ok(Reply { made: self.own_delivery(caller, event).await?, replayed })
+        match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
+            Outcome::Delivery(delivery) => {
+                Ok(Reply { made: DeliveryRecord { delivery: *delivery, ..record }, replayed: false })
+            }
+            Outcome::Replayed(IdempotencyRecord { made: Made::Event(_), at, .. }) => {
+                let (record, attempts) = self.find_delivery(caller, event).await?;
+                let delivery = record.delivery.as_replayed(&attempts, at);
+                Ok(Reply { made: DeliveryRecord { delivery, ..record }, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
     }
 }

@@ -12,7 +12,7 @@ use domain::money::Money;
 use domain::policy::RailKind;
 use domain::route::{self, Wanted};
 use domain::time::Span;
-use store::working_set::Made;
+use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
@@ -134,7 +134,7 @@ impl Wallets {
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
             Outcome::Exchange(order) => Ok(Reply { made: *order, replayed: false }),
-            Outcome::Replayed(Made::Exchange(id)) => {
+            Outcome::Replayed(IdempotencyRecord { made: Made::Exchange(id), .. }) => {
                 Ok(Reply { made: self.find_order(caller, id).await?, replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),

@@ -6,13 +6,17 @@ use domain::fault::Fault;
 use domain::ids::WalletId;
 use domain::money::Money;
 use domain::ports::Controller;
-use domain::wallet::{KycLevel, Provision, Wallet};
-use store::working_set::Made;
+use domain::wallet::{Block, KycLevel, Provision, Wallet};
+use domain::wallet_event::WalletEvent;
+use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
 use crate::batcher::{EngineError, fresh_id};
 use crate::command::wallets::NewWallet;
 use crate::command::{Action, Idempotency, Outcome};
+
+/// What names a wallet.
+const FIELD: &str = "wallet_id";
 
 /// The customer for whom a wallet is asked (POST provision).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +102,29 @@ impl Wallets {
 
     /// Has a wallet made or changed.
     pub(super) async fn changed_wallet(&self, caller: &Caller, action: Action) -> Result<Reply<Wallet>, Denied> {
-        match self.run(caller.tenant, action).await.map_err(super::not_found_as("wallet_id"))? {
+        match self.run(caller.tenant, action).await.map_err(super::not_found_as(FIELD))? {
             Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
-            Outcome::Replayed(Made::Wallet(id)) => {
-                Ok(Reply { made: self.own_wallet(caller, id).await?, replayed: true })
+            Outcome::Replayed(record) => Ok(Reply { made: self.wallet_as_made(caller, record).await?, replayed: true }),
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// A wallet with what an earlier request made of it: the block that it asked for, or the time of its unblock.
+    async fn wallet_as_made(&self, caller: &Caller, record: IdempotencyRecord) -> Result<Wallet, Denied> {
+        match record.made {
+            Made::Wallet(id) => {
+                let wallet = self.own_wallet(caller, id).await?;
+                Ok(Wallet { unblocked_at: wallet.unblocked_at.map(|_| record.at), ..wallet })
+            }
+            Made::Event(event) => {
+                let told = self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))?;
+                let WalletEvent::WalletBlocked { wallet, reason, details, at, auto_unblock_at, triggered_by, .. } =
+                    told.event.event
+                else {
+                    return Err(Denied::Engine(EngineError::Internal));
+                };
+                let block = Block { reason, details, at, auto_unblock_at, triggered_by };
+                Ok(Wallet { block: Some(block), ..self.own_wallet(caller, wallet).await? })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
         }

@@ -2,7 +2,7 @@
 
 use domain::ids::{PaymentRequestId, WalletId};
 use domain::payment_request::{AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestState};
-use store::working_set::Made;
+use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::{EngineError, fresh_id};
@@ -76,7 +76,7 @@ impl Wallets {
     ) -> Result<Reply<PaymentRequest>, Denied> {
         match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
             Outcome::Request(request) => Ok(Reply { made: *request, replayed: false }),
-            Outcome::Replayed(Made::Request(id)) => {
+            Outcome::Replayed(IdempotencyRecord { made: Made::Request(id), .. }) => {
                 Ok(Reply { made: self.find_request(caller, id).await?, replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),

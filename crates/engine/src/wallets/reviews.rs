@@ -3,7 +3,7 @@
 use domain::chain::Address;
 use domain::deposit::{Deposit, ReviewVerdict};
 use domain::ids::DepositId;
-use store::working_set::Made;
+use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
@@ -96,7 +96,7 @@ impl Wallets {
         let named = DepositRef::of(&deposit, caller.policy.wallet.accept_late);
         match self.run(caller.tenant, Action::Deposit(named, action)).await.map_err(not_found_as(FIELD))? {
             Outcome::Deposit(deposit) => Ok(Reply { made: *deposit, replayed: false }),
-            Outcome::Replayed(Made::Deposit(id)) => {
+            Outcome::Replayed(IdempotencyRecord { made: Made::Deposit(id), .. }) => {
                 Ok(Reply { made: self.find_deposit(caller, id).await?, replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),

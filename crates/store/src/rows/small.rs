@@ -36,7 +36,7 @@ const MADE_WALLET: &str = "wallet";
 const MADE_REQUEST: &str = "request";
 const MADE_ORDER: &str = "order";
 const MADE_DEPOSIT: &str = "deposit";
-const MADE_DELIVERY: &str = "delivery";
+const MADE_EVENT: &str = "delivery";
 
 pub(crate) fn write_idempotency<'a>(
     (tenant, key): &'a (TenantId, IdempotencyKey),
@@ -51,7 +51,7 @@ pub(crate) fn write_idempotency<'a>(
         Made::Request(PaymentRequestId(id)) => (MADE_REQUEST, id),
         Made::Exchange(ExchangeId(id)) => (MADE_ORDER, id),
         Made::Deposit(DepositId(id)) => (MADE_DEPOSIT, id),
-        Made::Delivery(EventId(id)) => (MADE_DELIVERY, id),
+        Made::Event(EventId(id)) => (MADE_EVENT, id),
     };
     write_idempotency_key(*tenant, key, out);
     out.bytes(&record.body_hash[..]).text(kind).uuid(keys.stored(id)).int(record.at.0);
@@ -77,7 +77,7 @@ pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<I
         MADE_REQUEST => Made::Request(PaymentRequestId(id)),
         MADE_ORDER => Made::Exchange(ExchangeId(id)),
         MADE_DEPOSIT => Made::Deposit(DepositId(id)),
-        MADE_DELIVERY => Made::Delivery(EventId(id)),
+        MADE_EVENT => Made::Event(EventId(id)),
         other => return Err(StoreError::Corrupt(format!("unknown thing made {other:?}"))),
     };
     Ok(((tenant, key), IdempotencyRecord { body_hash, made, at: Timestamp(fields.int()?) }))

@@ -70,8 +70,8 @@ pub enum Made {
     Exchange(ExchangeId),
     /// A decision about a deposit.
     Deposit(DepositId),
-    /// Another delivery of an event.
-    Delivery(EventId),
+    /// An event, as of a wallet's block; or another delivery of one.
+    Event(EventId),
 }
 
 /// A job change keyed by its subject; `None` = the job is done.

@@ -378,7 +378,7 @@ pub async fn what_an_idempotency_key_made_is_kept(world: World) {
         Made::Request(PaymentRequestId(id)),
         Made::Exchange(ExchangeId(id)),
         Made::Deposit(DepositId(id)),
-        Made::Delivery(EventId(id)),
+        Made::Event(EventId(id)),
     ];
     let key = |at: usize| (tenant, IdempotencyKey { scope: "POST".to_owned(), key: at.to_string() });
     let need = Need { idempotency: (0..made.len()).map(key).collect::<BTreeSet<_>>(), ..tenant_need(tenant) };

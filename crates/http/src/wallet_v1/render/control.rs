@@ -1,7 +1,7 @@
 //! Blocks, blacklists, reviews and deliveries of webhooks.
 
 use domain::delivery::Delivery;
-use domain::deposit::{Decision, Deposit};
+use domain::deposit::{Decision, Deposit, DepositStatus, ReviewVerdict};
 use domain::risk::Assessment;
 use domain::wallet::{Wallet, WalletState};
 use domain::wallet_event::{Aggregate, WalletEventKind};
@@ -61,11 +61,15 @@ pub fn review(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     decided(out, deposit.decision.as_ref());
 }
 
-/// The answer to a decision.
+/// The answer to a decision: as it was made, whatever has become of the deposit since.
 pub fn reviewed(out: &mut ObjectWriter<'_>, deposit: &Deposit) {
+    let status = deposit.decision.as_ref().map(|decision| match decision.verdict {
+        ReviewVerdict::Approve => DepositStatus::ReceivedInEscrow,
+        ReviewVerdict::Reject | ReviewVerdict::LegalHold | ReviewVerdict::Block => DepositStatus::Rejected,
+    });
     out.plain("transaction_id", deposit.id);
     out.plain("wallet_id", deposit.wallet);
-    out.text_or_null("status", deposit.status().map(|status| status.name()));
+    out.text_or_null("status", status.map(|status| status.name()));
     decided(out, deposit.decision.as_ref());
 }
 
