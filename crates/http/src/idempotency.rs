@@ -1,12 +1,20 @@
-//! `Idempotency-Key`: by what a repeated request is known (`decisions.md`, "Both services"). What it then gets is the
-//! engine's.
+//! `Idempotency-Key`: by what a repeated request is known, and how long one waits for another that is under way
+//! (`decisions.md`, "Both services"). What it then gets is the engine's.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::ids::TenantId;
 use engine::command::Idempotency;
 use engine::payments::IdempotencyKey;
 use http::request::Parts;
 use http::{HeaderName, Method};
 use sha2::{Digest as _, Sha256};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
+/// How long a request waits for the first one of its key.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest key.
 const KEY_MAX_CHARS: usize = 255;
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -32,9 +40,69 @@ pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malf
     Ok(Some(Idempotency { key: IdempotencyKey { scope, key: key.to_owned() }, body_hash }))
 }
 
+type Known = (TenantId, IdempotencyKey);
+type Turns = Arc<Mutex<BTreeMap<Known, Arc<AsyncMutex<()>>>>>;
+
+/// The keyed requests that are under way on this node, each key's one after the other. Other nodes' are kept apart by
+/// the tenant's lock in the store.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    turns: Turns,
+    patience: Duration,
+}
+
+/// The first one of the key took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StillUnderWay;
+
+/// It is this request's turn until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    // Given back before the place is: the order of the fields is that of their end.
+    _held: OwnedMutexGuard<()>,
+    _place: Place,
+}
+
+/// A place in the queue of a key; the last one to leave takes the queue away.
+#[derive(Debug)]
+struct Place {
+    turns: Turns,
+    known: Known,
+    queue: Arc<AsyncMutex<()>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        // The map's and ours: whoever comes now finds the map locked.
+        if Arc::strong_count(&self.queue) == 2 {
+            turns.remove(&self.known);
+        }
+    }
+}
+
+impl UnderWay {
+    pub(crate) fn new(patience: Duration) -> UnderWay {
+        UnderWay { turns: Turns::default(), patience }
+    }
+
+    /// Waits until no other request of the key is under way.
+    pub(crate) async fn turn(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Turn, StillUnderWay> {
+        let known = (tenant, key.clone());
+        let queue = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(known.clone()).or_default())
+        };
+        let place = Place { turns: self.turns.clone(), known, queue };
+        let held = tokio::time::timeout(self.patience, Arc::clone(&place.queue).lock_owned()).await;
+        held.map(|held| Turn { _held: held, _place: place }).map_err(|_| StillUnderWay)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use http::Request;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -51,6 +119,22 @@ mod tests {
         let other = read(Method::POST, b"key 1", b"{ }").expect("valid").expect("a key");
         assert!(one.key == other.key && one.body_hash != other.body_hash);
         assert_eq!(read(Method::GET, b"key 1", b""), Ok(None));
+    }
+
+    #[tokio::test]
+    async fn requests_of_one_key_take_turns_and_none_waits_for_ever() {
+        let under_way = UnderWay::new(Duration::from_millis(20));
+        let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/orders".to_owned(), key: key.to_owned() };
+        let (bank, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
+        let same = key("k");
+        let first = under_way.turn(bank, &same).await.expect("nobody is there");
+        assert_eq!(under_way.turn(bank, &same).await.map(drop), Err(StillUnderWay));
+        assert!(under_way.turn(bank, &key("l")).await.is_ok() && under_way.turn(other, &same).await.is_ok());
+        let (waits, ends) = tokio::join!(under_way.turn(bank, &same), async { drop(first) });
+        let ((), second) = (ends, waits.expect("the first has ended"));
+        assert_eq!(under_way.turns.lock().expect("a lock").len(), 1);
+        drop(second);
+        assert!(under_way.turns.lock().expect("a lock").is_empty(), "nothing is kept of those that are over");
     }
 
     #[test]

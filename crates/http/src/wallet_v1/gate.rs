@@ -23,7 +23,7 @@ use super::operations::{Operation, RolePolicy};
 use super::render;
 use crate::address_windows::{AddressWindows, shown};
 use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
-use crate::idempotency::{self, IDEMPOTENT_REPLAYED};
+use crate::idempotency::{self, IDEMPOTENT_REPLAYED, PATIENCE, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, Policies, StoreKeys, Tenants};
 use crate::limits::Allowance;
 use crate::measured::Measured;
@@ -53,6 +53,7 @@ pub struct Gate {
     policies: Arc<dyn Policies>,
     windows: Windows,
     strangers: AddressWindows,
+    under_way: UnderWay,
     clock: Arc<dyn Clock>,
     wall_clock: Arc<dyn Clock>,
 }
@@ -137,6 +138,7 @@ impl Gate {
             policies,
             windows: Windows::new(permits, settings.limits),
             strangers: AddressWindows::default(),
+            under_way: UnderWay::new(PATIENCE),
             clock,
             wall_clock,
             settings,
@@ -158,11 +160,15 @@ impl Gate {
         let measured = Measured::begin(operation.name, &self.wall_clock);
         let mut allowance = self.untouched(operation.group);
         let answer = match self.admit(operation, id, request, &mut allowance).await {
-            // A panic is answered in this service's own words too.
-            Ok(admitted) => AssertUnwindSafe(serve(admitted)).catch_unwind().await.unwrap_or_else(|_| {
-                tracing::error!(operation = operation.name, "an operation panicked");
-                Err(WalletProblem::internal())
-            }),
+            Ok((admitted, turn)) => {
+                let answer = AssertUnwindSafe(serve(admitted)).catch_unwind().await;
+                drop(turn);
+                // A panic is answered in this service's own words too.
+                answer.unwrap_or_else(|_| {
+                    tracing::error!(operation = operation.name, "an operation panicked");
+                    Err(WalletProblem::internal())
+                })
+            }
             Err(problem) => Err(problem),
         };
         let response = self.respond(answer, &request_id, allowance);
@@ -185,7 +191,7 @@ impl Gate {
         id: String,
         request: Request<Body>,
         allowance: &mut Allowance,
-    ) -> Result<Admitted, WalletProblem> {
+    ) -> Result<(Admitted, Option<Turn>), WalletProblem> {
         let (parts, body) = request.into_parts();
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
         let now = self.wall_clock.now();
@@ -219,8 +225,13 @@ impl Gate {
         let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
             WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0)).of_field("Idempotency-Key")
         })?;
+        let turn = match &idempotency {
+            Some(asked) => Some(self.under_way.turn(tenant, &asked.key).await.map_err(|_| still_under_way())?),
+            None => None,
+        };
         let caller = Caller { tenant, policy };
-        Ok(Admitted { id, caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+        let access_key = proven.key.access_key.clone();
+        Ok((Admitted { id, caller, access_key, parts, body, idempotency }, turn))
     }
 
     /// What a caller is told who has not proven himself: counted against his address, and 429 once that is used up.
@@ -303,6 +314,12 @@ fn served(answer: Answer) -> Response {
         response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     }
     response
+}
+
+fn still_under_way() -> WalletProblem {
+    WalletProblem::conflict("A request with this key is still under way")
+        .of_field("Idempotency-Key")
+        .retry_after(RETRY_AFTER_S)
 }
 
 fn unreadable(error: &Unreadable) -> WalletProblem {

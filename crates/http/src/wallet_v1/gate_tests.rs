@@ -279,6 +279,32 @@ async fn a_body_is_json_whole_and_not_too_large() {
 }
 
 #[tokio::test]
+async fn a_repetition_waits_for_the_first_and_then_is_told_to_come_back() {
+    let mut gate = gate();
+    gate.under_way = UnderWay::new(Duration::from_millis(20));
+    let order = &operations::CREATE_ORDER;
+    let keyed = || {
+        let mut request = asks(order, &token(KEY, &[], None), "{}");
+        request.headers_mut().insert("idempotency-key", HeaderValue::from_static("k"));
+        request
+    };
+    let never = |_: Admitted| std::future::pending::<Result<Answer, WalletProblem>>();
+    let first = gate.handle(order, "w-1".to_owned(), keyed(), never);
+    let second = async {
+        let told = ask(&gate, order, keyed()).await;
+        assert_eq!((told.error(), &told.body["field"]), ((409, "CONFLICT"), &json!("Idempotency-Key")));
+        assert_eq!(told.headers["retry-after"], "1");
+    };
+    tokio::select! {
+        biased;
+        _ = first => panic!("it never ends"),
+        () = second => {}
+    }
+    // The caller of the first has gone away.
+    assert_eq!(ask(&gate, order, keyed()).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_claim_over_the_body_must_match_but_none_is_demanded() {
     let gate = gate();
     let order = &operations::CREATE_ORDER;
