@@ -18,6 +18,9 @@ use crate::telemetry;
 /// The port where nothing else is said.
 const PORT: u16 = 8480;
 
+/// How deep something must be before it counts.
+const DEPTHS: [&str; 4] = ["chain.small_depth", "chain.medium_depth", "chain.large_depth", "chain.settled_depth"];
+
 /// Options of `sandbox`.
 #[derive(Args, Debug)]
 #[command(
@@ -72,6 +75,8 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
         ("rates.walk_seed", args.seed.to_string()),
         ("chain.node_url", args.rpc_url.clone()),
     ];
+    // Whatever chain it is, nothing of value is on it, and one that mines on demand gets no deeper by itself.
+    fixed.extend(DEPTHS.map(|key| (key, "1".to_owned())));
     if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
         fixed.push(("telemetry.log_filter", "warn".to_owned()));
     }

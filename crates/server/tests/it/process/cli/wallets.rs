@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::wait;
+use testkit::{anvil, wait};
 
 use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
+use super::super::wallets::rpc::Rpc;
 
 /// How long each step may take: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
@@ -15,9 +16,13 @@ const IBAN: &str = "PK36SCBL0000001123456702";
 
 /// A sandbox whose simulated sender pays when he is told to.
 fn sandbox() -> (Installation, Sandbox) {
+    sandbox_with(&[])
+}
+
+fn sandbox_with(more: &[&str]) -> (Installation, Sandbox) {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
-    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let sandbox = Sandbox::start(&installation, &[&["--no-demo-data"], more].concat());
     (installation, sandbox)
 }
 
@@ -73,10 +78,25 @@ fn exchange(installation: &Installation, wallet: &str) {
 #[test]
 fn a_remittance_is_asked_for_paid_and_paid_out() {
     let (installation, sandbox) = sandbox();
-    let wallet = provision(&installation, "CUST-1");
-    fund(&installation, &wallet);
-    exchange(&installation, &wallet);
-    assert_eq!(balance(&installation, &wallet), "15.50");
+    remittance(&installation, &sandbox);
+}
+
+/// The same on a chain that somebody else wrote, as it mines when nobody says how: a block with each transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remittance_is_asked_for_paid_and_paid_out_on_anvil() {
+    let Some(binary) = anvil::for_tests("the sandbox with --rpc-url").expect("standard error") else { return };
+    let anvil = anvil::Anvil::start(&binary, 31_337).expect("anvil");
+    Rpc::new(&anvil.url).ask("evm_setAutomine", json!([true])).await.expect("mines");
+    let (installation, sandbox) = sandbox_with(&["--rpc-url", &anvil.url]);
+    assert_eq!(sandbox.text("chain_rpc_url"), anvil.url);
+    remittance(&installation, &sandbox);
+}
+
+fn remittance(installation: &Installation, sandbox: &Sandbox) {
+    let wallet = provision(installation, "CUST-1");
+    fund(installation, &wallet);
+    exchange(installation, &wallet);
+    assert_eq!(balance(installation, &wallet), "15.50");
     let kinds: Vec<String> =
         installation.json(&["tx", "list", "--wallet", &wallet]).iter().map(|tx| text(tx, "type")).collect();
     assert_eq!(kinds, ["EXCHANGED", "RECEIVED"], "newest first");

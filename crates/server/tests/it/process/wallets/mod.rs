@@ -8,6 +8,6 @@ mod freeze;
 mod ground;
 mod kills;
 mod remittances;
-mod rpc;
+pub mod rpc;
 mod verdict;
 mod world;
