@@ -103,7 +103,9 @@ mod tests {
     fn only_plain_bodies_are_taken() {
         let is_coded = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
-            values.iter().for_each(|value| _ = headers.append(header::CONTENT_ENCODING, value.parse().expect("a value")));
+            values
+                .iter()
+                .for_each(|value| _ = headers.append(header::CONTENT_ENCODING, value.parse().expect("a value")));
             is_encoded(&headers)
         };
         for plain in [&[][..], &["identity"], &["Identity"], &[""], &["identity, identity"]] {
