@@ -1,0 +1,229 @@
+//! What is true of every call to the wallet service before its fields are looked at: bodies that are no good, content
+//! types, sizes, unknown paths and methods, request ids (`decisions.md`: "Body", "X-Request-Id", "Wrong content type,
+//! malformed JSON → 400 INVALID_REQUEST").
+
+use reqwest::Method;
+
+use super::table::{MANAGER, MISSING, Op};
+use crate::harness::client::Call;
+use crate::harness::wallet_bank::refused;
+use crate::harness::{Answer, On, Setup, WalletBank, on_both_stores};
+
+on_both_stores! {
+    malformed_json_is_an_invalid_request
+    a_body_of_another_type_is_an_invalid_request
+    a_body_beyond_the_limit_is_too_large
+    operations_without_a_body_need_none
+    an_unknown_path_is_not_found
+    another_method_is_not_allowed
+    a_valid_request_id_is_echoed_and_another_replaced
+    the_order_is_401_403_429_and_then_the_request
+}
+
+/// Bodies that are not strict JSON, or not an object.
+const MALFORMED: [&[u8]; 24] = [
+    b"{",
+    b"{\"a\"",
+    b"{\"a\":1,}",
+    b"{a:1}",
+    b"{'a':1}",
+    b"{\"a\":NaN}",
+    b"{\"a\":+1}",
+    b"{\"a\":01}",
+    b"{\"a\":1} {}",
+    b"{}\0",
+    b"\xEF\xBB\xBF{}",
+    b"\xFF\xFE{\0}\0",
+    b"{\"a\":\"\xC3\x28\"}",
+    b"{\"a\":\"x\ny\"}",
+    b"{\"a\":\"\\ud800\"}",
+    b"{\"a\":1,\"a\":1}",
+    b"{\"a\":{\"b\":1,\"\\u0062\":1}}",
+    b"null",
+    b"[]",
+    b"[{}]",
+    b"\"text\"",
+    b"5",
+    b"true",
+    b"customer_id=1",
+];
+
+fn post(bank: &WalletBank, op: &Op, body: &[u8]) -> Call {
+    let call = bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None);
+    call.body(body.to_vec())
+}
+
+/// Operations that take a body.
+fn with_bodies() -> Vec<Op> {
+    Op::posts().into_iter().filter(|op| op.schema.is_some()).collect()
+}
+
+#[track_caller]
+fn invalid(answer: &Answer, status: u16) -> String {
+    let body = refused(answer, status, "INVALID_REQUEST", None);
+    assert_eq!(body.names(), ["error", "message", "request_id", "timestamp"], "{answer:?}");
+    body["message"].text().to_owned()
+}
+
+async fn malformed_json_is_an_invalid_request(on: On) {
+    for op in with_bodies() {
+        let bank = WalletBank::new(on).await;
+        for body in MALFORMED {
+            let message = invalid(&post(&bank, &op, body).send().await, 400);
+            let object = [&b"null"[..], b"[]", b"[{}]", b"\"text\"", b"5", b"true"].contains(&body);
+            let expected = if object { "the body is not a JSON object" } else { "malformed JSON: " };
+            assert!(message.starts_with(expected), "{}: {message}", String::from_utf8_lossy(body));
+        }
+        let nested = |depth: usize| format!("{{\"deep\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        let message = invalid(&post(&bank, &op, nested(32).as_bytes()).send().await, 400);
+        assert!(message.contains("nested deeper than 32 levels"), "{message}");
+        // The body of an unblock may be left away.
+        if !op.path.ends_with("/unblock") {
+            for none in [&b""[..], b" \n"] {
+                assert_eq!(invalid(&post(&bank, &op, none).send().await, 400), "the request has no body");
+            }
+        }
+        // Compressed bodies are not read.
+        let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
+        invalid(&post(&bank, &op, gzip).header("content-encoding", "gzip").send().await, 415);
+        invalid(&post(&bank, &op, gzip).send().await, 400);
+    }
+}
+
+async fn a_body_of_another_type_is_an_invalid_request(on: On) {
+    let bank = WalletBank::new(on).await;
+    for op in Op::posts() {
+        for other in ["text/plain", "application/json5", ""] {
+            let call = post(&bank, &op, op.body(MISSING).as_bytes()).header("content-type", other);
+            assert_eq!(invalid(&call.send().await, 400), "The body must be application/json");
+        }
+        let none = post(&bank, &op, op.body(MISSING).as_bytes()).without("content-type");
+        assert_eq!(invalid(&none.send().await, 400), "The body must be application/json");
+    }
+    let unblock = format!("/v1/sdk/wallets/{MISSING}/unblock");
+    for json in ["Application/JSON", "application/json; charset=utf-8", "application/json;x=y"] {
+        let answer = bank.post(&unblock, "{}").header("content-type", json).send().await;
+        refused(&answer, 404, "NOT_FOUND", Some("wallet_id"));
+    }
+}
+
+async fn a_body_beyond_the_limit_is_too_large(on: On) {
+    let bank = WalletBank::new(on).await;
+    for op in Op::posts() {
+        let good = op.body(MISSING);
+        let padded = |bytes: usize| format!("{good}{}", " ".repeat(bytes - good.len()));
+        let most = post(&bank, &op, padded(65_536).as_bytes()).send().await;
+        assert!([200, 404].contains(&most.status), "{most:?}");
+        for bytes in [65_537, 200_000] {
+            let message = invalid(&post(&bank, &op, padded(bytes).as_bytes()).send().await, 413);
+            assert_eq!(message, "The body is larger than 65536 bytes");
+        }
+    }
+}
+
+async fn operations_without_a_body_need_none(on: On) {
+    let bank = WalletBank::new(on).await;
+    for op in Op::posts().into_iter().filter(|op| op.schema.is_none() || op.path.ends_with("/unblock")) {
+        let field = op.names().expect("it names something").to_owned();
+        let none = bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None).without("content-type");
+        refused(&none.send().await, 404, "NOT_FOUND", Some(&field));
+    }
+    // A read's body is nobody's business.
+    let read = bank.call_as(MANAGER, Method::GET, "/v1/sdk/events", Some("{".to_owned()));
+    read.send().await.ok();
+}
+
+async fn an_unknown_path_is_not_found(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    for path in [
+        "/v1/sdk",
+        "/v1/sdk/",
+        "/v1/sdk/wallet",
+        "/v1/sdk/wallets/1/2/3",
+        "/v1/sdk/wallets/1/freeze",
+        "/v1/sdk/Wallets/1",
+        "/v1/sdk/payment-requests/1",
+        "/v1/sdk/payment-requests/1/pay",
+        "/v1/sdk/orders/1/2",
+        "/v1/sdk/transactions/1",
+        "/v1/sdk//events",
+        "/v1/sdk/webhooks",
+        "/v1/sdk/events;x=1",
+    ] {
+        let signed = bank.get(path).send().await;
+        let unsigned = bank.bank.unsigned(Method::POST, path, None).send().await;
+        for answer in [signed, unsigned] {
+            let body = refused(&answer, 404, "NOT_FOUND", None);
+            assert_eq!(body["message"].text(), "There is no such path", "{path}");
+        }
+    }
+    bank.finish().await;
+}
+
+async fn another_method_is_not_allowed(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let all = Op::all();
+    for op in &all {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            if all.iter().any(|other| other.method == method && other.path == op.path) {
+                continue;
+            }
+            // An id may stand where this word stands.
+            if op.path == "/v1/sdk/wallets/provision" && method == Method::GET {
+                continue;
+            }
+            let answer = bank.call_as(MANAGER, method.clone(), &op.url(MISSING), None).send().await;
+            let message = invalid(&answer, 405);
+            assert_eq!(message, "The path does not take this method", "{method} {}", op.path);
+            let mut allowed: Vec<&str> = answer.header("allow").expect("Allow").split(',').collect();
+            allowed.retain(|name| *name != "HEAD");
+            allowed.sort_unstable();
+            let known = all.iter().filter(|other| other.path == op.path);
+            let mut known: Vec<&str> = known.map(|other| other.method.as_str()).collect();
+            known.sort_unstable();
+            assert_eq!(allowed, known, "{method} {}", op.path);
+        }
+    }
+    bank.finish().await;
+}
+
+async fn a_valid_request_id_is_echoed_and_another_replaced(on: On) {
+    let bank = WalletBank::new(on).await;
+    for id in ["a", "req-1.2_B", &"x".repeat(128)] {
+        let good = bank.get("/v1/sdk/events").header("x-request-id", id).send().await;
+        assert_eq!(good.header("x-request-id"), Some(id));
+        let bad = bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
+        assert_eq!(refused(&bad, 404, "NOT_FOUND", Some("wallet_id"))["request_id"].text(), id);
+    }
+    for id in ["", "a b", "a/b", "a\"b", "é", &"x".repeat(129), "<script>"] {
+        let answer = bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
+        let given = refused(&answer, 404, "NOT_FOUND", Some("wallet_id"))["request_id"].text().to_owned();
+        assert!(given != id && uuid::Uuid::parse_str(&given).is_ok(), "{given}");
+    }
+    for op in Op::all() {
+        let answer = op.call(&bank, MANAGER, MISSING).header("x-request-id", "mine").send().await;
+        assert_eq!(answer.header("x-request-id"), Some("mine"), "{}", op.path);
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{}", op.path);
+    }
+}
+
+async fn the_order_is_401_403_429_and_then_the_request(on: On) {
+    let bank = WalletBank::agreed(on, |policy| policy.wallet.strict_roles = true).await;
+    let order = |roles: &[&str], body: &str| bank.call_as(roles, Method::POST, "/v1/sdk/orders", Some(body.to_owned()));
+    refused(&order(&[], "{").without("authorization").send().await, 401, "UNAUTHORIZED", None);
+    refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
+    // Used up, also by calls that were refused. A window that ends meanwhile is no fault.
+    let used_up = async || {
+        for _ in 0..60 {
+            if order(MANAGER, "{").send().await.status == 429 {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(used_up().await || used_up().await);
+    refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
+    let large = "x".repeat(70_000);
+    let answer = order(MANAGER, &large).header("content-type", "text/plain").send().await;
+    refused(&answer, 429, "RATE_LIMIT_EXCEEDED", None);
+}
