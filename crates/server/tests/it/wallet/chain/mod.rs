@@ -19,8 +19,15 @@ const TOLD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.co
 /// A payment of 25 USDC that is in the newest block; blocks come by hand from here on.
 async fn paid(node: &OwnNode, wallet: &str) -> (Json, Json) {
     let request = node.bank.request(wallet, "25.00", "USDC").await;
-    node.bank.paid(&request, "").await;
     node.by_hand();
+    let sender = node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
+    let nonce = |at: &str| node.chain.call("eth_getTransactionCount", json!([sender, at])).expect("an answer");
+    let is_sent = || std::future::ready(nonce("pending") != nonce("latest"));
+    let mined = async {
+        assert!(testkit::wait::until_async(WAIT_MAX, is_sent).await, "nothing is paid");
+        node.mine(1);
+    };
+    tokio::join!(node.bank.paid(&request, ""), mined);
     let seen = node.bank.newest(wallet, "PENDING").await;
     (request, seen)
 }
