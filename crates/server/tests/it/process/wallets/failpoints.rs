@@ -12,8 +12,20 @@ use super::remittances::Remittances;
 use super::verdict::judge;
 use super::world::{STEP_AT_MOST, Setup, Signer, World};
 
-/// Commits of one remittance and its exchange, roughly: each is a step that the service may end before or after.
-const COMMITS: u64 = 30;
+/// Commits that two payments and an exchange make at least, however many share one: each is a step that the service may
+/// end before or after.
+const COMMITS: u64 = 16;
+/// What pay-outs reach.
+const OF_PAYOUTS: [Failpoint; 6] = [
+    Failpoint::BeforeCall,
+    Failpoint::AfterCall,
+    Failpoint::AfterAnswers,
+    Failpoint::BeforeReports,
+    Failpoint::BeforeCursor,
+    Failpoint::AfterCursor,
+];
+/// What is reached where a predecessor saved a pay-out and never sent it.
+const OF_HEIRS: [Failpoint; 3] = [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
@@ -54,16 +66,22 @@ async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
     node.process.stop();
 }
 
-/// Every place by name and how often it is passed before: those of wallets, those of pay-outs, and commits at random (in
-/// a long run all of them).
+/// Every place by name: those of wallets, those of pay-outs, and commits at random (in a long run all of them), by how
+/// often they are passed.
 fn places(random: &Random) -> Vec<String> {
-    let payouts = [Failpoint::BeforeCall, Failpoint::AfterCall, Failpoint::AfterAnswers, Failpoint::BeforeReports];
-    let named = Failpoint::OF_WALLETS.into_iter().chain(payouts);
-    let mut places: Vec<String> = named.map(|point| format!("{}:{}", point.name(), 1 + random.below(2))).collect();
-    for nth in 0..faults(4, COMMITS) {
-        let at = if faults(0, 1) == 1 { nth } else { random.below(COMMITS) };
+    let mut places: Vec<String> = Vec::new();
+    for point in Failpoint::OF_WALLETS.into_iter().chain(OF_PAYOUTS) {
+        places.push(point.name().to_owned());
+    }
+    for point in OF_HEIRS {
+        places.extend([Failpoint::BeforeCall, point].map(|point| point.name().to_owned()));
+    }
+    let (some, all) = (4, COMMITS);
+    let drawn = faults(some, all);
+    for nth in 0..drawn {
+        let passed = if drawn == all { nth } else { random.below(COMMITS) };
         for point in [Failpoint::BeforeCommit, Failpoint::AfterCommit] {
-            places.push(format!("{}:{}", point.name(), 1 + at));
+            places.push(format!("{}:{}", point.name(), 1 + passed));
         }
     }
     places
