@@ -2,6 +2,7 @@
 //! judged by its public API and the bank's own book alone.
 
 mod api;
+mod bench;
 mod checker;
 mod cli;
 mod database;
