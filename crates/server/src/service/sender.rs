@@ -108,10 +108,12 @@ impl Sender {
                 break;
             }
             let late = Manner::of(&request.asked) == Manner::Late;
+            // Its expiry may have come without having been noticed.
+            let open = request.state == RequestState::Active && self.clock.now() < request.expires_at;
             if !self.is_left_alone(&request).await? {
                 if late {
                     self.intend_late(&request).await?;
-                } else if request.state == RequestState::Active {
+                } else if open {
                     self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
                 }
             }
