@@ -77,6 +77,7 @@ async fn money_that_comes_more_than_7_days_late_is_for_a_person(on: On) {
     let request = bank.hour(&wallet, "25.00").await;
     bank.later(HOUR).await;
     bank.later(Span::days(7)).await;
+    bank.becomes(&wallet, &request, "EXPIRED", "NONE").await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
     assert_eq!(review["decision_reason"].text().split(':').next(), Some("TOO_LATE"));
@@ -96,6 +97,7 @@ async fn a_bank_that_accepts_nothing_late_decides_at_once(on: On) {
     let wallet = bank.wallet("never_late").await;
     let request = bank.hour(&wallet, "25.00").await;
     bank.later(HOUR).await;
+    bank.becomes(&wallet, &request, "EXPIRED", "NONE").await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
     bank.decide(&review, "reject").await;

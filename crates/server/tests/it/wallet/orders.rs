@@ -24,6 +24,7 @@ on_both_stores! {
     a_pay_out_that_is_returned_after_settlement_stays_settled
     a_pay_out_of_unknown_fate_is_not_paid_twice
     a_rail_that_times_out_or_repeats_itself_pays_once
+    a_report_that_contradicts_the_settlement_changes_nothing
 }
 
 async fn cancel(bank: &WalletBank, order: &str) -> crate::harness::Answer {
@@ -252,5 +253,18 @@ async fn a_rail_that_times_out_or_repeats_itself_pays_once(on: On) {
         assert_eq!(bank.bank.book(order["order_id"].text()).await.len(), 1, "{last}");
         assert_eq!(bank.webhooks(order["order_id"].text(), 1).await, ["exchange.complete"]);
     }
+    bank.books_are_right().await;
+}
+
+async fn a_report_that_contradicts_the_settlement_changes_nothing(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("contradicts").await;
+    let order = order_to(&bank, &wallet, "0008").await;
+    let alerted = || async { bank.alerts().await.contains(&AlertKind::Payout.name()) };
+    assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
+    let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
+    assert!(settled.get("failure_reason").is_none());
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00");
+    assert_eq!(bank.webhooks(order["order_id"].text(), 1).await, ["exchange.complete"]);
     bank.books_are_right().await;
 }

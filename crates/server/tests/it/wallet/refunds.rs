@@ -97,7 +97,8 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
     assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositRefusal::State(DepositState::LegalHold));
     // Nor one that a person keeps for the law afterwards.
-    let (request, deposit) = rejected(&bank, &wallet).await;
+    let other = bank.in_use("law").await;
+    let (request, deposit) = rejected(&bank, &other).await;
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
     assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
     assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000, "{}", id(&request));

@@ -5,6 +5,7 @@ use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
 use domain::payment_request::SenderDetails;
+use domain::time::Span;
 use domain::wallet_policy::{VelocityLimit, WalletPolicy};
 
 use super::acts::{calls, id, sender, word};
@@ -24,6 +25,7 @@ on_both_stores! {
     a_large_amount_of_somebody_unknown_is_for_a_person
     too_many_within_a_day_are_for_a_person
     the_third_rejection_within_30_days_blocks_the_wallet
+    lists_older_than_24_hours_approve_nobody
     a_decision_is_kept_with_lists_policy_and_evidence
 }
 
@@ -239,6 +241,25 @@ async fn the_third_rejection_within_30_days_blocks_the_wallet(on: On) {
     bank.newest_is(&wallet, DepositState::LegalHold).await;
     let blocked = &bank.told(&wallet, 1).await[0]["data"];
     assert_eq!((blocked["reason"].text(), blocked["triggered_by"].text()), ("RISK_THRESHOLD_EXCEEDED", "AUTOMATIC"));
+}
+
+async fn lists_older_than_24_hours_approve_nobody(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("list.csv");
+    let list = "#corridor-sanctions name=TEST published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\nT-1,person,Nobody Inparticular,,,,,\n";
+    std::fs::write(&file, list).expect("written");
+    let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
+    let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;
+    let wallet = bank.wallet("outdated").await;
+    bank.deposit(&wallet, "25.00", "COMPLETED").await;
+    // It cannot be loaded again.
+    std::fs::remove_file(&file).expect("removed");
+    bank.later(Span::hours(25)).await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    bank.paid(&request, "").await;
+    let review = bank.review(&wallet).await;
+    assert_eq!((code(&review), review["risk_check_result"].text()), ("LISTS_OUTDATED", "MANUAL_REVIEW_REQUIRED"));
+    bank.finish().await;
 }
 
 async fn a_decision_is_kept_with_lists_policy_and_evidence(on: On) {
