@@ -30,7 +30,7 @@ impl OrderCase {
             return Some(effects);
         }
         let debit = self.order.debit;
-        if !self.intent(debit).is_some_and(|intent| intent.state == IntentState::Done) {
+        if self.intent(debit).is_none_or(|intent| intent.state != IntentState::Done) {
             let again = JobChange::Set(JobKind::Payout, cx.now + DEBIT_UNDONE_WAIT);
             effects.jobs.push((self.order.id.0, again));
             return Some(effects);
