@@ -9,10 +9,11 @@ use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// How often a transaction is looked at once it has been as it is for a while.
+/// How often a transaction is looked at.
 pub const LOOK_EVERY: Span = Span::secs(1);
-/// How soon it is looked at first: a fast chain has it in a block by then.
-const LOOK_FIRST: Span = Span::millis(250);
+/// How soon it is looked at first: a fast chain has it in a block by then. Not sooner, because a look reads all that its
+/// intents are for.
+const LOOK_FIRST: Span = Span::millis(500);
 /// Replacements pay this many eighths of what they replace, of both fees: nodes want 10 % more at least.
 const RAISE_EIGHTHS: u128 = 9;
 
@@ -298,11 +299,7 @@ impl ChainTx {
 
     /// It is looked at again soon; one that is over is not.
     pub fn go_on(&self, now: Timestamp) -> WalletEffects {
-        if self.state.is_final() {
-            return WalletEffects::default();
-        }
-        let age = (now - self.state_at).clamp(LOOK_FIRST, LOOK_EVERY);
-        self.look_at(now + age)
+        if self.state.is_final() { WalletEffects::default() } else { self.look_at(now + LOOK_EVERY) }
     }
 
     fn look_at(&self, at: Timestamp) -> WalletEffects {
