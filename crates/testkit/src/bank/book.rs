@@ -34,7 +34,7 @@ pub enum BookFault {
         source: io::Error,
     },
     /// Another process has the book open.
-    #[error("bank book {0} is in use by another process")]
+    #[error("bank book {0} is in use by another process: give this one a data directory of its own (--data-dir)")]
     InUse(PathBuf),
     /// A line in the middle of the file is not one of ours.
     #[error("bank book {path}: the line at byte {offset} is damaged: {source}")]

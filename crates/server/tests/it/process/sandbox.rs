@@ -220,9 +220,14 @@ fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
 fn a_second_process_is_told_that_the_built_in_chain_has_one_already() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
-    let second = installation.run(&["sandbox", "--port", "0", "--no-demo-data"]);
-    assert_eq!((second.code, second.stdout.as_str()), (3, ""), "{}", second.stderr);
-    for part in ["another process", "--data-dir", "wallets.enabled = false", "chain.node_url"] {
-        assert!(second.stderr.contains(part), "{part:?} is missing: {}", second.stderr);
-    }
+    let told = |args: &[&str], parts: &[&str]| {
+        let second = installation.run(args);
+        assert_eq!((second.code, second.stdout.as_str()), (3, ""), "{args:?}: {}", second.stderr);
+        for part in parts {
+            assert!(second.stderr.contains(part), "{args:?}: {part:?} is missing: {}", second.stderr);
+        }
+    };
+    told(&["sandbox", "--port", "0", "--no-demo-data"], &["another process", "--data-dir"]);
+    let all = ["another process", "--data-dir", "wallets.enabled = false", "chain.node_url"];
+    told(&["serve", "--set", "http.listen=127.0.0.1:0"], &all);
 }
