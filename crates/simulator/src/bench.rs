@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow};
 use domain::ids::BatchId;
 use domain::ports::{Answer, Clock};
 use domain::time::Timestamp;
+use engine::planted::Planted;
 use futures_util::FutureExt;
 use secrecy::SecretBox;
 use store::options::{Entropy, FaultAction, FaultPoint, Faults};
@@ -17,15 +18,6 @@ use crate::faults::Injector;
 use crate::installation::START;
 use crate::random::SharedRandom;
 use crate::run::Sim;
-
-/// Whether the database guards a quote against serving two payments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuoteGuard {
-    /// As the schema has it.
-    On,
-    /// Dropped, for the planted bug.
-    Off,
-}
 
 /// What the schedule that runs now lends to the store.
 #[derive(Default)]
@@ -82,11 +74,11 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A migrated database in memory.
+    /// A migrated database in memory, without the guard that stands in the way of `bug`, where there is one.
     ///
     /// # Errors
     /// The store does not work in memory, or its schema cannot be changed as the planted bug needs it.
-    pub fn new(guard: QuoteGuard) -> anyhow::Result<Bench> {
+    pub fn new(bug: Planted) -> anyhow::Result<Bench> {
         let lender = Lender::default();
         let mut options = Options::new(Arc::new(lender.clone()), SecretBox::new(Box::new([7; 32])));
         options.entropy = Arc::new(lender.clone());
@@ -95,10 +87,8 @@ impl Bench {
         let opened = Store::open("sqlite::memory:", options).now_or_never().ok_or_else(at_once)?;
         let store = opened.context("opening the store")?;
         store.migrate().now_or_never().ok_or_else(at_once)?.context("migrating the store")?;
-        if guard == QuoteGuard::Off {
-            let changed = store.in_place(|connection| audit::drop_quote_guard(connection));
-            changed.context("the database is not in memory")?.context("dropping the quote guard")?;
-        }
+        let changed = store.in_place(|connection| audit::drop_guard(connection, bug));
+        changed.context("the database is not in memory")?.context("dropping a guard")?;
         Ok(Bench { store, lender })
     }
 

@@ -8,16 +8,17 @@ use domain::time::Span;
 use engine::planted::{self, Planted};
 use serde::Serialize;
 
-use crate::bench::{Bench, QuoteGuard};
+use crate::bench::Bench;
 use crate::faults;
-use crate::schedule;
+use crate::schedule::{self, Played};
+use crate::services::Services;
 
 /// One seed in so many runs twice.
 const TWICE_EVERY: u64 = 100;
 /// Failing seeds after which a campaign ends early.
 const FAILURES_MAX: usize = 20;
-/// Payments without which a schedule does not count.
-pub const PAYMENTS_MIN: usize = 10;
+/// Payments and deposits without which a schedule does not count.
+pub const INCOMING_MIN: usize = 10;
 
 /// The largest block from which glibc learns.
 const KEPT_BYTES: usize = 31 << 20;
@@ -38,6 +39,16 @@ pub struct Findings {
     pub simulated_days: u64,
     /// Accepted payments.
     pub payments: u64,
+    /// Deposits.
+    pub deposits: u64,
+    /// Exchange orders.
+    pub orders: u64,
+    /// Webhooks that receivers have got.
+    pub webhooks: u64,
+    /// How often the newest blocks of a chain were replaced.
+    pub reorganisations: u64,
+    /// Schedules with wallets in them.
+    pub schedules_with_wallets: u64,
     /// Faults that happened.
     pub faults: u64,
     /// Schedules that ran with faults.
@@ -48,6 +59,16 @@ pub struct Findings {
     pub failures: Vec<(u64, Vec<String>)>,
     #[serde(skip)]
     micros: i64,
+}
+
+impl Findings {
+    fn add(&mut self, played: &Played) {
+        self.payments += played.payments as u64;
+        self.deposits += played.deposits as u64;
+        self.orders += played.orders as u64;
+        self.webhooks += played.webhooks as u64;
+        self.reorganisations += played.reorganisations as u64;
+    }
 }
 
 /// How a campaign runs.
@@ -85,17 +106,25 @@ impl Shared {
         self.findings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next seed; the old ones run whatever the time.
+    /// The next seed; the old ones run whatever the time. A bug is looked for in the seeds that can show it.
     fn draw(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        if self.stop.load(Ordering::Relaxed) || number >= self.plan.seeds_max {
-            return None;
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if self.stop.load(Ordering::Relaxed) || number >= self.plan.seeds_max {
+                return None;
+            }
+            let old = self.old.len() as u64;
+            if let Some(seed) = usize::try_from(number).ok().and_then(|number| self.old.get(number)) {
+                return Some(*seed);
+            }
+            if Instant::now() >= self.deadline {
+                return None;
+            }
+            let seed = self.plan.first.wrapping_add(number - old);
+            if Services::of(seed).may_show(self.plan.bug) {
+                return Some(seed);
+            }
         }
-        let old = self.old.len() as u64;
-        if let Some(seed) = usize::try_from(number).ok().and_then(|number| self.old.get(number)) {
-            return Some(*seed);
-        }
-        (Instant::now() < self.deadline).then(|| self.plan.first.wrapping_add(number - old))
     }
 }
 
@@ -133,14 +162,13 @@ pub fn run(plan: Plan) -> anyhow::Result<Findings> {
 
 fn work(shared: &Shared) -> anyhow::Result<()> {
     let bug = shared.plan.bug;
-    let guard = if bug == Planted::NoQuoteGuard { QuoteGuard::Off } else { QuoteGuard::On };
-    let bench = Bench::new(guard)?;
+    let bench = Bench::new(bug)?;
     let _planted = planted::plant(bug);
     while let Some(seed) = shared.draw() {
         let report = schedule::run(&bench, seed, faults::draw(seed), false)?;
         let mut violations = report.violations.clone();
-        if report.payments < PAYMENTS_MIN && violations.is_empty() {
-            violations.push(format!("only {} payments were accepted", report.payments));
+        if report.played.incoming() < INCOMING_MIN && violations.is_empty() {
+            violations.push(format!("only {}", report.played));
         }
         let twice = seed % TWICE_EVERY == 0 && violations.is_empty();
         if twice && schedule::run(&bench, seed, faults::draw(seed), false)?.hash != report.hash {
@@ -151,7 +179,8 @@ fn work(shared: &Shared) -> anyhow::Result<()> {
         findings.violations += violations.len() as u64;
         findings.crashes += u64::from(report.crashes);
         findings.micros += report.simulated.0;
-        findings.payments += report.payments as u64;
+        findings.add(&report.played);
+        findings.schedules_with_wallets += u64::from(Services::of(seed).wallets);
         findings.faults += report.fired as u64;
         findings.schedules_with_faults += u64::from(!faults::draw(seed).is_empty());
         findings.repeated += u64::from(twice);

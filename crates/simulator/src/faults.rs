@@ -356,6 +356,13 @@ impl Injector {
         self.state().fired.len()
     }
 
+    /// How often the newest blocks of the chain were replaced.
+    pub fn reorganisations(&self) -> usize {
+        let state = self.state();
+        let fired = state.fired.iter().filter_map(|number| self.faults.get(*number));
+        fired.filter(|fault| matches!(fault, Fault::Reorg { .. })).count()
+    }
+
     /// Every fault of the schedule.
     pub fn all(&self) -> &[Fault] {
         &self.faults

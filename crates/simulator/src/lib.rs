@@ -15,5 +15,5 @@ pub mod planted;
 pub mod random;
 mod run;
 pub mod schedule;
-mod services;
+pub mod services;
 mod wallet_installation;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use engine::planted::Planted;
 use serde_json::{Value, json};
-use simulator::bench::{Bench, QuoteGuard};
+use simulator::bench::Bench;
 use simulator::campaign::{self, Findings, Plan};
 use simulator::minimise::{self, Failure};
 use simulator::planted::{self, Hunt};
@@ -69,7 +69,7 @@ fn main() -> anyhow::Result<ExitCode> {
         bug: Planted::Nothing,
     })?;
     say_findings(&findings, arguments.output);
-    let bench = Bench::new(QuoteGuard::On)?;
+    let bench = Bench::new(Planted::Nothing)?;
     for (seed, _) in findings.failures.iter().take(SHOWN_MAX) {
         say_failure(&minimise::minimise(&bench, *seed)?);
     }
@@ -77,7 +77,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
-    let bench = Bench::new(QuoteGuard::On)?;
+    let bench = Bench::new(Planted::Nothing)?;
     let drawn = faults::draw(seed);
     let report = schedule::run(&bench, seed, drawn.clone(), true)?;
     let failed = !report.violations.is_empty();
@@ -85,14 +85,16 @@ fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
         let faults: Vec<String> = drawn.iter().map(|fault| format!("{fault:?}")).collect();
         let said = json!({
             "schedules": 1, "violations": report.violations.len(), "crashes": report.crashes,
-            "simulated_days": report.simulated.0 / domain::time::Span::days(1).0, "payments": report.payments,
+            "simulated_days": report.simulated.0 / domain::time::Span::days(1).0, "payments": report.played.payments,
+            "deposits": report.played.deposits, "orders": report.played.orders, "webhooks": report.played.webhooks,
+            "reorganisations": report.played.reorganisations,
             "seed": seed, "faults": faults, "found": report.violations, "trace_hash": format!("{:016x}", report.hash),
         });
         println!("{said}");
     } else {
         report.lines.iter().for_each(|line| println!("{line}"));
         println!("faults: {drawn:#?}");
-        println!("{} payments, {} crashes, trace {:016x}", report.payments, report.crashes, report.hash);
+        println!("{}, {} crashes, trace {:016x}", report.played, report.crashes, report.hash);
         report.violations.iter().for_each(|violation| println!("VIOLATION {violation}"));
     }
     if failed {
@@ -110,9 +112,15 @@ fn say_findings(findings: &Findings, output: Output) {
         return;
     }
     println!(
-        "{} schedules, {} payments, {} faults, {} crashes, {} simulated days, {} ran twice alike: {} violations",
+        "{} schedules ({} with wallets), {} payments, {} deposits, {} orders, {} webhooks, {} reorganisations, {} faults, \
+         {} crashes, {} simulated days, {} ran twice alike: {} violations",
         findings.schedules,
+        findings.schedules_with_wallets,
         findings.payments,
+        findings.deposits,
+        findings.orders,
+        findings.webhooks,
+        findings.reorganisations,
         findings.faults,
         findings.crashes,
         findings.simulated_days,

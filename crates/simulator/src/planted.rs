@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use engine::planted::Planted;
 use serde::Serialize;
 
-use crate::bench::{Bench, QuoteGuard};
+use crate::bench::Bench;
 use crate::campaign::{self, Plan};
 use crate::faults;
 use crate::schedule;
@@ -42,7 +42,8 @@ pub struct Hunt {
 pub fn hunt_all(first: u64, time: Duration, threads: usize) -> anyhow::Result<Vec<Hunt>> {
     let begun = Instant::now();
     // Most are found at once: what they leave is there for those that hide.
-    Planted::ALL.into_iter().map(|bug| hunt(bug, first, time.saturating_sub(begun.elapsed()), threads)).collect()
+    let bugs = Planted::ALL.into_iter().chain(Planted::OF_WALLETS);
+    bugs.map(|bug| hunt(bug, first, time.saturating_sub(begun.elapsed()), threads)).collect()
 }
 
 /// Hunts one bug.
@@ -54,7 +55,7 @@ pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow:
     let failure = findings.failures.first();
     let clean_without = match failure {
         Some((seed, _)) => {
-            let bench = Bench::new(QuoteGuard::On)?;
+            let bench = Bench::new(Planted::Nothing)?;
             schedule::run(&bench, *seed, faults::draw(*seed), false)?.violations.is_empty()
         }
         None => false,

@@ -1,6 +1,7 @@
 //! One schedule: a seed's workload on two nodes while things go wrong, then healing, then the demand that everything
 //! has ended.
 
+use std::fmt;
 use std::sync::Arc;
 
 use domain::time::{Span, Timestamp};
@@ -24,6 +25,41 @@ const SKIP_MAX: Span = Span::mins(15);
 /// Steps after which a schedule counts as endless.
 const STEPS_MAX: u64 = 300_000;
 
+/// How much of what the service is for a schedule had in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Payments that were accepted.
+    pub payments: usize,
+    /// Deposits that were seen.
+    pub deposits: usize,
+    /// Payments over the chain that a coin's contract kept from becoming deposits.
+    pub refused: usize,
+    /// Exchange orders that were made.
+    pub orders: usize,
+    /// Webhooks that receivers have got.
+    pub webhooks: usize,
+    /// How often the chain's newest blocks were replaced.
+    pub reorganisations: usize,
+}
+
+impl Played {
+    /// What makes a schedule worth its name: payments and deposits, also those that were refused.
+    pub const fn incoming(&self) -> usize {
+        self.payments + self.deposits + self.refused
+    }
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Played { payments, deposits, refused, orders, webhooks, reorganisations } = self;
+        write!(
+            f,
+            "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {webhooks} webhooks, \
+             {reorganisations} reorganisations"
+        )
+    }
+}
+
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -35,8 +71,8 @@ pub struct Report {
     pub fired: usize,
     /// How much time went by in it.
     pub simulated: Span,
-    /// Payments that were accepted, and deposits that were seen.
-    pub payments: usize,
+    /// What was played.
+    pub played: Played,
     /// Hash of everything that happened.
     pub hash: u64,
     /// Everything that happened, if it was kept.
@@ -216,17 +252,21 @@ impl Schedule {
 
     fn report(self) -> Report {
         let accepted: Vec<_> = self.truth.accepted().into_iter().map(|it| (it.tenant, it.id)).collect();
-        let payments = if self.auditor.has_found() { accepted.len() } else { self.auditor.finish(&accepted) };
+        let mut played = Played { payments: accepted.len(), ..Played::default() };
+        if !self.auditor.has_found() {
+            played = self.auditor.finish(&accepted);
+        }
+        (played.reorganisations, played.refused) = (self.injector.reorganisations(), self.truth.refused());
         if !self.truth.is_done() && !self.auditor.has_found() {
             self.auditor.violation("a client still waits".to_owned());
         }
-        self.sim.trace(format_args!("ends with {payments} payments"));
+        self.sim.trace(format_args!("ends with {played}"));
         Report {
             violations: self.auditor.violations(),
             crashes: self.cluster.crashes(),
             fired: self.injector.fired(),
             simulated: self.sim.now() - START,
-            payments,
+            played,
             hash: self.sim.trace_hash(),
             lines: self.sim.take_lines(),
         }

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use engine::planted::Planted;
-use simulator::bench::{Bench, QuoteGuard};
-use simulator::campaign::{PAYMENTS_MIN, old_seeds};
-use simulator::{faults, planted, schedule};
+use simulator::bench::Bench;
+use simulator::campaign::{INCOMING_MIN, old_seeds};
+use simulator::schedule::{self, Played};
+use simulator::services::Services;
+use simulator::{faults, planted};
 
 /// Seeds that every test run goes through, beside those that failed once.
 const SEEDS: std::ops::Range<u64> = 0..24;
@@ -14,23 +16,28 @@ const HUNT_MAX: Duration = Duration::from_secs(300);
 
 #[test]
 fn seeds_are_clean_and_repeat() {
-    let bench = Bench::new(QuoteGuard::On).expect("a database in memory");
+    let bench = Bench::new(Planted::Nothing).expect("a database in memory");
     for seed in old_seeds().into_iter().chain(SEEDS) {
         let run = || schedule::run(&bench, seed, faults::draw(seed), false).expect("the bench works");
         let (first, again) = (run(), run());
         assert_eq!(first.violations, [""; 0], "seed {seed}");
-        assert!(first.payments >= PAYMENTS_MIN, "seed {seed}: {} payments", first.payments);
+        assert!(first.played.incoming() >= INCOMING_MIN, "seed {seed}: {}", first.played);
         assert_eq!(first, again, "seed {seed} does not repeat");
     }
 }
 
 #[test]
 fn without_faults_nothing_crashes_and_everything_ends_sooner() {
-    let bench = Bench::new(QuoteGuard::On).expect("a database in memory");
-    let seed = (0..).find(|seed| !faults::draw(*seed).is_empty()).expect("most seeds have faults");
-    let report = schedule::run(&bench, seed, Vec::new(), true).expect("the bench works");
-    assert_eq!((report.crashes, report.fired), (0, 0));
-    assert!(report.lines.iter().any(|line| line.contains("payment.succeeded")), "{:#?}", report.lines);
+    let bench = Bench::new(Planted::Nothing).expect("a database in memory");
+    let both = Services { payments: true, wallets: true };
+    let seed = (0..).find(|seed| !faults::draw(*seed).is_empty() && Services::of(*seed) == both);
+    let report = schedule::run(&bench, seed.expect("such a seed"), Vec::new(), true).expect("the bench works");
+    assert_eq!((report.crashes, report.fired, report.played.reorganisations), (0, 0, 0));
+    for event in ["payment.succeeded", "payment.received", "transfer.complete", "receiver answers 200"] {
+        assert!(report.lines.iter().any(|line| line.contains(event)), "no {event} in {:#?}", report.lines);
+    }
+    let Played { payments, deposits, webhooks, .. } = report.played;
+    assert!(payments > 0 && deposits > 0 && webhooks > 0, "{}", report.played);
 }
 
 #[test]
@@ -42,8 +49,17 @@ fn the_bugs_of_the_acceptance_are_found() {
         Planted::StaleLease,
         Planted::AnswerBeforeCommit,
     ];
+    each_is_found(&bugs);
+}
+
+#[test]
+fn the_bugs_of_the_wallet_service_are_found() {
+    each_is_found(&Planted::OF_WALLETS);
+}
+
+fn each_is_found(bugs: &[Planted]) {
     for bug in bugs {
-        let hunt = planted::hunt(bug, 1, HUNT_MAX, 2).expect("the bench works");
+        let hunt = planted::hunt(*bug, 1, HUNT_MAX, 2).expect("the bench works");
         assert!(hunt.found, "{hunt:?}");
         assert!(hunt.clean_without, "{hunt:?}");
     }

@@ -51,6 +51,7 @@ struct Known {
     accepted: Vec<Accepted>,
     complaints: Vec<String>,
     waiting: usize,
+    refused: usize,
 }
 
 impl Truth {
@@ -71,6 +72,16 @@ impl Truth {
     /// Takes the complaints.
     pub fn take_complaints(&self) -> Vec<String> {
         self.with(|known| std::mem::take(&mut known.complaints))
+    }
+
+    /// How many payments over the chain a coin's contract keeps from arriving.
+    pub fn refused(&self) -> usize {
+        self.with(|known| known.refused)
+    }
+
+    /// So many payments over the chain will never arrive: the coin's issuer has blacklisted the receiver.
+    pub(super) fn refuse(&self, count: usize) {
+        self.with(|known| known.refused += count);
     }
 
     /// Whether every client has what it wanted.

@@ -20,8 +20,9 @@ use uuid::Uuid;
 use crate::actors::{Bank, Banks, ChainWorld};
 use crate::installation::RAILS;
 use crate::run::Sim;
+use crate::schedule::Played;
 use rows::Key;
-pub use rows::{drop_quote_guard, empty};
+pub use rows::{drop_guard, empty};
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
 
@@ -69,6 +70,9 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
 
 /// Timers further away than this are not waited for.
 const TIMERS_WAITED_FOR: Span = Span::hours(48);
+
+/// Where deposits only wait for blocks on top of theirs, whoever polls looks again after so long.
+const DEPTH_WAIT: Span = Span::secs(8);
 
 /// One commit in so many has all rows checked, not only those that it changed.
 const EVERYTHING_EVERY: i64 = 32;
@@ -384,18 +388,26 @@ impl Auditor {
         found.into_iter().map(chore).collect()
     }
 
-    /// When the next job or quote wants attention.
+    /// When the next job or quote wants attention, or the chain does.
     pub fn next_due(&self) -> Option<Timestamp> {
-        if self.wallets.as_ref().is_some_and(|wallets| self.waits_for_chain(&wallets.outside)) {
-            return Some(self.sim.now());
-        }
-        self.read(rows::next_due).flatten().map(Timestamp)
+        let job = self.read(rows::next_due).flatten().map(Timestamp);
+        let chain = self.wallets.as_ref().and_then(|wallets| self.chain_due(&wallets.outside));
+        job.into_iter().chain(chain).min()
     }
 
-    /// Whether something of the chain is not taken in, or waits there to become deep enough.
-    fn waits_for_chain(&self, outside: &Outside) -> bool {
+    /// When whoever watches the chain should look: at once where something is not taken in, later where deposits only
+    /// wait to become deep enough.
+    fn chain_due(&self, outside: &Outside) -> Option<Timestamp> {
+        let now = self.sim.now();
+        if !self.has_seen_chain(outside) {
+            return Some(now);
+        }
+        (self.read(wallets::rows::waiting) != Some(0)).then(|| now + DEPTH_WAIT)
+    }
+
+    fn has_seen_chain(&self, outside: &Outside) -> bool {
         let newest = i64::try_from(outside.chain.now().newest_full()).unwrap_or(i64::MAX);
-        self.read(wallets::rows::chain_seen) < Some(newest) || self.read(wallets::rows::waiting) != Some(0)
+        self.read(wallets::rows::chain_seen) >= Some(newest)
     }
 
     /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
@@ -406,7 +418,7 @@ impl Auditor {
                 .wallets
                 .as_ref()
                 .map(|wallets| &wallets.outside)
-                .is_none_or(|outside| outside.chain.rests() && !self.waits_for_chain(outside))
+                .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
             && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
@@ -417,8 +429,8 @@ impl Auditor {
     }
 
     /// Checks what must hold at the end: the accepted payments are there, and each ended as the bank's book says or is
-    /// noted as a discrepancy. Answers the number of payments and deposits.
-    pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> usize {
+    /// noted as a discrepancy. Answers what was played.
+    pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> Played {
         self.read(|connection| self.check_events(connection));
         self.read(|connection| self.check_rules(connection, None));
         if let Some(wallets) = &self.wallets {
@@ -450,8 +462,8 @@ impl Auditor {
         if noted == 0 {
             self.compare_with_bank();
         }
-        let deposits = self.wallets.as_ref().map_or(0, |wallets| wallets.finish(self));
-        payments.len() + deposits
+        let of_wallets = self.wallets.as_ref().map(|wallets| wallets.finish(self)).unwrap_or_default();
+        Played { payments: payments.len(), ..of_wallets }
     }
 
     /// I14: what left the rails' accounts at the bank is what left them in the ledger.

@@ -1,5 +1,6 @@
 //! What the auditor and the other parties read from the database, behind the store's back.
 
+use engine::planted::Planted;
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
@@ -243,7 +244,11 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
         .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))
 }
 
-/// Takes the guard away that lets a quote serve one payment only.
-pub fn drop_quote_guard(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("DROP INDEX payment_quote")
+/// Takes the guard away that keeps a planted bug from doing harm, where the schema has one.
+pub fn drop_guard(connection: &Connection, bug: Planted) -> rusqlite::Result<()> {
+    match bug {
+        Planted::NoQuoteGuard => connection.execute_batch("DROP INDEX payment_quote"),
+        Planted::NonceOutsideCommit => connection.execute_batch("DROP INDEX chain_tx_nonce"),
+        _ => Ok(()),
+    }
 }

@@ -31,8 +31,9 @@ impl Programs {
         }
         let Some(request) = self.request(payable, wallet).await else {
             self.sim.trace(format_args!("payer {} is asked for nothing: the wallet is frozen", payable.number));
-            // Somebody pays all the same, into the wallet that he knows.
-            return self.transfer(payable, vec![(payable.coin, payable.minor, wallet.address)]).await;
+            // Somebody pays all the same, as often as he meant to, into the wallet that he knows.
+            let parts = vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
+            return self.transfer(payable, parts).await;
         };
         if let Some((first, last)) = sender_name(payable.sender) {
             self.introduce(&request, first, last).await;
@@ -117,7 +118,8 @@ impl Programs {
             to,
             value: minor.unsigned_abs(),
         });
-        let deed = Deed::Pay(payments.collect());
+        let payments: Vec<Payment> = payments.collect();
+        let deed = Deed::Pay(payments.clone());
         let mut tx = self.chain.send(deed.clone());
         let mut seen = 0;
         while seen < LOOKS {
@@ -125,12 +127,23 @@ impl Programs {
             match self.look(tx) {
                 Seen::Included => seen += 1,
                 Seen::Waits => seen = 0,
+                Seen::Gone if self.never_arrives(&payments) => {
+                    self.sim.trace(format_args!("payer {} gives up: the receiver is blacklisted", payable.number));
+                    return self.truth.refuse(payments.len());
+                }
                 Seen::Gone => {
                     seen = 0;
                     tx = self.chain.send(deed.clone());
                 }
             }
         }
+    }
+
+    /// Whether a coin's issuer has blacklisted who is to get something: nobody takes that back.
+    fn never_arrives(&self, payments: &[Payment]) -> bool {
+        let state = self.chain.now().state();
+        let listed = |it: &Payment| state.coins.get(&it.token).is_some_and(|coin| coin.blacklist.contains(&it.to));
+        payments.iter().any(listed)
     }
 
     fn look(&self, tx: TxHash) -> Seen {

@@ -42,7 +42,7 @@ pub enum Manner {
 
 impl Manner {
     /// How many deposits come of it.
-    const fn deposits(self) -> usize {
+    pub(super) const fn deposits(self) -> usize {
         match self {
             Manner::Halves | Manner::Twice | Manner::TwiceAtOnce => 2,
             _ => 1,

@@ -26,6 +26,8 @@ struct State {
     standings: BTreeMap<(usize, Key, Key), (i64, String)>,
     signed: i64,
     moves: BTreeSet<[u8; 32]>,
+    /// Transactions that took effect, deep enough, at least once.
+    succeeded: BTreeSet<Key>,
     read_to: BTreeMap<Key, i64>,
     /// Aggregates some of whose events were given up once.
     unordered: BTreeSet<Key>,
@@ -103,6 +105,9 @@ impl WalletAudit {
                 wrong.push((kind, id, before.cloned(), version, state.clone()));
             }
             changed[number].insert((tenant, id));
+            if kind == Kind::Tx && state == "succeeded" {
+                known.succeeded.insert(id);
+            }
             known.standings.insert((number, tenant, id), (version, state));
         }
         drop(known);
@@ -120,8 +125,10 @@ impl WalletAudit {
             return Ok(());
         }
         let still = self.frozen();
-        for (hash, wallet, again) in rows::signed_moves(connection)? {
+        for (hash, wallet, tx, again) in rows::signed_moves(connection)? {
             let is_new = self.state().moves.insert(hash);
+            // What fell out of the chain is sent again as it was: it may be in the chain of somebody else.
+            let again = again || self.state().succeeded.contains(&tx);
             if is_new && !again && frozen.contains(&wallet) && still.contains(&wallet) {
                 let wallet = auditor.public(&wallet);
                 auditor.violation(format!("I12: {} was signed for the frozen wallet {wallet}", hex(&hash)));

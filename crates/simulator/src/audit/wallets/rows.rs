@@ -130,18 +130,18 @@ pub(super) fn signed(connection: &Connection) -> rusqlite::Result<i64> {
     value(connection, "SELECT COUNT(*) FROM chain_attempt")
 }
 
-/// Something that was signed to move a wallet's money: hash, wallet, and whether it does again what a reorganisation
-/// undid.
-pub(super) type SignedRow = ([u8; 32], Key, bool);
+/// Something that was signed to move a wallet's money: hash, wallet, transaction, and whether it does again what a
+/// reorganisation undid.
+pub(super) type SignedRow = ([u8; 32], Key, Key, bool);
 
 /// Everything that was signed to move a wallet's money.
 pub(super) fn signed_moves(connection: &Connection) -> rusqlite::Result<Vec<SignedRow>> {
-    let sql = "SELECT a.hash, i.wallet, COALESCE(d.state = 'completed', 0) OR COALESCE(o.state NOT IN ('pending', 'debiting'), 0) \
+    let sql = "SELECT a.hash, i.wallet, a.tx, COALESCE(d.state = 'completed', 0) OR COALESCE(o.state NOT IN ('pending', 'debiting'), 0) \
                FROM chain_attempt a JOIN chain_intent i ON i.tenant = a.tenant AND i.tx = a.tx \
                AND i.kind IN ('release', 'debit') \
                LEFT JOIN deposit d ON d.tenant = i.tenant AND d.id = i.subject \
                LEFT JOIN exchange_order o ON o.tenant = i.tenant AND o.id = i.subject WHERE a.cancels = 0";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
 /// Whether something signed is saved.

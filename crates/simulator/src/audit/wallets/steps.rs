@@ -41,7 +41,7 @@ impl Kind {
             (Kind::Deposit, from) => deposit(from),
             (Kind::Order, "pending") => &["debiting", "cancelled", "failed"],
             (Kind::Order, "debiting") => &["pending", "debited", "returning", "failed", "cancelled"],
-            (Kind::Order, "debited") => &["paying", "returning"],
+            (Kind::Order, "debited") => &["paying", "returning", "failed"],
             (Kind::Order, "paying") => &["settled", "debited", "returning"],
             (Kind::Order, "returning") => &["failed"],
             (Kind::Intent, "waiting") => &["assigned", "failed", "cancelled"],
