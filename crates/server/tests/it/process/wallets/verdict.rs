@@ -40,7 +40,8 @@ pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     let debits = world.ground.rpc().transfers(world.ground.usdc, asked.address, world.controller).await;
     let mut wanted: Vec<u64> = asked.orders.iter().map(|(_, minor)| *minor).collect();
     let mut debited = debits.clone();
-    (wanted.sort_unstable(), debited.sort_unstable());
+    wanted.sort_unstable();
+    debited.sort_unstable();
     assert_eq!(debited, wanted, "each order is debited once");
     for (order, _) in &asked.orders {
         let id = PaymentId::parse(order).expect("an id").end_to_end_id();
