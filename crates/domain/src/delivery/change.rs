@@ -199,13 +199,13 @@ impl Delivery {
     #[must_use]
     pub fn as_replayed(self, attempts: &[DeliveryAttempt], at: Timestamp) -> Delivery {
         let before = || attempts.iter().filter(|attempt| attempt.at <= at);
-        let last = before().last();
+        let last = before().next_back();
         Delivery {
             state: DeliveryState::Pending,
             tries: 0,
             attempts: last.map_or(0, |last| last.number),
             next_at: Some(at),
-            delivered_at: before().filter(|attempt| attempt.fault.is_none()).last().map(|attempt| attempt.at),
+            delivered_at: before().rfind(|attempt| attempt.fault.is_none()).map(|attempt| attempt.at),
             last_status: last.and_then(|last| last.status),
             last_fault: last.and_then(|last| last.fault.clone()),
             ..self
