@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use domain::time::Span;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure;
+use super::one_sync::{Flights, OverNothing, OverTls};
 use super::tls;
 use crate::error::{DbError, StoreError};
 
@@ -34,6 +36,8 @@ pub(super) enum Role {
 pub(super) struct Connector {
     config: Config,
     tls: Option<MakeRustlsConnect>,
+    /// Whether an address is a socket in the file system.
+    local: bool,
 }
 
 impl Connector {
@@ -46,20 +50,23 @@ impl Connector {
         config.connect_timeout(CONNECT_TIMEOUT).application_name(APPLICATION);
         config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
         let tls = if address.wants_tls { Some(tls::connector(address.root_file.as_deref())?) } else { None };
-        Ok(Connector { config, tls })
+        let local = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
+        if tls.is_none() && !local {
+            config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+        }
+        Ok(Connector { config, tls, local })
     }
 
-    pub(super) async fn connect(&self, role: Role, statement_timeout: Span) -> Result<Client, DbError> {
+    /// A connection, and who tells it of flights. The latter does nothing on a local socket, where the library lets
+    /// nobody in between: there each statement has its own Sync.
+    pub(super) async fn connect(&self, role: Role, statement_timeout: Span) -> Result<(Client, Flights), DbError> {
+        let flights = Flights::default();
         let connecting = async {
+            let flights = flights.clone();
             match &self.tls {
-                Some(tls) => self.config.connect(tls.clone()).await.map(|(client, connection)| {
-                    drive(connection);
-                    client
-                }),
-                None => self.config.connect(NoTls).await.map(|(client, connection)| {
-                    drive(connection);
-                    client
-                }),
+                Some(tls) => self.config.connect(OverTls { tls: tls.clone(), flights }).await.map(driven),
+                None if self.local => self.config.connect(NoTls).await.map(driven),
+                None => self.config.connect(OverNothing(flights)).await.map(driven),
             }
         };
         let client = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
@@ -67,7 +74,7 @@ impl Connector {
             .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
         set_up(&client, role, statement_timeout).await?;
-        Ok(client)
+        Ok((client, flights))
     }
 }
 
@@ -117,7 +124,8 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
     Ok(())
 }
 
-fn drive<S, T>(connection: tokio_postgres::Connection<S, T>)
+/// Has a connection do its work.
+fn driven<S, T>((client, connection): (Client, tokio_postgres::Connection<S, T>)) -> Client
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
@@ -128,6 +136,7 @@ where
             tracing::debug!(error = reason(&error), "a connection to PostgreSQL ended");
         }
     });
+    client
 }
 
 fn is_unknown(error: &tokio_postgres::Error) -> bool {

@@ -1,12 +1,14 @@
 //! PostgreSQL (and what speaks its protocol): a batch is two flights of pipelined statements on one connection.
 //!
 //! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight: every write, the
-//! batch's own row, COMMIT. Each statement's own result is checked: after a failed one a COMMIT is a rollback without
-//! an error. The second flight runs in a task of its own, so a caller that is cancelled cannot cut it in half.
+//! batch's own row, COMMIT. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
+//! COMMIT neither; the transaction is then rolled back. The second flight runs in a task of its own, so a caller that is
+//! cancelled cannot cut it in half.
 
 mod connect;
 mod failure;
 mod flight;
+mod one_sync;
 mod params;
 mod pool;
 mod tls;
@@ -214,9 +216,11 @@ async fn save(lease: &mut Lease, ws: &WorkingSet, batch: BatchId, keys: &Keys) -
     let mut statements: Vec<_> = writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))).collect();
     statements.push((&COMMIT, Params::None));
     let committed = flight::committed(lease.flight(&statements).await?);
-    if matches!(committed, Ok(_) | Err(DbError::Conflict(_))) {
-        // Either way COMMIT has ended the transaction.
-        lease.is_clean();
+    match &committed {
+        Ok(_) => lease.is_clean(),
+        Err(DbError::InDoubt(_)) => {}
+        // A statement failed, so the server has not even looked at COMMIT.
+        Err(_) => lease.roll_back().await?,
     }
     let answers = committed?;
     for (write, answer) in writes.iter().zip(&answers) {

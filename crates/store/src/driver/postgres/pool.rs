@@ -12,6 +12,7 @@ use tokio_postgres::{Client, Statement};
 use super::connect::{Connector, Role};
 use super::failure;
 use super::flight::{self, Params, Results};
+use super::one_sync::Flights;
 use crate::driver::Answer;
 use crate::error::DbError;
 use crate::sql::{Dialect, Stmt};
@@ -19,6 +20,7 @@ use crate::sql::{Dialect, Stmt};
 /// A connection and the statements that it has prepared.
 pub(super) struct Connection {
     pub(super) client: Client,
+    one_sync: Flights,
     statements: HashMap<&'static str, Statement>,
     flights: u64,
 }
@@ -74,8 +76,8 @@ impl Pool {
                 connection
             }
             None => {
-                let client = self.connector.connect(self.role, self.statement_timeout).await?;
-                Connection { client, statements: HashMap::new(), flights: 0 }
+                let (client, one_sync) = self.connector.connect(self.role, self.statement_timeout).await?;
+                Connection { client, one_sync, statements: HashMap::new(), flights: 0 }
             }
         };
         Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, _permit: permit })
@@ -160,9 +162,16 @@ impl Lease {
         for (stmt, params) in statements {
             prepared.push((connection.prepared(stmt, timeout).await?, *params));
         }
+        connection.one_sync.begin(prepared.len());
         let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
         match flying {
-            Ok(results) => Ok(results),
+            Ok(results) => {
+                if results.len() < statements.len() {
+                    // It was cut short: the server still waits for the rest of it.
+                    self.connection = None;
+                }
+                Ok(results)
+            }
             // What was sent may still be carried out; a transaction that was to be committed is in doubt.
             Err(_) => {
                 self.connection = None;
