@@ -16,7 +16,7 @@ static AFTER: Stmt = Stmt::written(
     "SELECT {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM event e \
      LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
      LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     LEFT JOIN quote q ON q.tenant = e.tenant AND q.id = COALESCE(p.quote, e.subject) \
+     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
      WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3",
 );
 static HEAD: Stmt = Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");

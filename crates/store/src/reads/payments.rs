@@ -16,13 +16,15 @@ use crate::sql::{Columns, Fields, Stmt};
 use crate::store::Store;
 
 static QUOTE: Stmt = Stmt::written("read.quote", "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2");
+/// What COALESCE says of the quote's tenant is true anyway. Without it PostgreSQL may think, as long as it believes a
+/// table to be small, that the tenant alone finds the quote, and reads all of the tenant's for each payment.
 pub(crate) static RECORDS: Stmt = Stmt::by_keys(
     "read.records",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{payment p}}, {{payment_order o}}, {{quote q}} FROM {{keys}} \
      JOIN payment p ON p.tenant = k.tenant AND p.id = k.id \
      JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     JOIN quote q ON q.tenant = p.tenant AND q.id = p.quote",
+     JOIN quote q ON q.tenant = COALESCE(p.tenant, k.tenant) AND q.id = p.quote",
 );
 static BY_EXTERNAL_ID: Stmt = Stmt::written(
     "read.by_external_id",
