@@ -2,4 +2,4 @@
 
 mod hmac;
 mod keys;
-mod vectors;
+pub pub mod vectors;

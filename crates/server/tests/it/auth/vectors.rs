@@ -8,7 +8,7 @@ use server::service::clock::WallClock;
 use server::service::tenancy::KeyService;
 
 #[path = "../../../../http/tests/recipe/mod.rs"]
-mod recipe;
+pub mod recipe;
 
 use crate::harness::{Answer, Bank, On, on_both_stores};
 use recipe::{Party, Vector};

@@ -121,7 +121,7 @@ async fn transactions_of_all_types_are_one_history(on: On) {
         ("BLOCKED", &blocked, "RECEIVED_IN_ESCROW"),
     ] {
         let filtered = format!("{path}&type={kind}");
-        pages(&bank, &filtered, "transactions", "transaction_id", &[id.clone()]).await;
+        pages(&bank, &filtered, "transactions", "transaction_id", std::slice::from_ref(id)).await;
         let listed = bank.get(&filtered).send().await.ok();
         let entry = &listed["transactions"][0];
         assert_eq!((entry["type"].text(), entry["status"].text()), (kind, status));

@@ -17,14 +17,11 @@ use secrecy::SecretString;
 use server::service::clock::WallClock;
 use server::service::tenancy::{self, IssuedKey, KeyService};
 
-#[path = "../../../../http/tests/recipe/mod.rs"]
-mod recipe;
-
 use super::table::{MANAGER, MISSING, Op};
+use crate::auth::vectors::recipe::{self, Party, Vector};
 use crate::harness::client::{Call, WAIT_MAX};
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Answer, Bank, On, Setup, WalletBank, on_both_stores};
-use recipe::{Party, Vector};
 
 on_both_stores! {
     every_vector_gets_its_verdict

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::time::Span;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
