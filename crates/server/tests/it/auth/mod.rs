@@ -2,4 +2,4 @@
 
 mod hmac;
 mod keys;
-pub pub mod vectors;
+pub mod vectors;
