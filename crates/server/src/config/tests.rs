@@ -239,6 +239,8 @@ fn production_env() -> Vec<(String, String)> {
         ("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY".to_owned(), GOOD_KEY.to_owned()),
         ("CORRIDOR_RAILS__PAK_RAAST__TOKEN".to_owned(), "bank-token".to_owned()),
     ];
+    // What the wallet service needs besides has a test of its own.
+    env.push(("CORRIDOR_WALLETS__ENABLED".to_owned(), "false".to_owned()));
     let others = load("", &[], &[]).expect("valid").rails;
     for rail in others.iter().filter(|rail| rail.id != "pak-raast") {
         let name = rail.id.replace('-', "_").to_uppercase();
@@ -276,6 +278,18 @@ fn production_refuses_simulators_samples_and_unprotected_secrets() {
         assert!(reasons[0].starts_with(key), "{reasons:?}");
         assert!(check(PRODUCTION, &[change, ("CORRIDOR_ENVIRONMENT", "test")]).is_empty(), "{change:?}");
     }
+}
+
+#[test]
+fn production_refuses_a_chain_that_holds_nobodys_money_and_keys_in_plain_text() {
+    let mut env = production_env();
+    env.retain(|(name, _)| name != "CORRIDOR_WALLETS__ENABLED");
+    let env: Vec<(&str, &str)> = env.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let reasons = refuse_in_production(&load(PRODUCTION, &env, &[]).expect("valid"));
+    let keys: Vec<&str> = reasons.iter().map(|reason| reason.split(": ").next().unwrap_or_default()).collect();
+    let missing =
+        ["chain.node_url", "chain.second_node_url", "chain.usdc, chain.usdt", "chain.keys.source", "chain.tenants"];
+    assert_eq!(keys, missing, "{reasons:?}");
 }
 
 #[test]

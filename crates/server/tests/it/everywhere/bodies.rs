@@ -121,9 +121,9 @@ async fn hostile_json_is_refused(on: On) {
         let unread = format!("{},\"unread\":{huge}}}", &good[..good.len() - 1]);
         bank.post("/v2/quote", unread).send().await.ok();
     }
-    // Gzip that was not asked for is no JSON.
+    // Gzip that says nothing of itself is no JSON.
     let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
-    let gzipped = bank.post("/v2/quote", gzip).header("content-encoding", "gzip").send().await;
+    let gzipped = bank.post("/v2/quote", gzip).send().await;
     assert_eq!(gzipped.faults()[0].kind, "json_invalid");
 }
 
