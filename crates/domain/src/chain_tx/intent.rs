@@ -66,8 +66,10 @@ impl Intent {
             return (true, effects);
         }
         if self.tries % TRIES_MAX == 0 {
-            let what = format!("{} has failed {} times: {why}", self.kind.name(), self.tries);
-            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.id.0, what });
+            // About what it is done for, which is what a person can look up. The same words each time: one open alert,
+            // however often it fails, and a new one once that was closed.
+            let what = format!("{} does not work and is tried on: {why}", self.kind.name());
+            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.subject, what });
         }
         self.wait_until(now + retry_delay(self.tries), &mut effects, now);
         (false, effects)

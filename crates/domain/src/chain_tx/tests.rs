@@ -245,6 +245,16 @@ fn what_must_not_be_left_half_done_is_tried_until_it_works() {
 }
 
 #[test]
+fn a_person_is_called_to_the_order_whose_coins_do_not_go_back_in_one_alert() {
+    let order = Uuid::from_u128(0x0d);
+    let mut intent = Intent { kind: IntentKind::ReturnDebit, subject: order, ..intent(1) };
+    let why = "Blacklistable: account is blacklisted";
+    let alerts: Vec<_> = (0..TRIES_MAX * 3).flat_map(|_| intent.failed(why, false, monday()).1.alerts).collect();
+    assert!(alerts.iter().all(|alert| alert.subject == order && alert.what.contains(why)), "{alerts:?}");
+    assert!(alerts.windows(2).all(|pair| pair[0] == pair[1]), "the same row, however often: {alerts:?}");
+}
+
+#[test]
 fn what_a_transaction_has_taken_on_is_not_withdrawn() {
     let (_, mut intents) = taken();
     assert!(!intents[0].withdraw(monday()).0);

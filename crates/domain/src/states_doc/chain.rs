@@ -38,8 +38,9 @@ const INTENT: &str = "
 
 One thing to be done on the chain, at most once: the controller refuses its id a second time. Begins as `waiting`. Only
 what a transaction has taken on can be `done`; a simulation that fails counts as a try. After five tries it is given up,
-but for the return of a debit and the controller itself, which are tried until they work. A coin that moves nothing is
-waited for, a day at most. *alarm* means that a person looks.
+but for the return of a debit and the controller itself, which are tried until they work: after every five tries a person
+is called to the order, or the tenant. A coin that moves nothing is waited for, a day at most. *alarm* means that a person
+looks.
 
 ";
 

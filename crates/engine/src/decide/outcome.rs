@@ -154,6 +154,7 @@ pub(super) fn fail(
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
+    let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
     let (given_up, mut effects) = intent.failed(why, at_once, cx.now);
     ws.intents.put((tenant, id), intent);
     match (&key.subject, given_up) {
@@ -168,7 +169,7 @@ pub(super) fn fail(
         }
         (Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
-            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: id.0, what });
+            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
         }
     }
     effects::write(ws, tenant, effects)
