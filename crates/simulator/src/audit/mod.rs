@@ -9,6 +9,7 @@ mod wallets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use domain::chain::BlockHash;
 use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::rail::{Inquiry, RailId};
@@ -405,9 +406,14 @@ impl Auditor {
         (self.read(wallets::rows::waiting) != Some(0)).then(|| now + DEPTH_WAIT)
     }
 
+    /// Whether all that is in the chain was taken in, from the chain as it is: a reorganisation may leave its height as
+    /// it was.
     fn has_seen_chain(&self, outside: &Outside) -> bool {
-        let newest = i64::try_from(outside.chain.now().newest_full()).unwrap_or(i64::MAX);
-        self.read(wallets::rows::chain_seen) >= Some(newest)
+        let chain = outside.chain.now();
+        let seen = self.read(wallets::rows::chain_seen).flatten();
+        seen.is_some_and(|(number, hash)| {
+            number >= chain.newest_full() && chain.view().hash(number) == Some(BlockHash(hash))
+        })
     }
 
     /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.

@@ -4,9 +4,11 @@ use rusqlite::Connection;
 
 use super::super::rows::{Key, query, value};
 
-/// Height of the newest block that was taken in; 0 = none was.
-pub(in crate::audit) fn chain_seen(connection: &Connection) -> rusqlite::Result<i64> {
-    value(connection, "SELECT COALESCE(MAX(number), 0) FROM chain_block")
+/// The newest block that was taken in: its height and hash.
+pub(in crate::audit) fn chain_seen(connection: &Connection) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
+    let sql = "SELECT number, hash FROM chain_block ORDER BY number DESC LIMIT 1";
+    let found = query(connection, sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+    Ok(found.into_iter().find_map(|(number, hash)| Some((u64::try_from(number).ok()?, hash))))
 }
 
 /// How many deposits wait for the chain.
