@@ -191,10 +191,14 @@ impl Workers {
         Ok(None)
     }
 
+    /// It is over where its block is deep and the watcher has come past it: what a reorganisation takes away, the watcher
+    /// notices in blocks that it has seen only.
     async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, (mined, refusals): Found) -> Result<(), ChainFault> {
         let heads = wallets.chain.heads().await?;
         let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= mined.place.number);
-        let over = deep && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
+        let over = deep
+            && self.is_watched(mined.place.number).await
+            && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
         if !over && case.tx.mined.as_ref() == Some(&mined) {
             self.look_later(case, false).await;
             return Ok(());
@@ -202,6 +206,17 @@ impl Workers {
         let mined = Box::new(mined);
         self.tell_about(case, ChainAction::Mined { tx: case.key(), mined, over, refusals }).await;
         Ok(())
+    }
+
+    /// Whether the watcher has come to this block. Where the store cannot be asked it has not: that is looked at again.
+    async fn is_watched(&self, number: u64) -> bool {
+        match self.store.chain_headers(1).await {
+            Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
+            Err(error) => {
+                tracing::warn!(%error, "cannot ask how far the chain was watched");
+                false
+            }
+        }
     }
 
     async fn look_later(&self, case: &Case, stuck: bool) {
