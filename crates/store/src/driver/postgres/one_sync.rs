@@ -308,7 +308,7 @@ mod tests {
         }
         library.flush().await.expect("flushed");
         let mut got = vec![0; FROM_SERVER_MAX];
-        let count = server.read(&mut got).await.expect("read");
+        let count = if statements > 0 { server.read(&mut got).await.expect("read") } else { 0 };
         for tag in answers.bytes() {
             // In two pieces, so that half a message lies there once.
             let answer = message(tag, b"some text");
