@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::chain::{Block, BlockAt, ChainFault, Heads};
+use domain::chain::{Block, BlockAt, BlockHash, ChainFault, ChainLog, Heads};
 use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
@@ -237,9 +237,11 @@ impl Watch<'_> {
         Ok(true)
     }
 
-    /// Takes many blocks in at once: those with logs of ours, and the last one.
+    /// Takes many blocks in at once: those with logs of ours, and the last one. Where the last one is the same before and
+    /// after the logs were read, they are all that its chain has; what else is reorganised meanwhile, the next round finds.
     async fn catch_up(&mut self, tip: &Block, heads: &Heads) -> Result<(), Trouble> {
         let (from, to) = (tip.number + 1, (tip.number + self.range).min(heads.latest.number));
+        let Some(last) = self.chain.block(BlockAt::Number(to)).await? else { return Ok(()) };
         let logs = match self.chain.logs_in(from, to, &[]).await {
             Err(ChainFault::TooMuch) if self.range > 1 => {
                 self.range /= 2;
@@ -252,21 +254,30 @@ impl Watch<'_> {
             if !self.concerns_us(of_block).await? || first.block_number == to {
                 continue;
             }
-            let block = self.chain.block(BlockAt::Number(first.block_number)).await?;
-            // The chain was reorganised meanwhile: once more from where we are.
-            let Some(block) = block.filter(|block| block.hash == first.block) else { return Ok(()) };
-            let kept = self.take_logs(&block, of_block).await?;
+            if !self.extend((first.block_number, first.block), of_block).await? {
+                return Ok(());
+            }
+        }
+        let of_last: Vec<_> = logs.iter().filter(|log| log.block_number == to).copied().collect();
+        let foreign = of_last.iter().any(|log| log.block != last.hash);
+        if !foreign && self.extend((to, last.hash), &of_last).await? {
+            self.range = (self.range * 2).min(RANGE_MAX);
+        }
+        Ok(())
+    }
+
+    /// Takes a block in that is further up than the next one; `false` = it is not in the chain that the tip is in, which
+    /// was reorganised meanwhile. The tip is asked for last: while it is there, no block below it was exchanged unseen.
+    async fn extend(&mut self, (number, hash): (u64, BlockHash), logs: &[ChainLog]) -> Result<bool, Trouble> {
+        let block = self.chain.block(BlockAt::Number(number)).await?.filter(|block| block.hash == hash);
+        let (Some(block), Some(tip)) = (block, self.tip) else { return Ok(false) };
+        let follows = block.parent == tip.hash
+            || self.chain.block(BlockAt::Number(tip.number)).await?.is_some_and(|there| there.hash == tip.hash);
+        if follows {
+            let kept = self.take_logs(&block, logs).await?;
             self.take_in(&block, &kept).await?;
         }
-        let Some(last) = self.chain.block(BlockAt::Number(to)).await? else { return Ok(()) };
-        let of_last: Vec<_> = logs.iter().filter(|log| log.block_number == to).copied().collect();
-        if of_last.iter().any(|log| log.block != last.hash) {
-            return Ok(());
-        }
-        let kept = self.take_logs(&last, &of_last).await?;
-        self.take_in(&last, &kept).await?;
-        self.range = (self.range * 2).min(RANGE_MAX);
-        Ok(())
+        Ok(follows)
     }
 
     async fn take_in(&mut self, block: &Block, kept: &[domain::deposit::VaultLog]) -> Result<(), Trouble> {
