@@ -8,20 +8,23 @@ use uuid::Uuid;
 
 use crate::attempt::Attempt;
 use crate::bank::BankDirectory;
+use crate::chain::Address;
 use crate::country::Country;
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
-use crate::ids::{PaymentId, QuoteId, TenantId, TransferId};
+use crate::ids::{PaymentId, QuoteId, TenantId, TransferId, WalletId};
 use crate::ledger::{Account, AccountCode, LedgerRefusal, Transfer, TransferKind, book};
 use crate::money::Money;
 use crate::order::{Order, example};
 use crate::payment::accept::{Submission, accept};
 use crate::payment::{Cx, Effects, IdSource, Payment, report};
 use crate::policy::{Corridors, RailConfig, RailKind};
+use crate::ports::Controller;
 use crate::quote::{Offer, Pricing, Quote, QuoteState};
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::screening::Screened;
 use crate::time::{Span, Timestamp};
+use crate::wallet::Provision;
 
 pub const TENANT: TenantId = TenantId(Uuid::from_u128(0xa1));
 pub const QUOTE: QuoteId = QuoteId(Uuid::from_u128(0xa2));
@@ -31,6 +34,21 @@ pub const HOLD: TransferId = TransferId(Uuid::from_u128(0xa5));
 /// What the worked example debits, in 10^-6 USDT.
 pub const CHARGE_MINOR: i64 = 136_847_374;
 pub const RETURN_WINDOW: Span = Span::days(90);
+
+/// A wallet as it is asked for, its controller deployed.
+pub fn new_wallet(id: WalletId) -> Provision {
+    Provision {
+        id,
+        tenant: TENANT,
+        customer_id: "C-1".to_owned(),
+        email: "a@example.com".to_owned(),
+        phone: "+923001234567".to_owned(),
+        blockchain: "ethereum".to_owned(),
+        kyc_level: None,
+        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
+        deployed: true,
+    }
+}
 
 /// Fresh ids, the same in every run.
 pub struct Ids(u128);

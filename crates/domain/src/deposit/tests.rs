@@ -10,11 +10,10 @@ use crate::ids::{PaymentRequestId, WalletId};
 use crate::ledger::AccountCode;
 use crate::payment::Cx;
 use crate::payment_request::{Asked, NewRequest, create};
-use crate::ports::Controller;
 use crate::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
-use crate::test_values::{Books, Ids, TENANT, monday};
+use crate::test_values::{Books, Ids, TENANT, monday, new_wallet};
 use crate::time::{Span, Timestamp};
-use crate::wallet::{BlockOrder, BlockReason, KycLevel, Provision, TriggeredBy, Wallet, WalletState, provision};
+use crate::wallet::{BlockOrder, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState, provision};
 use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{WalletEvent, WalletEventKind};
 
@@ -50,18 +49,7 @@ pub fn config() -> ChainConfig {
 }
 
 pub fn wallet() -> Wallet {
-    let asked = Provision {
-        id: WALLET,
-        tenant: TENANT,
-        customer_id: "C-1".to_owned(),
-        email: "a@example.com".to_owned(),
-        phone: "+923001234567".to_owned(),
-        blockchain: "ethereum".to_owned(),
-        kyc_level: None,
-        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
-        deployed: true,
-    };
-    provision(asked, KycLevel::Basic, None, monday()).expect("a wallet").0
+    provision(new_wallet(WALLET), KycLevel::Basic, None, monday()).expect("a wallet").0
 }
 
 pub fn block_wallet(wallet: &mut Wallet) {
@@ -178,6 +166,13 @@ impl World {
 
     pub fn screened(&mut self, result: RiskResult, hold: Option<Hold>) {
         self.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx)).expect("is being screened");
+    }
+
+    /// Arrived, deep enough and found to be good: its release is on the way.
+    pub fn approved(&mut self) {
+        self.seen_in(100);
+        self.counted();
+        self.screened(RiskResult::Approved, None);
     }
 
     /// The release was sent and took effect.

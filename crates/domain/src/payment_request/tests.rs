@@ -9,9 +9,8 @@ use crate::chain::vault::{self, VaultKind};
 use crate::decimal::Decimal;
 use crate::job::JobKind;
 use crate::payment::JobChange;
-use crate::ports::Controller;
 use crate::risk::ReasonCode;
-use crate::test_values::{TENANT, dec, monday};
+use crate::test_values::{TENANT, dec, monday, new_wallet};
 use crate::time::Span;
 use crate::wallet::{self, KycLevel, Wallet, WalletRefusal, WalletState};
 use crate::wallet_effects::WalletEffects;
@@ -22,18 +21,7 @@ const USDC: StableCoin = StableCoin::Usdc;
 const USDT: StableCoin = StableCoin::Usdt;
 
 fn wallet() -> Wallet {
-    let asked = wallet::Provision {
-        id: WalletId(Uuid::from_u128(0xc2)),
-        tenant: TENANT,
-        customer_id: "C-1".to_owned(),
-        email: "a@example.com".to_owned(),
-        phone: "+923001234567".to_owned(),
-        blockchain: "ethereum".to_owned(),
-        kyc_level: None,
-        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
-        deployed: true,
-    };
-    wallet::provision(asked, KycLevel::Basic, None, monday()).expect("a wallet").0
+    wallet::provision(new_wallet(WalletId(Uuid::from_u128(0xc2))), KycLevel::Basic, None, monday()).expect("a wallet").0
 }
 
 fn new(asked: Asked) -> NewRequest {

@@ -12,8 +12,7 @@ use crate::currency::StableCoin;
 use crate::ids::WalletId;
 use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
-use crate::ports::Controller;
-use crate::test_values::{TENANT, monday};
+use crate::test_values::{TENANT, monday, new_wallet};
 use crate::time::Span;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, WalletEvent};
@@ -22,17 +21,7 @@ const WALLET: WalletId = WalletId(Uuid::from_u128(0xb1));
 const OTHER: WalletId = WalletId(Uuid::from_u128(0xb2));
 
 fn asked() -> Provision {
-    Provision {
-        id: WALLET,
-        tenant: TENANT,
-        customer_id: "C-1".to_owned(),
-        email: "a@example.com".to_owned(),
-        phone: "+923001234567".to_owned(),
-        blockchain: "ethereum".to_owned(),
-        kyc_level: None,
-        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
-        deployed: true,
-    }
+    new_wallet(WALLET)
 }
 
 fn wallet() -> Wallet {

@@ -46,9 +46,7 @@ fn losing_a_block_that_it_is_no_longer_in_means_nothing() {
 #[test]
 fn a_deep_reorganisation_stops_the_release_and_freezes_the_amount() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.lost_from(100);
     assert_eq!(world.state(), DepositState::Suspended);
     assert_eq!(world.case.deposit.kind(), DepositKind::Blocked);
@@ -62,9 +60,7 @@ fn a_deep_reorganisation_stops_the_release_and_freezes_the_amount() {
 #[test]
 fn re_inclusion_reuses_the_same_credit() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.lost_from(100);
     world.seen_in(103);
     assert_eq!(world.state(), DepositState::Suspended, "not before it is deep enough again");
@@ -81,9 +77,7 @@ fn re_inclusion_reuses_the_same_credit() {
 #[test]
 fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.released();
     world.lost_from(100);
     assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Suspense)), (0, MINOR));
@@ -97,9 +91,7 @@ fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
 #[test]
 fn a_release_that_the_reorganisation_undid_as_well_is_done_again() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.released();
     world.lost_from(100);
     let (now, release) = (world.now, world.case.deposit.release);
@@ -115,9 +107,7 @@ fn a_release_that_the_reorganisation_undid_as_well_is_done_again() {
 #[test]
 fn a_completed_one_whose_amount_is_spent_stays_and_a_person_looks() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.released();
     world.does(|case, _, cx| case.lost(place(100), 120, Money::new(MINOR - 1, StableCoin::Usdc.currency()), cx));
     assert_eq!((world.state(), world.holds(Pot::Wallet), world.alerts), (DepositState::Completed, MINOR, 1));
@@ -159,9 +149,7 @@ fn one_that_was_given_up_and_comes_all_the_same_is_nobody_s() {
 #[test]
 fn it_is_not_given_up_while_its_release_is_under_way() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.case.intents[0].state = IntentState::Assigned;
     world.lost_from(100);
     world.does(|case, _, cx| case.dropped(1_000, cx));

@@ -73,9 +73,7 @@ fn a_refund_that_fails_leaves_it_as_refused_as_before() {
 #[test]
 fn what_failed_can_be_refunded_and_stays_failed_to_the_bank() {
     let mut world = World::for_request();
-    world.seen_in(100);
-    world.counted();
-    world.screened(RiskResult::Approved, None);
+    world.approved();
     world.does(|case, _, cx| case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx));
     propose(&mut world, SENDER, clean()).expect("its money is in escrow");
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
