@@ -223,6 +223,21 @@ fn run_async<F: Future<Output = Result<(), Failure>>>(command: F) -> Result<(), 
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 
+/// A number of seconds, minutes, hours or days.
+fn seconds(text: &str) -> Result<u32, String> {
+    let wrong = || "must be a number with s, m, h or d, like 24h".to_owned();
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let unit_s = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(unit_s));
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
+}
+
 /// Reads `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -240,6 +255,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!((seconds("24h"), seconds("90s"), seconds("2d")), (Ok(86_400), Ok(90), Ok(172_800)));
+        for wrong in ["", "h", "24", "0h", "-1h", "1.5h", "99999999d", "1y", "ه"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct ShowArgs {
 #[command(after_help = "Example:\n  corridor clock advance 24h")]
 pub struct AdvanceArgs {
     /// By how much: a number with s, m, h or d; 400d at most
-    #[arg(value_name = "TIME", value_parser = seconds)]
+    #[arg(value_name = "TIME", value_parser = super::seconds)]
     by: u32,
     #[command(flatten)]
     api: ApiArgs,
@@ -57,21 +57,6 @@ pub struct FaucetArgs {
     currency: String,
     #[command(flatten)]
     api: ApiArgs,
-}
-
-/// A number of seconds, minutes, hours or days.
-fn seconds(text: &str) -> Result<u32, String> {
-    let wrong = || "must be a number with s, m, h or d, like 24h".to_owned();
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-    let unit_s = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
-    let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(unit_s));
-    seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
 }
 
 /// Runs `clock …`.
@@ -127,14 +112,6 @@ fn with_query<'a>(path: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_a_unit() {
-        assert_eq!((seconds("24h"), seconds("90s"), seconds("2d")), (Ok(86_400), Ok(90), Ok(172_800)));
-        for wrong in ["", "h", "24", "0h", "-1h", "1.5h", "99999999d", "1y", "ه"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn only_what_was_given_is_asked_for() {

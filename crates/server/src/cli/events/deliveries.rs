@@ -89,17 +89,8 @@ fn since(text: &str) -> Result<Timestamp, String> {
         return Ok(at);
     }
     let wrong = || "must be an instant (2026-11-21T00:00:00Z) or a number with s, m, h or d".to_owned();
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-    let unit_s = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
-    let seconds =
-        number.parse::<u32>().ok().and_then(|count| i64::from(count).checked_mul(unit_s)).ok_or_else(wrong)?;
-    Timestamp::from_second(Timestamp::now().as_second().saturating_sub(seconds)).map_err(|_| wrong())
+    let ago = i64::from(super::super::seconds(text).map_err(|_| wrong())?);
+    Timestamp::from_second(Timestamp::now().as_second().saturating_sub(ago)).map_err(|_| wrong())
 }
 
 /// Lists.
