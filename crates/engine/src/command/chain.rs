@@ -158,7 +158,8 @@ pub enum ChainAction {
         tx: TxKey,
         /// Where, and what came of it.
         mined: Box<Mined>,
-        /// Whether the block is deep enough to count.
+        /// Whether the block is deep enough to count. It does only where this very block was saved before: whoever finds
+        /// a block gone asks for what is saved there, and can miss what was found meanwhile.
         over: bool,
         /// Why those of its intents failed that failed alone, in the controller's words.
         refusals: Vec<(IntentId, String)>,

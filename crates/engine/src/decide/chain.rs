@@ -72,9 +72,10 @@ pub(super) fn act(
         }
         ChainAction::Mined { tx, mined, over, refusals } => {
             let mut row = find(ws, tenant, tx)?;
+            let known = row.mined.as_ref() == Some(&**mined);
             let effects = row.mined((**mined).clone(), cx.now);
             effects::write(ws, tenant, effects)?;
-            let ended = if *over && row.mined.as_ref() == Some(&**mined) { Some(row.over(cx.now)) } else { None };
+            let ended = if *over && known { Some(row.over(cx.now)) } else { None };
             end(ws, (tx, refusals), row, ended, rules, cx)
         }
         ChainAction::Lost { tx } => {

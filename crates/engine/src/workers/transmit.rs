@@ -191,20 +191,27 @@ impl Workers {
         Ok(None)
     }
 
-    /// It is over where its block is deep and the watcher has come past it: what a reorganisation takes away, the watcher
-    /// notices in blocks that it has seen only.
+    /// Has the block saved first. It is over where that is deep, the watcher has come past it and it is still there: the
+    /// watcher, who finds it gone later than that, finds the transaction with it.
     async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, (mined, refusals): Found) -> Result<(), ChainFault> {
-        let heads = wallets.chain.heads().await?;
-        let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= mined.place.number);
-        let over = deep
-            && self.is_watched(mined.place.number).await
-            && wallets.chain.agrees(mined.place.number, mined.place.block).await?;
-        if !over && case.tx.mined.as_ref() == Some(&mined) {
-            self.look_later(case, false).await;
-            return Ok(());
+        let known = case.tx.mined.as_ref() == Some(&mined);
+        let place = mined.place;
+        let tell = |over| ChainAction::Mined {
+            tx: case.key(),
+            mined: Box::new(mined.clone()),
+            over,
+            refusals: refusals.clone(),
+        };
+        if !known {
+            self.tell_about(case, tell(false)).await;
         }
-        let mined = Box::new(mined);
-        self.tell_about(case, ChainAction::Mined { tx: case.key(), mined, over, refusals }).await;
+        let heads = wallets.chain.heads().await?;
+        let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= place.number);
+        if deep && self.is_watched(place.number).await && wallets.chain.agrees(place.number, place.block).await? {
+            self.tell_about(case, tell(true)).await;
+        } else if known {
+            self.look_later(case, false).await;
+        }
         Ok(())
     }
 
