@@ -16,7 +16,7 @@ mod intent;
 mod sequence;
 pub mod states;
 
-pub use intent::{PAUSE_PATIENCE, TRIES_MAX, deploy_id};
+pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
 pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, take};
 
 /// What an intent is for.

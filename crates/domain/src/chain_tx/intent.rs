@@ -15,6 +15,17 @@ pub const TRIES_MAX: i32 = 5;
 const RETRY: Span = Span::secs(5);
 /// The longest wait between two tries.
 const RETRY_MAX: Span = Span::mins(10);
+/// How often what has failed is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// [`TRIES_MAX`] times.
+    Some,
+    /// No more: trying again is of no use.
+    Over,
+    /// Until it works: others were told already that it did.
+    Endless,
+}
+
 /// How long a coin that moves nothing is waited for.
 pub const PAUSE_PATIENCE: Span = Span::hours(24);
 
@@ -50,13 +61,18 @@ impl Intent {
         }
     }
 
-    /// A try failed. Where it was the last, or `at_once`, the intent is given up: `true`.
-    pub fn failed(&mut self, why: &str, at_once: bool, now: Timestamp) -> (bool, WalletEffects) {
+    /// A try failed. Where it was the last, the intent is given up: `true`.
+    pub fn failed(&mut self, why: &str, patience: Patience, now: Timestamp) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state.is_terminal() {
             return (false, effects);
         }
-        let given_up = !self.is_never_given_up() && (at_once || self.is_last_try());
+        let last = match patience {
+            Patience::Some => self.is_last_try(),
+            Patience::Over => true,
+            Patience::Endless => false,
+        };
+        let given_up = last && !self.is_never_given_up();
         self.failure = Some(why.to_owned());
         self.tries += 1;
         if let (true, Move::To(state)) = (given_up, self.state.on(IntentTrigger::FailedForGood)) {

@@ -217,7 +217,7 @@ fn an_intent_is_tried_five_times_with_longer_waits_and_then_given_up() {
     let mut intent = intent(1);
     let mut waits = Vec::new();
     for tries in 1..TRIES_MAX {
-        let (given_up, effects) = intent.failed("reverted", false, monday());
+        let (given_up, effects) = intent.failed("reverted", Patience::Some, monday());
         assert!(!given_up, "{tries}");
         waits.extend(effects.jobs.iter().filter_map(|(_, change)| match change {
             JobChange::Set(JobKind::SendIntent, at) => Some(*at - monday()),
@@ -225,7 +225,7 @@ fn an_intent_is_tried_five_times_with_longer_waits_and_then_given_up() {
         }));
     }
     assert_eq!(waits, [5, 10, 20, 40].map(Span::secs));
-    let (given_up, effects) = intent.failed("reverted", false, monday());
+    let (given_up, effects) = intent.failed("reverted", Patience::Some, monday());
     assert_eq!((given_up, intent.state), (true, IntentState::Failed));
     assert_eq!(effects.jobs, [(intent.id.0, JobChange::Done)]);
 }
@@ -236,7 +236,7 @@ fn what_must_not_be_left_half_done_is_tried_until_it_works() {
         let mut intent = Intent { kind, ..intent(1) };
         let mut alerts = 0;
         for _ in 0..TRIES_MAX * 3 {
-            alerts += intent.failed("reverted", false, monday()).1.alerts.len();
+            alerts += intent.failed("reverted", Patience::Some, monday()).1.alerts.len();
         }
         let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy);
         assert_eq!(intent.state == IntentState::Waiting, never, "{kind:?}");
@@ -245,11 +245,23 @@ fn what_must_not_be_left_half_done_is_tried_until_it_works() {
 }
 
 #[test]
+fn what_others_were_told_of_is_tried_until_it_works() {
+    for kind in IntentKind::ALL {
+        let mut intent = Intent { kind, unchecked: true, ..intent(1) };
+        let alerts: Vec<_> =
+            (0..TRIES_MAX * 3).flat_map(|_| intent.failed("frozen", Patience::Endless, monday()).1.alerts).collect();
+        assert_eq!((intent.state, alerts.len()), (IntentState::Waiting, 3), "{kind:?}");
+        assert!(intent.failed("frozen", Patience::Over, monday()).0 != intent.is_never_given_up(), "{kind:?}");
+    }
+}
+
+#[test]
 fn a_person_is_called_to_the_order_whose_coins_do_not_go_back_in_one_alert() {
     let order = Uuid::from_u128(0x0d);
     let mut intent = Intent { kind: IntentKind::ReturnDebit, subject: order, ..intent(1) };
     let why = "Blacklistable: account is blacklisted";
-    let alerts: Vec<_> = (0..TRIES_MAX * 3).flat_map(|_| intent.failed(why, false, monday()).1.alerts).collect();
+    let alerts: Vec<_> =
+        (0..TRIES_MAX * 3).flat_map(|_| intent.failed(why, Patience::Some, monday()).1.alerts).collect();
     assert!(alerts.iter().all(|alert| alert.subject == order && alert.what.contains(why)), "{alerts:?}");
     assert!(alerts.windows(2).all(|pair| pair[0] == pair[1]), "the same row, however often: {alerts:?}");
 }

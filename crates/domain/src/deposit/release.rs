@@ -103,6 +103,11 @@ impl Case {
         self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen()
     }
 
+    /// Whether this release has to be done whatever happens: the bank counts on it, and a reorganisation undid it.
+    pub fn owes(&self, release: IntentId) -> bool {
+        self.deposit.state == DepositState::Completed && self.deposit.release == Some(release)
+    }
+
     /// The release took effect in `tx`.
     pub fn released(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();

@@ -10,7 +10,7 @@ use super::price::LOCK;
 use super::states::{OrderStep, OrderTrigger};
 use super::*;
 use crate::attempt::{Attempt, AttemptState};
-use crate::chain_tx::{IntentKind, IntentState};
+use crate::chain_tx::{IntentKind, IntentState, Patience};
 use crate::currency::Currency;
 use crate::deposit::tests::{WALLET, block_wallet, config, wallet};
 use crate::ids::PaymentId;
@@ -647,7 +647,7 @@ fn act(world: &mut World, act: Act) {
             world.does(|case, cx| case.debit_not_tried(cx));
         }
         Act::DebitFails if is(world, debit, IntentState::Assigned) => {
-            world.case.intent(debit).expect("there").failed("reverted", true, now);
+            world.case.intent(debit).expect("there").failed("reverted", Patience::Over, now);
             world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
         }
         Act::Cancel => _ = world.tries(|case, cx| case.cancel(cx)),

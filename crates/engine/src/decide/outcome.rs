@@ -1,7 +1,7 @@
 //! What an intent is done for: whether it is still wanted, and what its end means there.
 
 use domain::chain::TxHash;
-use domain::chain_tx::{Intent, IntentKind};
+use domain::chain_tx::{Intent, IntentKind, Patience};
 use domain::deposit::case::message;
 use domain::deposit::{Case, DepositState, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
@@ -24,9 +24,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
     match &key.subject {
         Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match intent.kind {
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
-            // A release that a reorganisation undid.
-            IntentKind::Release if case.deposit.state == DepositState::Completed => true,
-            IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
+            IntentKind::Release => case.owes(intent.id) || case.may_release() || planted::is(Planted::ReleaseUnchecked),
             _ => case.deposit.state == DepositState::Refunding,
         }),
         Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
@@ -155,7 +153,14 @@ pub(super) fn fail(
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
-    let (given_up, mut effects) = intent.failed(why, at_once, cx.now);
+    let owed = matches!((&key.subject, kind), (Subject::Deposit(of), IntentKind::Release)
+        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id)));
+    let patience = match (owed, at_once) {
+        (true, _) => Patience::Endless,
+        (false, true) => Patience::Over,
+        (false, false) => Patience::Some,
+    };
+    let (given_up, mut effects) = intent.failed(why, patience, cx.now);
     ws.intents.put((tenant, id), intent);
     match (&key.subject, given_up) {
         (Subject::Order(of), false) => on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx)),

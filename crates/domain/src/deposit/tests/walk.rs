@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::chain_tx::Ended;
+use crate::chain_tx::{Ended, Patience};
 use crate::ledger::AccountCode;
 use crate::screening::Screened;
 use crate::wallet_event::FailureReason;
@@ -102,7 +102,7 @@ fn act(world: &mut World, act: Act) {
         Act::GiveUp => {
             let under_way = world.case.intent(release).filter(|intent| intent.state == IntentState::Assigned);
             if let Some(intent) = under_way {
-                intent.failed("reverted", true, now);
+                intent.failed("reverted", Patience::Over, now);
                 world.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
             }
         }
@@ -132,7 +132,7 @@ fn ends(world: &mut World, ended: Ended) {
             intent.done(now);
             world.does(|case, _, cx| case.released(tx, cx));
         }
-        (Ended::Failed, IntentState::Assigned) => _ = intent.failed("reverted", false, now),
+        (Ended::Failed, IntentState::Assigned) => _ = intent.failed("reverted", Patience::Some, now),
         (Ended::NotTried, IntentState::Assigned) => _ = intent.not_tried(now),
         (Ended::Undone, IntentState::Done) => _ = intent.undone(now),
         _ => {}
