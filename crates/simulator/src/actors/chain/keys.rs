@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::chain::{Address, KeyRole, SignFault, Signed, TxHash, Unsigned, vault};
+use domain::chain::{Address, Call, KeyRole, SignFault, Signed, TxHash, Unsigned, vault};
 use domain::ids::TenantId;
 use domain::ports::{AddressScreen, Answer, ChainSigner, Contracts, Controller};
 use domain::screening::Screened;
@@ -129,10 +129,17 @@ impl Keys {
     }
 }
 
-/// The call's name, for the trace.
+/// The call's name and the amounts that it moves, for the trace.
 pub fn kind(unsigned: &Unsigned) -> String {
     let text = format!("{:?}", unsigned.call);
-    text.chars().take_while(char::is_ascii_alphabetic).collect()
+    let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
+    match &unsigned.call {
+        Call::Release(moved) | Call::Debit(moved) => {
+            let amounts: Vec<String> = moved.iter().map(|one| one.amount.to_string()).collect();
+            format!("{name} of {}", amounts.join(", "))
+        }
+        _ => name,
+    }
 }
 
 /// Nobody's address is on a list.

@@ -203,7 +203,10 @@ impl Ends<'_> {
             let completed = deposit.state == "completed" && deposit.request.is_some();
             if released != usize::from(completed) && !self.alerts.contains(&deposit.id) {
                 let (id, state) = (self.public(deposit.id), &deposit.state);
-                self.violation(format!("I1: deposit {id} is {state} and was released {released} times"));
+                let wished = self.intents.iter().filter(|intent| intent.3 == deposit.id);
+                let wished: Vec<String> = wished.map(|(.., kind, _, state)| format!("{kind} {state}")).collect();
+                let wished = wished.join(", ");
+                self.violation(format!("I1: deposit {id} is {state} and was released {released} times ({wished})"));
             }
         }
     }
