@@ -26,6 +26,7 @@ static HEADERS: Stmt = Stmt::written(
     "chain.headers",
     "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b ORDER BY b.number DESC LIMIT $1",
 );
+static FIRST_WALLET: Stmt = Stmt::written("chain.first_wallet", "SELECT MIN(w.created_at) FROM wallet w");
 // Held for the rest of the transaction, so that nobody takes the role meanwhile.
 static HOLDS_ROLE: Stmt = Stmt::written(
     "chain.holds_role",
@@ -65,6 +66,7 @@ static ACCEPT_CODE: Stmt =
 pub(crate) static STATEMENTS: &[&Stmt] = &[
     &WATCHED,
     &HEADERS,
+    &FIRST_WALLET,
     &HOLDS_ROLE,
     &PUT_HEADER,
     &PUT_LOGS,
@@ -127,6 +129,16 @@ impl Store {
             })
         };
         rows.iter().map(block).collect()
+    }
+
+    /// When the first wallet was made, of all tenants: nobody has paid a vault before. `None` = there is no wallet.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn first_wallet_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        let rows = self.query(&FIRST_WALLET, Vec::new()).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(row.fields().opt_int()?.map(Timestamp))
     }
 
     /// Takes a block in: its header, and what its logs say about our vaults. Taking the same block in again changes

@@ -105,7 +105,9 @@ pub async fn states_of_tokens_are_remembered(world: World) {
 
 pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    assert_eq!(world.store.first_wallet_at().await, Ok(None));
     let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
+    assert_eq!(world.store.first_wallet_at().await, Ok(Some(mine.created_at.min(other.created_at))));
     let request = world.request(&mine).await;
     let asked = [request.escrow, Address([9; 20]), other.address, mine.address];
     let mut found = world.store.watched(&asked).await.expect("read");

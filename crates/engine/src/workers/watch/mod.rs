@@ -25,6 +25,8 @@ mod tokens;
 const RETRY: Span = Span::secs(2);
 /// The role is renewed this often during its lease.
 const RENEWALS_PER_LEASE: i64 = 4;
+/// A block's time and ours differ by less.
+const CLOCKS_DIFFER: Span = Span::mins(15);
 /// Further behind than this, blocks are taken in by ranges.
 const RANGE_FROM: u64 = 8;
 /// The most blocks of a range; halved where a node has too much to say, doubled where it has not.
@@ -179,8 +181,8 @@ impl Watch<'_> {
         let heads = self.chain.heads().await?;
         self.tip = self.workers.store.chain_headers(1).await?.pop();
         let Some(tip) = self.tip else {
-            // Nobody can have paid a vault before the first one was made, and none was made before this.
-            self.take_in(&heads.latest, &[]).await?;
+            let Some(first) = self.first_block(&heads.latest).await? else { return Ok(Round::UpToDate) };
+            self.take_in(&first, &[]).await?;
             return Ok(Round::More);
         };
         match self.standing(&tip, &heads).await? {
@@ -205,6 +207,19 @@ impl Watch<'_> {
         }
         self.count(&heads).await?;
         Ok(Round::UpToDate)
+    }
+
+    /// The block to begin behind: nobody can have paid a vault before the first wallet was made. `None` = the node does
+    /// not tell the block now.
+    async fn first_block(&self, latest: &Block) -> Result<Option<Block>, Trouble> {
+        let Some(since) = self.workers.store.first_wallet_at().await? else { return Ok(Some(*latest)) };
+        let (mut block, mut back) = (*latest, 1);
+        while block.at + CLOCKS_DIFFER > since && block.number > 0 {
+            let number = latest.number.saturating_sub(back);
+            let Some(earlier) = self.chain.block(BlockAt::Number(number)).await? else { return Ok(None) };
+            (block, back) = (earlier, back.saturating_mul(2));
+        }
+        Ok(Some(block))
     }
 
     /// Where the newest block that was taken in stands.
