@@ -103,9 +103,17 @@ impl Case {
         self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen()
     }
 
-    /// Whether this release has to be done whatever happens: the bank counts on it, and a reorganisation undid it.
-    pub fn owes(&self, release: IntentId) -> bool {
-        self.deposit.state == DepositState::Completed && self.deposit.release == Some(release)
+    /// Whether this intent has to be carried out whatever happens: others count on it already, and a reorganisation undid
+    /// it.
+    pub fn owes(&self, intent: IntentId) -> bool {
+        let refund = self.deposit.refund.as_ref();
+        match self.deposit.state {
+            DepositState::Completed => self.deposit.release == Some(intent),
+            DepositState::Refunded => {
+                refund.is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent))
+            }
+            _ => false,
+        }
     }
 
     /// The release took effect in `tx`.

@@ -23,8 +23,9 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
     let Some(intent) = ws.intents.get(&(tenant, key.intent)) else { return false };
     match &key.subject {
         Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match intent.kind {
+            _ if case.owes(intent.id) => true,
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
-            IntentKind::Release => case.owes(intent.id) || case.may_release() || planted::is(Planted::ReleaseUnchecked),
+            IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
             _ => case.deposit.state == DepositState::Refunding,
         }),
         Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
@@ -153,7 +154,7 @@ pub(super) fn fail(
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
-    let owed = matches!((&key.subject, kind), (Subject::Deposit(of), IntentKind::Release)
+    let owed = matches!(&key.subject, Subject::Deposit(of)
         if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id)));
     let patience = match (owed, at_once) {
         (true, _) => Patience::Endless,
