@@ -201,7 +201,7 @@ pub enum LogEvent {
     Unpaused,
     /// The token's code was replaced (`Upgraded`) or handed on (`Deprecate`): a person has to look.
     CodeChanged,
-    /// Our controller: an intent was carried out (`Released`, `Debited`, `DebitReturned`, `Refunded`).
+    /// Our controller: an intent was carried out (`Released`, `Debited`, `DebitReturned`, `RefundProposed`, `Refunded`).
     IntentDone(Word),
     /// Our controller: an intent of a batch failed, the rest went on (`IntentFailed`).
     IntentFailed(Word),

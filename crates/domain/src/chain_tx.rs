@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::chain::{Address, BlockHash, Fees, KeyRole, Movement, TxHash, Word};
+use crate::chain::{Address, BlockHash, Fees, KeyRole, LogEvent, Movement, TxHash, Word};
 use crate::currency::StableCoin;
 use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
@@ -137,6 +137,19 @@ pub enum Plan {
     },
     /// Puts the controller on the chain.
     Deploy,
+}
+
+impl Plan {
+    /// What the controller writes where it has carried this out. A call alone shows nothing: one to an address where no
+    /// contract is succeeds. `None` = the controller has no part in it.
+    pub const fn evidence(&self) -> Option<LogEvent> {
+        match *self {
+            Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
+            Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => Some(LogEvent::IntentDone(intent)),
+            Plan::SetFrozen { account, frozen, .. } => Some(LogEvent::FrozenSet { account, frozen }),
+            Plan::Blacklist { .. } | Plan::Deploy => None,
+        }
+    }
 }
 
 /// Where an intent is.

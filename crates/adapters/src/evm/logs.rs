@@ -26,12 +26,13 @@ enum Event {
     Released,
     Debited,
     DebitReturned,
+    RefundProposed,
     Refunded,
     IntentFailed,
     FrozenSet,
 }
 
-const SIGNATURES: [(Event, &str); 16] = [
+const SIGNATURES: [(Event, &str); 17] = [
     (Event::Transfer, "Transfer(address,address,uint256)"),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -49,6 +50,7 @@ const SIGNATURES: [(Event, &str); 16] = [
     (Event::Released, "Released(bytes32,bytes32,address,address,address,uint256)"),
     (Event::Debited, "Debited(bytes32,bytes32,address,address,address,uint256)"),
     (Event::DebitReturned, "DebitReturned(bytes32,bytes32,address,address,uint256)"),
+    (Event::RefundProposed, "RefundProposed(bytes32,bytes32,address,address,address,uint256)"),
     (Event::Refunded, "Refunded(bytes32,bytes32,address,address,address,uint256)"),
     (Event::IntentFailed, "IntentFailed(bytes32,bytes)"),
     (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
@@ -174,7 +176,7 @@ fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
 /// `None` = it does not read as its event; `Some(None)` = an event of that name is none of a controller's.
 fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     Some(Some(match kind {
-        Event::Released | Event::Debited | Event::DebitReturned | Event::Refunded => {
+        Event::Released | Event::Debited | Event::DebitReturned | Event::RefundProposed | Event::Refunded => {
             LogEvent::IntentDone(log.topics.get(1)?.0)
         }
         Event::IntentFailed => LogEvent::IntentFailed(log.topics.get(1)?.0),

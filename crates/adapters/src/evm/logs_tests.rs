@@ -133,6 +133,13 @@ fn events_are_read_as_their_contract_means_them() {
         ),
         (
             CONTROLLER,
+            "RefundProposed(bytes32,bytes32,address,address,address,uint256)",
+            &[BOB, ALICE],
+            "0x",
+            LogEvent::IntentDone(word),
+        ),
+        (
+            CONTROLLER,
             "Refunded(bytes32,bytes32,address,address,address,uint256)",
             &[BOB, ALICE],
             "0x",

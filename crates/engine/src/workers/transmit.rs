@@ -2,7 +2,7 @@
 //! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
 //! has saved are ever broadcast.
 
-use domain::chain::{Broadcast, Call, ChainFault, Fees, LogEvent, Receipt, Signed, Unsigned, Word, intent_word};
+use domain::chain::{Broadcast, Call, ChainFault, Fees, Receipt, Signed, Unsigned, Word, intent_word};
 use domain::chain_tx::{self, ChainTx, Intent, LOOK_EVERY, Mined, Place, TxAttempt, TxState};
 use domain::ids::{ChainTxId, IntentId};
 use domain::job::Job;
@@ -241,14 +241,11 @@ fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
     age < BROADCAST_AGAIN || age.0 % BROADCAST_AGAIN.0 < LOOK_EVERY.0
 }
 
-/// What a receipt says. Of a batch only what the controller says was carried out was.
+/// What a receipt says. Only what the controller says was carried out was.
 fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receipt) -> Mined {
-    let done = |intent: &Intent| {
-        let word = intent_word(tx.tenant, intent.id);
-        receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == LogEvent::IntentDone(word))
-    };
-    let failed = intents.iter().filter(|intent| intent.kind.is_batched() && !attempt.cancels && !done(intent));
-    let failed: Vec<IntentId> = failed.map(|intent| intent.id).collect();
+    let says = |event| receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == event);
+    let done = |intent: &&Intent| attempt.cancels || intent.plan.evidence().is_none_or(says);
+    let failed = intents.iter().filter(|intent| !done(intent)).map(|intent| intent.id).collect();
     Mined {
         place: Place { number: receipt.block_number, block: receipt.block },
         attempt: attempt.number,

@@ -295,6 +295,7 @@ impl Run<'_> {
         require(to != controller && to != vault, "BadRefundAddress")?;
         require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
         self.note(controller, movement.intent, Fact::RefundProposed { movement, to, proposer });
+        self.logs.push((controller, LogEvent::IntentDone(movement.intent)));
         Ok(())
     }
 
