@@ -11,7 +11,12 @@ const POLL_PAUSE: Duration = Duration::from_millis(5);
 /// Looks at `condition` until it holds; `false` when `at_most` has passed and it still does not.
 ///
 /// Blocks the thread: in async code use [`until_async`].
-pub fn until(at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
+pub fn until(at_most: Duration, condition: impl FnMut() -> bool) -> bool {
+    until_every(POLL_PAUSE, at_most, condition)
+}
+
+/// The same with a pause of one's own between two looks, where looking is not free: a rate limit counts it.
+pub fn until_every(pause: Duration, at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + at_most;
     loop {
         if condition() {
@@ -20,7 +25,7 @@ pub fn until(at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
         if Instant::now() >= end {
             return false;
         }
-        pause();
+        sleep(pause);
     }
 }
 
@@ -43,8 +48,8 @@ where
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one home of polling; everybody else waits through this module")]
-fn pause() {
-    std::thread::sleep(POLL_PAUSE);
+fn sleep(pause: Duration) {
+    std::thread::sleep(pause);
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use super::super::wallets::rpc::Rpc;
 
 /// How long each step may take: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
+/// Each look is a call, and the service grants fifty a minute.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const IBAN: &str = "PK36SCBL0000001123456702";
 
 /// A sandbox whose simulated sender pays when he is told to.
@@ -54,7 +56,7 @@ fn fund(installation: &Installation, wallet: &str) {
     assert_eq!(text(&shown, "payment_link"), link);
     let paid = installation.json(&["requests", "pay", &id]).remove(0);
     assert!(text(&paid["transactions"][0], "tx_hash").starts_with("0x"), "{paid}");
-    let arrived = wait::until(STEP_AT_MOST, || balance(installation, wallet) == "25.50");
+    let arrived = wait::until_every(LOOK_EVERY, STEP_AT_MOST, || balance(installation, wallet) == "25.50");
     assert!(arrived, "{:?}", installation.json(&["tx", "list", "--wallet", wallet]));
     let listed = installation.json(&["requests", "list", "--wallet", wallet, "--status", "PAID"]);
     assert_eq!(listed.iter().map(|it| text(it, "payment_request_id")).collect::<Vec<_>>(), [id]);
@@ -72,7 +74,8 @@ fn exchange(installation: &Installation, wallet: &str) {
         let orders = installation.json(&["orders", "list", "--wallet", wallet]);
         text(orders.iter().find(|it| it["order_id"] == id.as_str()).expect("listed"), "status")
     };
-    assert!(wait::until(STEP_AT_MOST, || status() == "SETTLED"), "the order is {}", status());
+    let settled = wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "SETTLED");
+    assert!(settled, "the order is {}", status());
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     installation.ok(&["clock", "advance", "73h"]);
     assert!(installation.json(&["clock", "show"])[0]["ahead_seconds"].as_i64() >= Some(73 * 3_600));
     let status = || text(&installation.json(&["wallets", "get", &wallet])[0], "status");
-    assert!(wait::until(STEP_AT_MOST, || status() == "ACTIVE"), "it frees itself: {}", status());
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "ACTIVE"), "it frees itself: {}", status());
 
     installation.ok(&[&["wallets", "block", &wallet], &why[..4]].concat());
     let freed = installation.json(&["wallets", "unblock", "--why", "relatives", &wallet]).remove(0);
