@@ -2,6 +2,7 @@
 //!
 //! Never part of the product: nothing imports this crate, and it imports none of ours.
 
+mod bench_report;
 mod simulate;
 mod tidy;
 
@@ -29,6 +30,12 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Measure the program beside pgbench in one run and write `docs/performance.md` (needs PostgreSQL and some minutes)
+    BenchReport {
+        /// How long each load lasts
+        #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+        seconds: u64,
+    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -36,6 +43,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().chore {
         Chore::Tidy => tidy::run(&root),
         Chore::Simulate { args } => simulate::run(&root, &args),
+        Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
     }
 }
 

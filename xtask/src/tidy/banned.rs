@@ -91,7 +91,8 @@ fn away_from_clocks(source: &RustSource, line: usize) -> bool {
 }
 
 fn in_libraries(source: &RustSource, line: usize) -> bool {
-    let prints = matches!(source.room(), "server" | "simulator" | "xtask") || source.path.ends_with("/build.rs");
+    let binary = source.path.ends_with("/build.rs") || source.path.contains("/src/bin/");
+    let prints = matches!(source.room(), "server" | "simulator" | "xtask") || binary;
     outside_tests(source, line) && !prints
 }
 

@@ -1,0 +1,226 @@
+//! The benchmark report: measures the program beside `pgbench` on a PostgreSQL cluster of its own, and prints
+//! `docs/performance.md`. Only ratios taken side by side in one run mean anything on another machine.
+//!
+//! Started by `cargo xtask bench-report`, which builds the program first. Judges nothing: a figure below its mark is
+//! printed like any other.
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use domain::decimal::{Decimal, Rounding};
+use serde_json::Value;
+use testkit::postgres::{Binaries, Cluster, Options};
+
+/// `pgbench`'s scale and clients, as the first mark names them.
+const SCALE: &str = "20";
+const CLIENTS: &str = "32";
+/// Our own clients.
+const OWN_CLIENTS: &str = "64";
+/// Accounts where no account is hot.
+const MANY_TENANTS: &str = "64";
+
+type Failure = Box<dyn std::error::Error>;
+
+/// What is measured with: the program, and for how long.
+struct Bench<'a> {
+    program: &'a Path,
+    seconds: &'a str,
+}
+
+impl Bench<'_> {
+    /// A run of `corridor bench …`.
+    fn run(&self, what: &str, more: &[&str]) -> Result<Value, Failure> {
+        eprintln!(
+            "bench {what} {}",
+            more.iter().filter(|arg| !arg.contains("://")).copied().collect::<Vec<_>>().join(" ")
+        );
+        let mut command = Command::new(self.program);
+        command.args(["bench", what, "--output", "json"]).args(more);
+        Ok(serde_json::from_str(text(command)?.trim())?)
+    }
+
+    fn payments(&self, more: &[&str]) -> Result<Value, Failure> {
+        self.run("payments", &[&["--clients", OWN_CLIENTS, "--seconds", self.seconds][..], more].concat())
+    }
+}
+
+/// PostgreSQL's own benchmark.
+struct Pgbench<'a> {
+    binaries: &'a Binaries,
+    url: String,
+    seconds: &'a str,
+}
+
+impl Pgbench<'_> {
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(self.binaries.program("pgbench"));
+        command.args(args).arg(&self.url);
+        command
+    }
+
+    fn fill(&self) -> Result<(), Failure> {
+        text(self.command(&["-i", "-q", "-s", SCALE])).map(drop)
+    }
+
+    /// Transactions per second.
+    fn run(&self) -> Result<Decimal, Failure> {
+        eprintln!("pgbench");
+        let said = text(self.command(&["-n", "-M", "prepared", "-c", CLIENTS, "-j", "2", "-T", self.seconds]))?;
+        let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
+        Ok(Decimal::parse(tps.ok_or("pgbench named no tps")?)?)
+    }
+}
+
+/// What a command prints, if it succeeds.
+fn text(mut command: Command) -> Result<String, Failure> {
+    let done = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
+    if !done.status.success() {
+        let name = command.get_program().to_string_lossy().into_owned();
+        return Err(format!("{name}: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)).into());
+    }
+    Ok(String::from_utf8(done.stdout)?)
+}
+
+fn figure(report: &Value, name: &str) -> Result<Decimal, Failure> {
+    let number = report.get(name).filter(|value| value.is_number()).ok_or_else(|| format!("no {name}: {report}"))?;
+    Ok(Decimal::parse(&number.to_string())?)
+}
+
+fn ratio(one: Decimal, other: Decimal) -> String {
+    one.checked_div(other, 2, Rounding::HalfEven).map_or_else(|| "—".to_owned(), |ratio| ratio.to_string())
+}
+
+fn whole(figure: Decimal) -> String {
+    figure.round(0, Rounding::HalfEven).to_string()
+}
+
+/// A row of the report's first table.
+fn row(name: &str, what: &str, figures: &str, ratio: &str, marks: &str) -> String {
+    format!("| {name} | {what} | {figures} | {ratio} | {marks} |\n")
+}
+
+/// The line of a file that begins so, without that.
+fn line_of(path: &str, begins: &str) -> String {
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    let line = found.lines().find_map(|line| line.strip_prefix(begins)).unwrap_or("unknown");
+    line.trim_start_matches([':', ' ', '\t']).to_owned()
+}
+
+fn machine(binaries: &Binaries) -> Result<String, Failure> {
+    let cores = std::thread::available_parallelism()?;
+    let (cpu, memory) = (line_of("/proc/cpuinfo", "model name"), line_of("/proc/meminfo", "MemTotal"));
+    let mut version = Command::new(binaries.program("postgres"));
+    version.arg("--version");
+    Ok(format!("{cores} cores ({cpu}), {memory}; {}", text(version)?.trim()))
+}
+
+fn commit() -> Result<String, Failure> {
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(args);
+        text(command)
+    };
+    let changed = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    let named = git(&["log", "-1", "--format=%h of %cs"])?;
+    Ok(format!("{}{}", named.trim(), if changed { ", with changes that were not committed" } else { "" }))
+}
+
+fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
+    let binaries = Binaries::find()?;
+    let cluster = Cluster::start(&Options { durable: true, ..Options::default() })?;
+    let bench = Bench { program, seconds };
+    let pgbench = Pgbench { binaries: &binaries, url: cluster.database("pgbench")?, seconds };
+    pgbench.fill()?;
+    let before = pgbench.run()?;
+    let on_postgres = bench.payments(&["--database-url", &cluster.database("one")?])?;
+    let after = pgbench.run()?;
+    let many = ["--tenants", MANY_TENANTS, "--database-url", &cluster.database("many")?];
+    let many = bench.payments(&many)?;
+    let on_sqlite = bench.payments(&[])?;
+    let webhooks = bench.run("webhooks", &[])?;
+    let deposits = bench.run("deposits", &[])?;
+    let rate = |report: &Value| figure(report, "payments_per_s");
+    let (one, sqlite, spread, tpcb) = (rate(&on_postgres)?, rate(&on_sqlite)?, rate(&many)?, before.max(after));
+    let mut rows = String::new();
+    let figures =
+        format!("{} ÷ {} (pgbench before {}, after {})", whole(one), whole(tpcb), whole(before), whole(after));
+    rows += &row(
+        "P1",
+        "signed quote + payment pairs/s, one prefund account, PostgreSQL ÷ TPC-B tps",
+        &figures,
+        &ratio(one, tpcb),
+        "1.0, 3.0",
+    );
+    rows += &row(
+        "P2",
+        "the same on SQLite ÷ on PostgreSQL",
+        &format!("{} ÷ {}", whole(sqlite), whole(one)),
+        &ratio(sqlite, one),
+        "0.8, 1.2",
+    );
+    rows += &row(
+        "P3",
+        "one prefund account ÷ 64 accounts",
+        &format!("{} ÷ {}", whole(one), whole(spread)),
+        &ratio(one, spread),
+        "0.9, 1.0",
+    );
+    let (delivered, plain) = (figure(&webhooks, "deliveries_per_s")?, figure(&webhooks, "plain_per_s")?);
+    rows += &row(
+        "P7",
+        "webhook deliveries/s ÷ plain requests/s to the same receiver",
+        &format!("{} ÷ {}", whole(delivered), whole(plain)),
+        &ratio(delivered, plain),
+        "0.5, 0.8",
+    );
+    let released = figure(&deposits, "deposits_per_s")?;
+    rows += &row(
+        "P9",
+        "deposits credited, screened and released per second, built-in chain",
+        &whole(released),
+        "",
+        "500, 2,000 /s",
+    );
+    let mut latencies = String::new();
+    for (name, report) in [("PostgreSQL", &on_postgres), ("PostgreSQL, 64 accounts", &many), ("SQLite", &on_sqlite)] {
+        let of = |name: &str| figure(report, name).map(|figure| figure.to_string());
+        latencies += &format!(
+            "| {name} | {} | {} | {} | {} | {} | {} |\n",
+            of("payments_per_s")?,
+            of("p50_ms")?,
+            of("p99_ms")?,
+            of("p999_ms")?,
+            of("batch_p50")?,
+            of("settled_per_s")?
+        );
+    }
+    Ok(format!(
+        "# Performance\n\nWritten by `cargo xtask bench-report --seconds {seconds}`, which measures everything below in one run, \
+         server, database and load on the same machine. Absolute figures drift from machine to machine; the ratios are what counts.\n\n\
+         - Machine: {}\n- Commit: {}\n- PostgreSQL: fsync and synchronous_commit on; pgbench: TPC-B, scale {SCALE}, {CLIENTS} clients, \
+         prepared; ours: {OWN_CLIENTS} clients, {seconds} s, every signature real, workers on and the simulated bank settling\n\n\
+         | # | Measure | Figures | Ratio | First mark, goal |\n|---|---|---|---|---|\n{rows}\n\
+         | Store | pairs/s | p50 ms | p99 ms | p99.9 ms | batch p50 | settled/s |\n|---|---|---|---|---|---|---|\n{latencies}\n\
+         Not in this report: growth to 10,000,000 payments (P4), two nodes (P5), half load (P6, P8), memory and start (P10).\n",
+        machine(&binaries)?,
+        commit()?,
+    ))
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [program, seconds] = &args[..] else {
+        eprintln!("usage: bench_report <corridor> <seconds>");
+        return ExitCode::from(2);
+    };
+    match report(Path::new(program), seconds) {
+        Ok(report) => {
+            print!("{report}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
