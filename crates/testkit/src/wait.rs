@@ -30,7 +30,16 @@ pub fn until_every(pause: Duration, at_most: Duration, mut condition: impl FnMut
 }
 
 /// The same for async code; `condition` makes a new future for each look.
-pub async fn until_async<F, C>(at_most: Duration, mut condition: C) -> bool
+pub async fn until_async<F, C>(at_most: Duration, condition: C) -> bool
+where
+    C: FnMut() -> F,
+    F: Future<Output = bool>,
+{
+    until_async_every(POLL_PAUSE, at_most, condition).await
+}
+
+/// [`until_every`] for async code.
+pub async fn until_async_every<F, C>(pause: Duration, at_most: Duration, mut condition: C) -> bool
 where
     C: FnMut() -> F,
     F: Future<Output = bool>,
@@ -43,7 +52,7 @@ where
         if Instant::now() >= end {
             return false;
         }
-        tokio::time::sleep(POLL_PAUSE).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -18,6 +18,8 @@ use super::service::{On, Running, Setup, shared_wallets};
 
 /// Longest wait for anything that should come about: longer than a window of calls.
 const WAIT_MAX: Duration = Duration::from_secs(90);
+/// How often the API is asked for news: some of a minute's hundred calls are left for what a test does.
+const LOOK_EVERY: Duration = Duration::from_millis(1_000);
 /// Signs the webhooks of every bank here.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// Who did it, in the administration log.
@@ -158,7 +160,7 @@ impl WalletBank {
     /// What a page answers, once it answers what is looked for.
     pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
         let last = std::sync::Mutex::new((Json::Null, None));
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async_every(LOOK_EVERY, WAIT_MAX, || async {
             let answer = self.get(path).send().await;
             // Whoever looks too often has to come back later.
             if answer.status == 429 {

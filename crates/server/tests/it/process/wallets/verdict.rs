@@ -64,8 +64,14 @@ async fn all_told(world: &World, node: &Node, asked: &Remittances) {
     };
     let missing = || subjects().filter(|(id, wanted)| world.told(id).len() < wanted.len()).count();
     let there = wait::until_async(STEP_AT_MOST, || std::future::ready(missing() == 0)).await;
-    let open: Vec<_> = subjects().map(|(id, _)| (id, world.told(id))).collect();
-    assert!(there, "{} are not told of all: {open:?}: {}", missing(), node.process.log_tail());
+    if !there {
+        let open: Vec<_> = subjects().map(|(id, wanted)| (id, wanted, world.told(id))).collect();
+        let open: Vec<_> = open.into_iter().filter(|(_, wanted, told)| told.len() < wanted.len()).collect();
+        let listed =
+            world.get(&node.address, &format!("/v1/sdk/transactions?wallet_id={}&limit=100", asked.wallet)).await;
+        let waiting = world.get(&node.address, "/v1/sdk/webhooks/deliveries").await;
+        panic!("not told of all: {open:?}: {listed}: {waiting}: {}", node.process.log_tail());
+    }
     for (id, wanted) in subjects() {
         assert_eq!(world.told(id), wanted, "{id}");
     }

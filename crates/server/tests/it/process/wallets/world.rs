@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use adapters::evm::signers::{DigestSigner, LocalKey, TenantKeys};
 use adapters::evm::{ControllerSource, EvmContracts, Owners};
@@ -165,16 +165,7 @@ impl World {
 
     /// Waits for a condition that costs something to look at.
     pub async fn looking(&self, at_most: Duration, condition: impl AsyncFn() -> bool) -> bool {
-        let looked = std::sync::Mutex::new(None::<Instant>);
-        wait::until_async(at_most, || async {
-            let is_time = looked.lock().expect("nobody panicked").is_none_or(|at| at.elapsed() >= LOOK_EVERY);
-            if !is_time {
-                return false;
-            }
-            *looked.lock().expect("nobody panicked") = Some(Instant::now());
-            condition().await
-        })
-        .await
+        wait::until_async_every(LOOK_EVERY, at_most, || condition()).await
     }
 
     /// A customer's wallet: its id and its address.
