@@ -145,6 +145,7 @@ impl Schedule {
         let outside = side.as_ref().map(|side| Outside {
             chain: side.chain.clone(),
             banks: side.banks.clone(),
+            config: side.config.clone(),
             blacklists: side.blacklists,
         });
         let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, side, seed));

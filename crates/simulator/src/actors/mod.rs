@@ -12,7 +12,9 @@ mod wallets;
 mod workload;
 
 pub use bank::Bank;
-pub use chain::{Blocks, ChainWorld, Constitution, Controller, Fact, Keys, State, controller_of};
+pub use chain::{
+    Blocks, ChainWorld, Constitution, Controller, FINAL_BEHIND, Fact, Keys, SAFE_BEHIND, State, controller_of,
+};
 pub use client::{Truth, clients};
 pub use cluster::{Cluster, WalletSide};
 pub use operator::operate;

@@ -9,7 +9,7 @@ mod wallets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::chain::BlockHash;
+use domain::chain::{BlockHash, ChainConfig};
 use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::rail::{Inquiry, RailId};
@@ -119,6 +119,8 @@ pub struct Outside {
     pub chain: Arc<ChainWorld>,
     /// The banks' receivers.
     pub banks: Arc<Banks>,
+    /// What is configured about the chain.
+    pub config: Arc<ChainConfig>,
     /// Whether the tenants' keys may write the coins' blacklists.
     pub blacklists: bool,
 }

@@ -13,7 +13,7 @@ use domain::chain::TxHash;
 use domain::time::{Span, Timestamp};
 use tokio::sync::watch;
 
-pub use blocks::Blocks;
+pub use blocks::{Blocks, FINAL_BEHIND, SAFE_BEHIND};
 pub use contracts::{Constitution, Controller, Deed, Fact, Payment, State};
 pub use keys::{Keys, NoListedAddresses, controller_of};
 pub use node::ChainNode;

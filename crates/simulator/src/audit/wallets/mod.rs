@@ -10,15 +10,20 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use domain::chain::Depth;
 use rusqlite::Connection;
 
 use super::rows::Key;
 use super::{Auditor, Outside, Questions};
+use crate::actors::{FINAL_BEHIND, SAFE_BEHIND};
 use rules::SUBJECTS;
 use steps::Kind;
 
 /// Where tenants stand among the questions.
 const TENANTS: usize = SUBJECTS.len() - 1;
+
+/// Rows by their kind.
+type ByKind = Vec<BTreeSet<(Key, Key)>>;
 
 /// What is remembered between two looks.
 #[derive(Default)]
@@ -68,7 +73,10 @@ impl WalletAudit {
     /// Checks what must hold at any time: of the rows that have changed, or of `everything`.
     pub(super) fn check(&self, auditor: &Auditor, connection: &Connection, everything: bool) -> rusqlite::Result<()> {
         let frozen = self.frozen();
-        let changed = self.check_steps(auditor, rows::standings(connection)?);
+        let (changed, counted) = self.check_steps(auditor, rows::standings(connection)?);
+        for deposit in counted {
+            self.check_depth(auditor, deposit, rows::place(connection, deposit)?);
+        }
         self.check_signed(auditor, connection, &frozen)?;
         self.check_log(auditor, connection)?;
         self.state().unordered.extend(rows::given_up(connection)?);
@@ -88,9 +96,25 @@ impl WalletAudit {
         wallets.filter(|(_, (_, state))| is_frozen(state)).map(|((_, _, id), _)| *id).collect()
     }
 
-    /// I9. Answers what has changed, by kind.
-    fn check_steps(&self, auditor: &Auditor, standings: Vec<rows::Standing>) -> Vec<BTreeSet<(Key, Key)>> {
+    /// I14: what counts is as deep as its amount asks for, on the chain as it is.
+    fn check_depth(&self, auditor: &Auditor, (_, deposit): (Key, Key), place: Option<(u64, i64)>) {
+        let Some((height, minor)) = place else { return };
+        let newest = self.outside.chain.now().view().height;
+        let behind = match self.outside.config.deposit_depth(minor) {
+            Depth::Blocks(blocks) => blocks.saturating_sub(1),
+            Depth::Safe => SAFE_BEHIND,
+            Depth::Finalized => FINAL_BEHIND,
+        };
+        if newest < height + behind {
+            let id = auditor.public(&deposit);
+            auditor.violation(format!("I14: deposit {id} in block {height} counted at height {newest}"));
+        }
+    }
+
+    /// I9. Answers what has changed, by kind, and the deposits that count since.
+    fn check_steps(&self, auditor: &Auditor, standings: Vec<rows::Standing>) -> (ByKind, Vec<(Key, Key)>) {
         let mut changed = vec![BTreeSet::new(); Kind::ALL.len()];
+        let mut counted = Vec::new();
         let mut wrong = Vec::new();
         let mut known = self.state();
         for (number, tenant, id, version, state) in standings {
@@ -105,6 +129,10 @@ impl WalletAudit {
                 wrong.push((kind, id, before.cloned(), version, state.clone()));
             }
             changed[number].insert((tenant, id));
+            let waited = before.is_some_and(|(_, state)| state == "seen");
+            if kind == Kind::Deposit && waited && !matches!(state.as_str(), "seen" | "orphaned") {
+                counted.push((tenant, id));
+            }
             if kind == Kind::Tx && state == "succeeded" {
                 known.succeeded.insert(id);
             }
@@ -115,7 +143,7 @@ impl WalletAudit {
             let id = auditor.public(&id);
             auditor.violation(format!("I9: {kind:?} {id} went from {before:?} to {state:?} (version {version})"));
         }
-        changed
+        (changed, counted)
     }
 
     /// I12: nothing that moves its money is signed and saved for a wallet that was frozen before, and still is.

@@ -127,6 +127,13 @@ pub(super) fn standings(connection: &Connection) -> rusqlite::Result<Vec<Standin
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
 }
 
+/// Where a deposit is in the chain, and of how many minor units; `None` = it is in no block.
+pub(super) fn place(connection: &Connection, (tenant, id): (Key, Key)) -> rusqlite::Result<Option<(u64, i64)>> {
+    let sql = "SELECT height, amount FROM deposit WHERE tenant = ?1 AND id = ?2 AND height IS NOT NULL";
+    let found = query(connection, sql, (tenant, id), |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+    Ok(found.into_iter().find_map(|(height, minor)| Some((u64::try_from(height).ok()?, minor))))
+}
+
 /// What was signed and saved: how much of it.
 pub(super) fn signed(connection: &Connection) -> rusqlite::Result<i64> {
     value(connection, "SELECT COUNT(*) FROM chain_attempt")
