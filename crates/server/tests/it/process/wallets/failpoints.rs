@@ -10,7 +10,7 @@ use super::super::{faults, seed};
 use super::ground::Kind;
 use super::remittances::Remittances;
 use super::verdict::judge;
-use super::world::{STEP_AT_MOST, Setup, Signer, World};
+use super::world::{END_AT_MOST, Setup, Signer, World};
 
 /// Commits that two payments and an exchange make at least, however many share one: each is a step that the service may
 /// end before or after.
@@ -52,7 +52,7 @@ async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
         if let Some(address) = address {
             remittances.exchange(&world, &address).await;
         }
-        let reached = wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+        let reached = wait::until_async(END_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
         assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.log_tail());
         let status = doomed.wait_for_end();
         assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");

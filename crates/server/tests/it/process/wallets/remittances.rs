@@ -63,13 +63,21 @@ impl Remittances {
         }
     }
 
-    /// The order's id; `None` where nobody knows whether it exists.
+    /// The order's id; `None` where nobody knows whether it exists. Whoever asked too often waits: that is no doubt.
     async fn try_exchange(&self, world: &World, at: &str, key: &str) -> Option<String> {
         let body = World::order_body(&self.wallet, EXCHANGE);
-        match world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await {
+        let last = Mutex::new(None);
+        let answered = world.looking(STEP_AT_MOST, async || {
+            let answer = world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await;
+            let granted = !matches!(answer, Answer::Refused { status: 429, .. });
+            *last.lock().expect("nobody panicked") = Some(answer);
+            granted
+        });
+        assert!(answered.await, "{key} was asked for too often");
+        match last.into_inner().expect("nobody panicked").expect("an answer") {
             Answer::Done(body) => Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id")),
-            // Too often, or the first one is still under way.
-            Answer::Refused { status: 409 | 429, .. } | Answer::Unclear(_) => None,
+            // The first one is still under way.
+            Answer::Refused { status: 409, .. } | Answer::Unclear(_) => None,
             Answer::Refused { status, body } => panic!("{status}: {body}"),
         }
     }

@@ -8,7 +8,7 @@ use testkit::wait;
 use super::super::harness::Node;
 use super::super::rig::Rig;
 use super::remittances::{GOOD, Remittances};
-use super::world::{STEP_AT_MOST, World, text};
+use super::world::{END_AT_MOST, World, text};
 
 /// The ledger is the chain's and the rails', and right in itself.
 pub fn books_agree(rig: &Rig) {
@@ -63,7 +63,7 @@ async fn all_told(world: &World, node: &Node, asked: &Remittances) {
         requests.chain(asked.orders.iter().map(|(order, _)| (order.as_str(), &["exchange.complete"][..])))
     };
     let missing = || subjects().filter(|(id, wanted)| world.told(id).len() < wanted.len()).count();
-    let there = wait::until_async(STEP_AT_MOST, || std::future::ready(missing() == 0)).await;
+    let there = wait::until_async(END_AT_MOST, || std::future::ready(missing() == 0)).await;
     if !there {
         let open: Vec<_> = subjects().map(|(id, wanted)| (id, wanted, world.told(id))).collect();
         let open: Vec<_> = open.into_iter().filter(|(_, wanted, told)| told.len() < wanted.len()).collect();

@@ -27,8 +27,11 @@ use super::ground::{CHAIN_ID, Ground, Kind, Staff};
 
 /// How long each step may take: a lease or two, and what a loaded machine adds.
 pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
-/// How often the API is asked for news: it counts calls.
-const LOOK_EVERY: Duration = Duration::from_millis(400);
+/// How long it may take until everything has ended: whose outcome is unclear is asked about after five seconds, fifteen, a
+/// minute, five minutes.
+pub const END_AT_MOST: Duration = Duration::from_secs(420);
+/// How often the API is asked for news: it grants fifty calls a minute to some of its groups.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 /// The API URL that tokens name.
 const PUBLIC_URL: &str = "http://corridor.test";
 /// An account that the simulated bank pays to.
