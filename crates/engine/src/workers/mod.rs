@@ -106,14 +106,6 @@ impl Workers {
         }
     }
 
-    /// Whether there is a job of this kind to be taken.
-    async fn is_due(&self, kind: JobKind) -> bool {
-        self.store.is_job_due(kind).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, job = kind.name(), "it cannot be asked now whether jobs are due");
-            false
-        })
-    }
-
     /// Does all that is due now, once: sends, asks, fetches reports, expires quotes. For whoever keeps the time
     /// himself instead of driving [`Workers::tasks`].
     pub async fn run_due(&self) -> Result<(), store::StoreError> {
@@ -182,15 +174,13 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
     let rounds_max = (tuning.calls_in_flight / 8).max(1);
-    let mut found_some = true;
     loop {
         let stopping = *stop.borrow();
         if stopping && under_way.is_empty() {
             return;
         }
         let mut taken = 0;
-        // Taking writes, looking does not: after a look that found nothing there is another one first.
-        if !stopping && under_way.len() < rounds_max && (found_some || workers.is_due(kind).await) {
+        if !stopping && under_way.len() < rounds_max {
             match workers.store.lease_jobs(&[kind], &workers.owner, tuning.lease, tuning.lease_max).await {
                 Ok(jobs) if jobs.is_empty() => {}
                 Ok(jobs) => {
@@ -201,7 +191,6 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                 Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
             }
         }
-        found_some = taken > 0;
         if taken == tuning.lease_max && under_way.len() < rounds_max {
             continue;
         }

@@ -17,11 +17,6 @@ static LEASE: Stmt = Stmt::written(
      UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
 );
-static IS_DUE: Stmt = Stmt::written(
-    "job.is_due",
-    "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
-     AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) LIMIT 1",
-);
 static NEXT_AT: Stmt = Stmt::written(
     "job.next_at",
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
@@ -33,7 +28,7 @@ static COUNTS: Stmt = Stmt::written(
      FROM job j GROUP BY j.kind ORDER BY j.kind",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &IS_DUE, &NEXT_AT, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &NEXT_AT, &COUNTS];
 
 /// How many jobs of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,15 +76,6 @@ impl Store {
         let answers = self.write(vec![Step::any(&LEASE, params)]).await?;
         let rows = answers.into_iter().flatten();
         rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect()
-    }
-
-    /// Whether [`Store::lease_jobs`] would find one of this kind. Asking writes nothing.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
-    pub async fn is_job_due(&self, kind: JobKind) -> Result<bool, StoreError> {
-        let rows = self.query(&IS_DUE, vec![self.now_param(), kind.name().into()]).await?;
-        Ok(!rows.is_empty())
     }
 
     /// When the next job of these kinds that nobody holds is due; may be past.
