@@ -17,7 +17,7 @@ use crate::services::Services;
 const TWICE_EVERY: u64 = 100;
 /// Failing seeds after which a campaign ends early.
 const FAILURES_MAX: usize = 20;
-/// Payments, deposits and orders without which a schedule does not count.
+/// Payments and deposits without which a schedule does not count.
 pub const INCOMING_MIN: usize = 10;
 
 /// The largest block from which glibc learns.

@@ -43,9 +43,9 @@ pub struct Played {
 }
 
 impl Played {
-    /// What makes a schedule worth its name: payments, deposits, also those that were refused, and orders.
+    /// What makes a schedule worth its name: payments and deposits, also those that were refused.
     pub const fn incoming(&self) -> usize {
-        self.payments + self.deposits + self.refused + self.orders
+        self.payments + self.deposits + self.refused
     }
 }
 

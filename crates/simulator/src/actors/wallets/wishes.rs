@@ -9,7 +9,7 @@ use super::super::workload::uuid;
 use crate::random::Random;
 
 /// Deposits of one schedule at least.
-const DEPOSITS_MIN: usize = 10;
+const DEPOSITS_MIN: usize = 13;
 /// What customers begin within.
 const BEGIN_MAX_MILLIS: i64 = 20_000;
 /// One coin, in minor units.
