@@ -181,9 +181,13 @@ impl WalletBank {
     /// `amount` of an asset of a wallet.
     pub async fn balance(&self, wallet: &str, currency: &str) -> String {
         let shown = self.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
-        let mut assets = shown["balance"]["assets"].items().iter();
-        let asset = assets.find(|asset| asset["currency"].text() == currency).expect("the asset");
-        asset["amount"].text().to_owned()
+        balance_in(&shown, currency).to_owned()
+    }
+
+    /// Waits until the wallet's balance is as wanted.
+    pub async fn balanced(&self, wallet: &str, currency: &str, wanted: &str) {
+        let found = |shown: &Json| (balance_in(shown, currency) == wanted).then(|| shown.clone());
+        self.once(&format!("/v1/sdk/wallets/{wallet}"), found).await;
     }
 
     pub fn order_call(&self, wallet: &str, amount: &str, more: &str) -> Call {
@@ -217,6 +221,11 @@ impl WalletBank {
         assert!(testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await, "{:?}", about());
         about()
     }
+}
+
+fn balance_in<'a>(shown: &'a Json, currency: &str) -> &'a str {
+    let mut assets = shown["balance"]["assets"].items().iter();
+    assets.find(|asset| asset["currency"].text() == currency).expect("the asset")["amount"].text()
 }
 
 fn minter(key: &IssuedKey, url: &str) -> Minter {
