@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::bench::Bench;
 use crate::faults;
 use crate::schedule::{self, Played};
-use crate::services::Services;
+use crate::services::{About, Services};
 
 /// One seed in so many runs twice.
 const TWICE_EVERY: u64 = 100;
@@ -19,9 +19,6 @@ const TWICE_EVERY: u64 = 100;
 const FAILURES_MAX: usize = 20;
 /// Payments and deposits without which a schedule does not count.
 pub const INCOMING_MIN: usize = 10;
-
-/// The largest block from which glibc learns.
-const KEPT_BYTES: usize = 31 << 20;
 
 /// Seeds that failed once; they run first, for ever.
 const SEEDS: &str = include_str!("../seeds.txt");
@@ -80,6 +77,8 @@ pub struct Plan {
     pub time: Duration,
     /// Seeds at most.
     pub seeds_max: u64,
+    /// Which of them; a bug is looked for in all seeds that can show it.
+    pub about: About,
     /// Threads, one world each.
     pub threads: usize,
     /// The bug to look for, if any; the campaign ends when a seed finds it.
@@ -121,7 +120,11 @@ impl Shared {
                 return None;
             }
             let seed = self.plan.first.wrapping_add(number - old);
-            if Services::of(seed).may_show(self.plan.bug) {
+            let plays = match self.plan.bug {
+                Planted::Nothing => self.plan.about.plays(seed),
+                bug => Services::of(seed).may_show(bug),
+            };
+            if plays {
                 return Some(seed);
             }
         }
@@ -133,9 +136,6 @@ impl Shared {
 /// # Errors
 /// The bench does not work. What the service does wrong is among the findings.
 pub fn run(plan: Plan) -> anyhow::Result<Findings> {
-    // Giving a large block back teaches the system's allocator to keep what is freed: SQLite asks for the same 80 KiB
-    // again and again, and a third of the time would go into page faults.
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
     let old = if plan.bug == Planted::Nothing { old_seeds() } else { Vec::new() };
     let deadline = Instant::now() + plan.time;
     let shared = Shared {

@@ -10,7 +10,11 @@ use simulator::bench::Bench;
 use simulator::campaign::{self, Findings, Plan};
 use simulator::minimise::{self, Failure};
 use simulator::planted::{self, Hunt};
+use simulator::services::About;
 use simulator::{faults, schedule};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Failing seeds that are shown in full.
 const SHOWN_MAX: usize = 1;
@@ -30,6 +34,9 @@ struct Arguments {
     /// Schedules at most.
     #[arg(long)]
     schedules: Option<u64>,
+    /// Which seeds are played. Those that failed once always are.
+    #[arg(long, value_enum, default_value_t)]
+    about: About,
     /// Plants bugs and demands that each is found.
     #[arg(long)]
     planted_bugs: bool,
@@ -65,6 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
         first,
         time,
         seeds_max: arguments.schedules.unwrap_or(u64::MAX),
+        about: arguments.about,
         threads,
         bug: Planted::Nothing,
     })?;

@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::campaign::{self, Plan};
 use crate::faults;
 use crate::schedule;
+use crate::services::About;
 
 /// Seeds of one bug at most.
 const SEEDS_MAX: u64 = 5_000;
@@ -51,7 +52,8 @@ pub fn hunt_all(first: u64, time: Duration, threads: usize) -> anyhow::Result<Ve
 /// # Errors
 /// The bench does not work.
 pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow::Result<Hunt> {
-    let findings = campaign::run(Plan { first, time, seeds_max: SEEDS_MAX, threads, bug })?;
+    let about = About::default();
+    let findings = campaign::run(Plan { first, time, seeds_max: SEEDS_MAX, about, threads, bug })?;
     let failure = findings.failures.first();
     let clean_without = match failure {
         Some((seed, _)) => {

@@ -1,8 +1,37 @@
 //! Which services a schedule is about: most are about one, so that each of its steps is near to the others.
 
+use clap::ValueEnum;
 use engine::planted::Planted;
 
 use crate::random::Random;
+
+/// Of the seeds with wallets a campaign about everything plays one in so many: a chain, receivers and what customers
+/// want make them five times as long as payments alone.
+const WALLETS_ONE_IN: usize = 20;
+
+/// Which seeds a campaign plays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum About {
+    /// Those with payments alone.
+    Payments,
+    /// Those with wallets.
+    Wallets,
+    /// Those with payments alone, and one in twenty of those with wallets.
+    #[default]
+    Everything,
+}
+
+impl About {
+    /// Whether it plays a seed.
+    pub fn plays(self, seed: u64) -> bool {
+        let has_wallets = Services::of(seed).wallets;
+        match self {
+            About::Payments => !has_wallets,
+            About::Wallets => has_wallets,
+            About::Everything => !has_wallets || Random::stream(seed, "campaign").below(WALLETS_ONE_IN) == 0,
+        }
+    }
+}
 
 /// Which services a schedule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +61,17 @@ impl Services {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn campaigns_play_what_they_are_about() {
+        let played = |about: About| (0..10_000).filter(|seed| about.plays(*seed)).collect::<Vec<_>>();
+        let (payments, wallets) = (played(About::Payments), played(About::Wallets));
+        assert_eq!(payments.len() + wallets.len(), 10_000);
+        let everything = played(About::Everything);
+        assert!(payments.iter().all(|seed| everything.contains(seed)));
+        let some = everything.len() - payments.len();
+        assert!(some > wallets.len() / 25 && some < wallets.len() / 15, "{some} of {}", wallets.len());
+    }
 
     #[test]
     fn every_seed_is_about_something_and_many_about_each() {

@@ -205,6 +205,12 @@ impl Store {
         Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.rows).collect())
     }
 
+    /// [`Store::write`], if the question has an answer when it is asked; no rows if it has none. What is written must
+    /// hold by itself: the question only spares a transaction that would change nothing.
+    pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Vec<Row>>, StoreError> {
+        Ok(self.driver().write_if(question, steps).await?.into_iter().map(|answer| answer.rows).collect())
+    }
+
     /// Writes in a transaction of its own; the rows affected by each statement.
     pub(crate) async fn write_counts(&self, steps: Vec<Step>) -> Result<Vec<u64>, StoreError> {
         Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.affected).collect())

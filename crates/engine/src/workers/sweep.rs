@@ -49,12 +49,13 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
 
 impl Workers {
     pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
-        let lease = Span(EXPIRE_EVERY.0 * 10);
-        if self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
-            return Ok(0);
-        }
         let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
         let found = past.len();
+        // Only who has found some asks for the role: looking writes nothing.
+        let lease = Span(EXPIRE_EVERY.0 * 10);
+        if found == 0 || self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
+            return Ok(0);
+        }
         let mut by_tenant: BTreeMap<TenantId, Vec<QuoteId>> = BTreeMap::new();
         for (tenant, quote) in past {
             by_tenant.entry(tenant).or_default().push(quote);

@@ -6,7 +6,7 @@ use domain::time::{Span, Timestamp};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows;
-use crate::sql::Stmt;
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 // The rows are chosen and locked first, once: a worker passes over those that another worker is taking.
@@ -16,6 +16,11 @@ static LEASE: Stmt = Stmt::written(
      AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) ORDER BY j.run_at LIMIT $3 {{skip_locked}}) \
      UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
+);
+static IS_DUE: Stmt = Stmt::written(
+    "job.is_due",
+    "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
+     AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) LIMIT 1",
 );
 static NEXT_AT: Stmt = Stmt::written(
     "job.next_at",
@@ -28,7 +33,7 @@ static COUNTS: Stmt = Stmt::written(
      FROM job j GROUP BY j.kind ORDER BY j.kind",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &NEXT_AT, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &IS_DUE, &NEXT_AT, &COUNTS];
 
 /// How many jobs of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +77,10 @@ impl Store {
         }
         let keys = self.id_keys().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let params = vec![self.now_param(), kind.name().into(), limit.into(), lease.0.into(), owner.into()];
-        let answers = self.write(vec![Step::any(&LEASE, params)]).await?;
-        let rows = answers.into_iter().flatten();
+        let (now, kind) = (self.now_param(), Value::from(kind.name()));
+        let is_due = Step::any(&IS_DUE, vec![now.clone(), kind.clone()]);
+        let lease = Step::any(&LEASE, vec![now, kind, limit.into(), lease.0.into(), owner.into()]);
+        let rows = self.write_if(is_due, vec![lease]).await?.into_iter().flatten();
         rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect()
     }
 

@@ -3,7 +3,9 @@
 use domain::time::Span;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, Transaction, TransactionBehavior};
+use std::ops::Deref;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
 
 use crate::driver::Answer;
 use crate::error::{DbError, StoreError};
@@ -19,7 +21,7 @@ const CACHE_KIB: i32 = -65_536;
 /// Opens the one connection of an in-memory database.
 pub(super) fn open_memory() -> Result<Connection, StoreError> {
     let connection = Connection::open_in_memory().map_err(unusable)?;
-    set_up(&connection, "PRAGMA foreign_keys = ON;")?;
+    set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;")?;
     Ok(connection)
 }
 
@@ -62,17 +64,51 @@ fn unusable(error: rusqlite::Error) -> StoreError {
     StoreError::Unavailable(format!("opening the SQLite database: {error}"))
 }
 
-/// Begins a transaction that has the write lock from the start. Dropped without [`commit`], it rolls back.
+/// A transaction whose beginning and end are prepared statements like all others. Dropped without [`commit`], it rolls
+/// back.
+pub(crate) struct Transaction<'c>(&'c Connection);
+
+impl Deref for Transaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit()
+            && let Err(error) = step(self.0, "ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction cannot be rolled back");
+        }
+    }
+}
+
+/// Begins a transaction that has the write lock from the start.
 pub(crate) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, DbError> {
-    connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failure)
+    step(connection, "BEGIN IMMEDIATE").map_err(failure)?;
+    Ok(Transaction(connection))
+}
+
+/// Begins a transaction that only reads.
+pub(super) fn begin_reading(connection: &mut Connection) -> Result<Transaction<'_>, DbError> {
+    step(connection, "BEGIN").map_err(failure)?;
+    Ok(Transaction(connection))
 }
 
 /// Commits. An error of the disk at this moment leaves open whether the commit will be there after a restart.
+#[expect(clippy::needless_pass_by_value, reason = "nothing is done in a transaction that was committed")]
 pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), DbError> {
-    transaction.commit().map_err(|error| match failure(error) {
+    step(&transaction, "COMMIT").map_err(|error| match failure(error) {
         DbError::Unavailable(why) if !why.starts_with(FULL) => DbError::InDoubt(why),
         other => other,
     })
+}
+
+fn step(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.raw_execute().map(drop)
 }
 
 const FULL: &str = "the disk is full";

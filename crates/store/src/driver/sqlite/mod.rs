@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ids::BatchId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::{Answer, Attempted, Decide, FaultHooks, Step, StepParams, batch_failed};
@@ -97,7 +97,7 @@ impl Sqlite {
     /// One reading transaction sees one state of the log.
     pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
         let read = move |connection: &mut Connection| {
-            let transaction = connection.transaction().map_err(connection::failure)?;
+            let transaction = connection::begin_reading(connection)?;
             let run = |(stmt, params): &(&'static Stmt, Vec<Value>)| {
                 connection::run(&transaction, stmt, params).map(|answer| answer.rows)
             };
@@ -116,6 +116,15 @@ impl Sqlite {
 
     pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
         self.on_writer(move |connection| run_steps(connection, &steps)).await
+    }
+
+    /// On the writer, which knows what was written last.
+    pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+        self.on_writer(move |connection| {
+            let answer = run_step(connection, &question)?;
+            if answer.rows.is_empty() { Ok(Vec::new()) } else { run_steps(connection, &steps) }
+        })
+        .await
     }
 
     pub(crate) async fn attempt(
@@ -215,7 +224,7 @@ fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys
     Ok(load::working_set(now, loads, &answers?, keys)?)
 }
 
-fn save_all(transaction: Transaction<'_>, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
+fn save_all(transaction: connection::Transaction<'_>, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
     for write in save::writes(ws, batch, keys)? {
         let affected = connection::execute_each(&transaction, write.stmt, &write.rows)?;
         if write.exact && affected != write.rows.len() {
@@ -229,13 +238,7 @@ fn run_steps(connection: &mut Connection, steps: &[Step]) -> Result<Vec<Answer>,
     let transaction = connection::begin(connection)?;
     let mut answers = Vec::with_capacity(steps.len());
     for step in steps {
-        let answer = match &step.params {
-            StepParams::Values(params) => connection::run(&transaction, step.stmt, params)?,
-            StepParams::Rows(rows) => {
-                let affected = connection::execute_each(&transaction, step.stmt, rows)?;
-                Answer { rows: Vec::new(), affected: affected as u64 }
-            }
-        };
+        let answer = run_step(&transaction, step)?;
         if step.rows.is_some_and(|rows| rows != answer.affected) {
             return Err(DbError::Conflict(format!("{} affected {} rows", step.stmt.name, answer.affected)));
         }
@@ -243,4 +246,14 @@ fn run_steps(connection: &mut Connection, steps: &[Step]) -> Result<Vec<Answer>,
     }
     connection::commit(transaction)?;
     Ok(answers)
+}
+
+fn run_step(connection: &Connection, step: &Step) -> Result<Answer, DbError> {
+    match &step.params {
+        StepParams::Values(params) => connection::run(connection, step.stmt, params),
+        StepParams::Rows(rows) => {
+            let affected = connection::execute_each(connection, step.stmt, rows)?;
+            Ok(Answer { rows: Vec::new(), affected: affected as u64 })
+        }
+    }
 }
