@@ -1,7 +1,7 @@
 //! What an intent is done for: whether it is still wanted, and what its end means there.
 
 use domain::chain::TxHash;
-use domain::chain_tx::{Intent, IntentKind, Patience};
+use domain::chain_tx::{Intent, IntentKind, Patience, Plan};
 use domain::deposit::case::message;
 use domain::deposit::{Case, DepositState, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
@@ -38,7 +38,14 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             },
             _ => true,
         }),
-        Subject::Other => true,
+        Subject::Other => match intent.plan {
+            // One that a reorganisation undid, and that another has followed since, is over.
+            Plan::SetFrozen { frozen, .. } => {
+                let wallet = intent.wallet.and_then(|wallet| ws.wallets.get(&(tenant, wallet)));
+                wallet.is_none_or(|it| it.freeze == Some(intent.id) || it.state.is_frozen() == frozen)
+            }
+            _ => true,
+        },
     }
 }
 
