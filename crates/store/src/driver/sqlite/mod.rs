@@ -224,7 +224,12 @@ fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys
     Ok(load::working_set(now, loads, &answers?, keys)?)
 }
 
-fn save_all(transaction: connection::Transaction<'_>, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
+fn save_all(
+    transaction: connection::Transaction<'_>,
+    ws: &WorkingSet,
+    batch: BatchId,
+    keys: &Keys,
+) -> Result<(), DbError> {
     for write in save::writes(ws, batch, keys)? {
         let affected = connection::execute_each(&transaction, write.stmt, &write.rows)?;
         if write.exact && affected != write.rows.len() {
