@@ -181,7 +181,9 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         }
         let mut taken = 0;
         if !stopping && under_way.len() < rounds_max {
-            match workers.store.lease_jobs(&[kind], &workers.owner, tuning.lease, tuning.lease_max).await {
+            let kinds = [kind];
+            let taking = workers.store.lease_jobs(&kinds, &workers.owner, tuning.lease, tuning.lease_max);
+            match while_working(&mut under_way, taking).await {
                 Ok(jobs) if jobs.is_empty() => {}
                 Ok(jobs) => {
                     taken = jobs.len();
@@ -202,5 +204,46 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
             () = workers.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop), if !stopping => {}
         }
+    }
+}
+
+/// Waits for `wanted` and drives what is under way meanwhile: that may hold, or be next in line for, the very connection
+/// that `wanted` waits for.
+async fn while_working<T>(
+    under_way: &mut FuturesUnordered<impl Future<Output = ()>>,
+    wanted: impl Future<Output = T>,
+) -> T {
+    let mut wanted = std::pin::pin!(wanted);
+    loop {
+        tokio::select! {
+            biased;
+            got = &mut wanted => return got,
+            Some(()) = under_way.next(), if !under_way.is_empty() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::FutureExt as _;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_goes_on_while_jobs_are_taken() {
+        // One connection: the work under way is next in line for it when somebody gives it back.
+        let connection = Arc::new(Semaphore::new(0));
+        let mut under_way = FuturesUnordered::new();
+        let line = connection.clone();
+        under_way.push(async move { drop(line.acquire().await) });
+        assert_eq!(under_way.next().now_or_never(), None);
+        let taking = while_working(&mut under_way, async { connection.acquire().await.is_ok() });
+        let mut taking = std::pin::pin!(taking);
+        assert_eq!(taking.as_mut().now_or_never(), None);
+        connection.add_permits(1);
+        assert_eq!(taking.now_or_never(), Some(true));
     }
 }
