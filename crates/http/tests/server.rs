@@ -40,6 +40,7 @@ async fn start(settings: Settings) -> Running {
         .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.ip().to_string() }))
         .route("/body", post(read_body))
         .route("/held", get(held))
+        .route("/endless", get(endless))
         .with_state((Arc::clone(&arrived), Arc::clone(&release)));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -52,6 +53,24 @@ async fn held(State((arrived, release)): State<(Arc<Notify>, Arc<Notify>)>) -> &
     arrived.notify_one();
     release.notified().await;
     "held"
+}
+
+/// An answer without end; `arrived` when nobody wants it any more.
+async fn endless(State((arrived, _)): State<(Arc<Notify>, Arc<Notify>)>) -> Body {
+    struct Left(Arc<Notify>);
+    impl Drop for Left {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let chunk = Bytes::from_static(&[b'x'; 16 * 1024]);
+    Body::from_stream(futures_util::stream::repeat_with({
+        let left = Left(arrived);
+        move || {
+            let _kept = &left;
+            Ok::<_, std::io::Error>(chunk.clone())
+        }
+    }))
 }
 
 async fn read_body(body: Body) -> (StatusCode, Bytes) {
@@ -159,6 +178,16 @@ async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
     assert_eq!(until_closed(&mut silent).await, "");
     server.release.notify_one();
     assert!(until_closed(&mut waiting).await.ends_with("held"));
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_of_its_answer_is_cut() {
+    let server = start(Settings { write_timeout: SHORT, ..Settings::default() }).await;
+    let mut stalled = connect(&server).await;
+    stalled.write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+    // It reads nothing, and stays.
+    tokio::time::timeout(PATIENCE, server.arrived.notified()).await.expect("the answer was given up");
+    drop(stalled);
 }
 
 #[tokio::test]

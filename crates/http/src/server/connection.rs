@@ -17,6 +17,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
@@ -26,6 +27,15 @@ use super::metered::Metered;
 /// no timer of its own.
 const PREFACE_BYTES: usize = 24;
 
+/// How long a client is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Until its handshake and its head are there.
+    pub(super) head_read: Duration,
+    /// Until it takes more of an answer.
+    pub(super) write: Duration,
+}
+
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
 pub(super) async fn run(
@@ -34,15 +44,18 @@ pub(super) async fn run(
     app: Router,
     http: &Builder<TokioExecutor>,
     tls: Option<TlsAcceptor>,
-    head_read_timeout: Duration,
+    patience: Patience,
     watcher: Watcher,
 ) -> Outcome {
     stream.set_nodelay(true)?;
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(patience.write));
+    let stream = Box::pin(stream);
     match tls {
-        None => speak(stream, peer, app, http, head_read_timeout, watcher).await,
+        None => speak(stream, peer, app, http, patience.head_read, watcher).await,
         Some(tls) => {
-            let handshake = tokio::time::timeout(head_read_timeout, tls.accept(stream));
-            speak(handshake.await??, peer, app, http, head_read_timeout, watcher).await
+            let handshake = tokio::time::timeout(patience.head_read, tls.accept(stream));
+            speak(handshake.await??, peer, app, http, patience.head_read, watcher).await
         }
     }
 }

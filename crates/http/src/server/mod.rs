@@ -24,7 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-pub use tls::{TlsError, tls_config};
+use self::connection::Patience;
+pub use self::tls::{TlsError, tls_config};
 
 /// Largest head of a request (`decisions.md`, "Body").
 pub const HEAD_MAX_BYTES: usize = 16 * 1024;
@@ -32,6 +33,8 @@ pub const HEAD_MAX_BYTES: usize = 16 * 1024;
 pub const HEADERS_MAX: usize = 100;
 /// Longest time for a TLS handshake, and for a head to arrive; also how long an HTTP/1.1 connection may idle.
 pub const HEAD_READ_TIMEOUT_S: u64 = 10;
+/// Longest time for which a client may take nothing of an answer that is ready for it.
+pub const WRITE_TIMEOUT_S: u64 = 30;
 /// Most connections at once; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 10_000;
 /// Most requests at once on one HTTP/2 connection.
@@ -52,6 +55,8 @@ pub struct Settings {
     pub connections_max: usize,
     /// Longest time for a handshake and for a head.
     pub head_read_timeout: Duration,
+    /// Longest time for which a client may take nothing of an answer; it is cut then.
+    pub write_timeout: Duration,
     /// Longest time for open requests to finish after a stop was asked for.
     pub drain_timeout: Duration,
 }
@@ -62,6 +67,7 @@ impl Default for Settings {
             tls: None,
             connections_max: CONNECTIONS_MAX,
             head_read_timeout: Duration::from_secs(HEAD_READ_TIMEOUT_S),
+            write_timeout: Duration::from_secs(WRITE_TIMEOUT_S),
             drain_timeout: Duration::from_secs(DRAIN_TIMEOUT_S),
         }
     }
@@ -125,7 +131,7 @@ struct Server {
     app: Router,
     http: Arc<Builder<TokioExecutor>>,
     tls: Option<TlsAcceptor>,
-    head_read_timeout: Duration,
+    patience: Patience,
     slots: Arc<Semaphore>,
     graceful: GracefulShutdown,
 }
@@ -136,7 +142,7 @@ impl Server {
             app,
             http: Arc::new(http_builder(settings)),
             tls: settings.tls.clone().map(TlsAcceptor::from),
-            head_read_timeout: settings.head_read_timeout,
+            patience: Patience { head_read: settings.head_read_timeout, write: settings.write_timeout },
             slots: Arc::new(Semaphore::new(settings.connections_max)),
             graceful: GracefulShutdown::new(),
         }
@@ -157,10 +163,10 @@ impl Server {
         slot: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
         let (app, http, tls) = (self.app.clone(), Arc::clone(&self.http), self.tls.clone());
-        let (timeout, watcher) = (self.head_read_timeout, self.graceful.watcher());
+        let (patience, watcher) = (self.patience, self.graceful.watcher());
         async move {
             let _slot = slot;
-            if let Err(error) = connection::run(stream, peer, app, &http, tls, timeout, watcher).await {
+            if let Err(error) = connection::run(stream, peer, app, &http, tls, patience, watcher).await {
                 // Broken, dribbling and cut connections are the client's affair and ordinary on the open network.
                 tracing::debug!(%peer, error, "a connection ended badly");
             }

@@ -75,6 +75,7 @@ impl Config {
             connections_max: self.http.max_connections,
             head_read_timeout: Duration::from_secs(self.http.header_timeout_s),
             drain_timeout: Duration::from_secs(self.http.drain_timeout_s),
+            ..server::Settings::default()
         }
     }
 }
