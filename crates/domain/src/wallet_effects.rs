@@ -31,11 +31,13 @@ pub enum AlertKind {
     Payout,
     /// A regulator's order that the token's issuer has to carry out.
     BlacklistByIssuer,
+    /// What a rail reports of a payment contradicts what is known.
+    Discrepancy,
 }
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [AlertKind; 11] = [
+    pub const ALL: [AlertKind; 12] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
         AlertKind::DeepReorg,
@@ -47,6 +49,7 @@ impl AlertKind {
         AlertKind::ChainMismatch,
         AlertKind::Payout,
         AlertKind::BlacklistByIssuer,
+        AlertKind::Discrepancy,
     ];
 
     /// The name in the store.
@@ -63,6 +66,7 @@ impl AlertKind {
             AlertKind::ChainMismatch => "chain_mismatch",
             AlertKind::Payout => "payout",
             AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
+            AlertKind::Discrepancy => "discrepancy",
         }
     }
 

@@ -3,7 +3,7 @@
 
 use domain::delivery::{self, ReceiverState};
 use domain::ids::TenantId;
-use domain::wallet_effects::WalletEffects;
+use domain::wallet_effects::{Alert, WalletEffects};
 use store::working_set::WorkingSet;
 
 use crate::command::Refused;
@@ -26,12 +26,15 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
     for (subject, change) in jobs {
         ws.set_job(tenant, subject, change);
     }
-    for alert in effects.alerts {
-        tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
-        metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
-        ws.add_alert(tenant, alert);
-    }
+    effects.alerts.into_iter().for_each(|alert| raise(ws, tenant, alert));
     Ok(())
+}
+
+/// Calls a person.
+pub(in crate::decide) fn raise(ws: &mut WorkingSet, tenant: TenantId, alert: Alert) {
+    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+    metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+    ws.add_alert(tenant, alert);
 }
 
 /// Whether the tenant has a receiver that takes anything.

@@ -8,6 +8,7 @@ use domain::job::JobKind;
 use domain::ledger::TransferKind;
 use domain::payment::{Cx, Effects, IdSource, JobChange};
 use domain::policy::Corridors;
+use domain::wallet_effects::{Alert, AlertKind};
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
@@ -105,8 +106,9 @@ fn write(
         ws.set_job(tenant, subject, change);
     }
     if let Some(discrepancy) = effects.discrepancy {
-        tracing::warn!(payment = %discrepancy.payment, what = %discrepancy.what, "a report contradicts what is known");
         metrics::counter!("corridor_discrepancies_total").increment(1);
+        let (subject, what) = (discrepancy.payment.0, discrepancy.what.clone());
+        effects::raise(ws, tenant, Alert { kind: AlertKind::Discrepancy, subject, what });
         ws.add_discrepancy(tenant, discrepancy);
     }
     Ok(())

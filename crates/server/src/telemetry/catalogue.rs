@@ -97,6 +97,7 @@ const ALERTS: Values = Values::Known(&[
     "chain_mismatch",
     "payout",
     "blacklist_by_issuer",
+    "discrepancy",
 ]);
 const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 

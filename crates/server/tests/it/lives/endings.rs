@@ -5,6 +5,7 @@ use domain::attempt::AttemptState;
 use domain::country::Country;
 use domain::rail::RailStatus;
 use domain::time::Span;
+use domain::wallet_effects::{Alert, AlertKind};
 use testkit::bank::{Behaviour, DelayRange, Faults};
 
 use crate::harness::client::WAIT_MAX;
@@ -56,6 +57,10 @@ async fn reach_all(bank: &Bank, country: Country) {
         noted.iter().any(|it| it.1.payment.to_string() == *contradicted)
     };
     assert!(testkit::wait::until_async(WAIT_MAX, noted).await, "the contradiction was not noted");
+    let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("they can be read");
+    let called =
+        |(_, alert): &(_, Alert)| alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted;
+    assert!(alerts.iter().any(called), "nobody was called: {alerts:?}");
     for (id, (ending, state, _, book)) in &made {
         bank.reaches(country, id, state).await;
         let kinds: Vec<String> = bank.book(id).await.iter().map(|line| line["kind"].text().to_owned()).collect();
