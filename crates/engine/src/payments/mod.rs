@@ -109,12 +109,15 @@ impl Payments {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Quote>, Denied> {
         allowed(caller, request.country)?;
-        self.open(request.country)?;
-        let (offer, ttl, cap) = self.price(caller, request)?;
-        let id = QuoteId(crate::batcher::fresh_id(&self.store));
-        let cap = cap.filter(|_| self.environment != Environment::Mock);
-        let action = Action::CreateQuote { id, offer: Box::new(offer), ttl, cap, idempotency };
-        match self.run(caller, action).await? {
+        let outcome = match self.open(request.country).and_then(|()| self.price(caller, request)) {
+            Ok((offer, ttl, cap)) => {
+                let id = QuoteId(crate::batcher::fresh_id(&self.store));
+                let cap = cap.filter(|_| self.environment != Environment::Mock);
+                self.run(caller, Action::CreateQuote { id, offer: Box::new(offer), ttl, cap, idempotency }).await?
+            }
+            Err(denied) => self.made_before(caller.tenant, idempotency, denied).await?,
+        };
+        match outcome {
             Outcome::Quoted(quote) => Ok(Reply { made: *quote, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Quote(id), .. }) => {
                 let made = self.store.quote(caller.tenant, id).await?.ok_or(Denied::Refused(Refused::NotFound))?;
@@ -133,10 +136,15 @@ impl Payments {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
         allowed(caller, draft.country)?;
-        let order = self.checked(draft, shape)?;
-        self.open(order.country)?;
-        let submission = self.submission(order);
-        match self.run(caller, Action::AcceptPayment { submission: Box::new(submission), idempotency }).await? {
+        let checked = self.checked(draft, shape).and_then(|order| self.open(order.country).map(|()| order));
+        let outcome = match checked {
+            Ok(order) => {
+                let submission = Box::new(self.submission(order));
+                self.run(caller, Action::AcceptPayment { submission, idempotency }).await?
+            }
+            Err(denied) => self.made_before(caller.tenant, idempotency, denied).await?,
+        };
+        match outcome {
             Outcome::Accepted(payment) => Ok(Reply { made: *payment, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Payment(id), .. }) => {
                 let record = self.store.payment_record(caller.tenant, id).await?;
@@ -144,6 +152,22 @@ impl Payments {
                 Ok(Reply { made, replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// A request that cannot be served now is repeated where it was served before: what it made was made,
+    /// whatever has become of the rate, the document or the corridor.
+    async fn made_before(
+        &self,
+        tenant: TenantId,
+        idempotency: Option<Idempotency>,
+        denied: Denied,
+    ) -> Result<Outcome, Denied> {
+        let Some(asked) = idempotency else { return Err(denied) };
+        match self.store.made_before(tenant, &asked.key).await? {
+            Some(record) if record.body_hash == asked.body_hash => Ok(Outcome::Replayed(record)),
+            Some(_) => Err(Denied::Refused(Refused::IdempotencyMismatch)),
+            None => Err(denied),
         }
     }
 

@@ -61,7 +61,7 @@ static OPEN_QUOTES: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("country", Text)],
     "SELECT {{open_quotes o}} FROM {{keys}} JOIN open_quotes o ON o.tenant = k.tenant AND o.country = k.country",
 );
-static IDEMPOTENCY: Stmt = Stmt::by_keys(
+pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
     "load.idempotency",
     &[("tenant", Uuid), ("scope", Text), ("idem_key", Text)],
     "SELECT {{idempotency i}} FROM {{keys}} \

@@ -10,10 +10,13 @@ use domain::quote::Quote;
 use domain::rail::RailId;
 
 use crate::error::StoreError;
+use crate::load::IDEMPOTENCY;
+use crate::need::IdempotencyKey;
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Text, Uuid};
-use crate::sql::{Columns, Fields, Stmt};
+use crate::sql::{Columns, Fields, Row, Stmt};
 use crate::store::Store;
+use crate::working_set::IdempotencyRecord;
 
 static QUOTE: Stmt = Stmt::written("read.quote", "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2");
 /// What COALESCE says of the quote's tenant is true anyway. Without it PostgreSQL may think, as long as it believes a
@@ -70,6 +73,23 @@ impl Store {
         let keys = self.id_keys().await?;
         let rows = self.query(&QUOTE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
         rows.first().map(|row| rows::quote::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// What a request with this `Idempotency-Key` made.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn made_before(
+        &self,
+        tenant: TenantId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mut columns = Columns::new([Uuid, Text, Text].into_iter(), 1);
+        columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
+        let rows = self.query_keys(&IDEMPOTENCY, columns).await?;
+        let read = |row: &Row| rows::small::read_idempotency(&mut row.fields(), &keys).map(|(_, record)| record);
+        rows.first().map(read).transpose()
     }
 
     /// A payment with its order and its quote.

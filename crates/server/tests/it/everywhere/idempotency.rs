@@ -19,6 +19,7 @@ on_both_stores! {
     a_key_that_is_not_printable_is_refused
     a_key_on_a_get_means_nothing
     an_expired_quote_is_still_repeated
+    a_payment_is_repeated_though_its_document_has_expired_by_now
     answers_are_repeated_after_a_restart
 }
 
@@ -145,6 +146,20 @@ async fn an_expired_quote_is_still_repeated(on: On) {
     bank.advance(Span::hours(2)).await;
     let forgotten = || async { !is_replay(&quote(&bank, "k", "100").await) };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, forgotten).await);
+    bank.finish().await;
+}
+
+async fn a_payment_is_repeated_though_its_document_has_expired_by_now(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let order = bank.any_quote().await.order().text("sender_identity_doc_exp", &today);
+    let first = keyed(bank.pay_call(&order), "k").send().await;
+    first.ok();
+    bank.advance(Span::hours(48)).await;
+    let late = bank.any_quote().await.order().text("sender_identity_doc_exp", &today);
+    keyed(bank.pay_call(&late), "other").send().await.fault("body.sender_identity_doc_exp", "document_expired");
+    let again = keyed(bank.pay_call(&order), "k").send().await;
+    assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
     bank.finish().await;
 }
 

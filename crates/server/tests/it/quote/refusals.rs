@@ -13,6 +13,7 @@ on_both_stores! {
     a_country_that_the_tenant_did_not_agree_on_is_forbidden
     a_missing_rate_is_unavailable
     an_old_rate_is_unavailable
+    a_quote_is_repeated_though_its_rate_is_too_old_by_now
     too_many_open_quotes_are_refused
     the_mock_environment_has_no_cap_on_open_quotes
     an_expired_quote_makes_room_for_another
@@ -64,6 +65,20 @@ async fn a_missing_rate_is_unavailable(on: On) {
 async fn an_old_rate_is_unavailable(on: On) {
     let bank = with_rates(on, "2026-01-01T00:00:00Z").await;
     bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.refused(400, "rate_unavailable");
+    bank.finish().await;
+}
+
+async fn a_quote_is_repeated_though_its_rate_is_too_old_by_now(on: On) {
+    let bank = with_rates(on, &jiff::Timestamp::now().to_string()).await;
+    let keyed = |key| bank.quote_call(Country::Pak, Currency::Aed, "100").header("idempotency-key", key);
+    let first = keyed("k").send().await;
+    first.ok();
+    bank.advance(Span::hours(48)).await;
+    keyed("other").send().await.refused(400, "rate_unavailable");
+    let again = keyed("k").send().await;
+    assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
+    let changed = bank.quote_call(Country::Pak, Currency::Aed, "101").header("idempotency-key", "k").send().await;
+    changed.fault("header.idempotency-key", "idempotency_mismatch");
     bank.finish().await;
 }
 
