@@ -18,13 +18,16 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::auth::{self, KeyCache, Rules, Verifier};
-use crate::idempotency::{self, IDEMPOTENT_REPLAYED};
+use crate::idempotency::{self, IDEMPOTENT_REPLAYED, PATIENCE, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::measured::Measured;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
+
+/// Seconds after which a request whose key is still under way may be sent again.
+const RETRY_AFTER_S: i64 = 1;
 
 /// What the operations are set up with.
 #[derive(Clone, Debug)]
@@ -48,6 +51,7 @@ pub struct Api {
     verifier: Verifier,
     tenants: Tenants,
     limits: Limits,
+    under_way: UnderWay,
     streams: Mutex<HashMap<Box<str>, usize>>,
 }
 
@@ -90,6 +94,7 @@ impl Api {
             verifier: Verifier::new(Arc::new(keys), settings.rules.clone()),
             tenants: Tenants::new(payments.store().clone()),
             limits: Limits::new(settings.rates),
+            under_way: UnderWay::new(PATIENCE),
             streams: Mutex::default(),
             payments,
             settings,
@@ -111,7 +116,7 @@ impl Api {
         let measured = Measured::begin(name, &self.wall_clock());
         let mut allowance = self.limits.untouched(operation);
         let answer = match self.admit(operation, name, request, &mut allowance).await {
-            Ok(admitted) => serve(self.clone(), admitted).await,
+            Ok((admitted, _turn)) => serve(self.clone(), admitted).await,
             Err(problem) => Err(problem),
         };
         let mut response = answer.map_or_else(|problem| problem.respond(&id), respond);
@@ -130,7 +135,7 @@ impl Api {
         name: &'static str,
         request: Request<Body>,
         allowance: &mut Allowance,
-    ) -> Result<Admitted, Problem> {
+    ) -> Result<(Admitted, Option<Turn>), Problem> {
         let (parts, body) = request.into_parts();
         let now = self.now();
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
@@ -150,8 +155,12 @@ impl Api {
         let policy = policy.ok_or_else(Problem::internal)?;
         let idempotency = idempotency::of(&parts, &body)
             .map_err(|malformed| Problem::invalid_header("idempotency-key", "invalid_idempotency_key", malformed.0))?;
+        let turn = match &idempotency {
+            Some(asked) => Some(self.under_way.turn(tenant, &asked.key).await.map_err(|_| still_under_way())?),
+            None => None,
+        };
         let caller = Caller { tenant, policy };
-        Ok(Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency })
+        Ok((Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency }, turn))
     }
 
     /// The tenant that proves itself by these headers, for routes beside the six operations. Counts against no limit.
@@ -232,6 +241,11 @@ impl Drop for StreamPermit {
             }
         }
     }
+}
+
+fn still_under_way() -> Problem {
+    let message = "A request with this Idempotency-Key is still under way";
+    Problem::new(StatusCode::CONFLICT, "request_under_way", message).retry_after(RETRY_AFTER_S)
 }
 
 fn respond(answer: Answer) -> Response {
