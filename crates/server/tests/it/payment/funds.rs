@@ -10,6 +10,7 @@ use crate::harness::{Bank, On, Setup, on_both_stores, shared};
 on_both_stores! {
     a_prefund_that_is_too_small_is_refused
     a_refusal_for_want_of_money_leaves_no_trace
+    no_refusal_leaves_a_trace
     money_is_reserved_booked_and_given_back_as_the_worked_example_says
     what_the_payable_step_cuts_off_goes_to_the_rounding_account
     a_returned_payment_gives_back_the_exchanged_amount
@@ -52,6 +53,35 @@ async fn a_refusal_for_want_of_money_leaves_no_trace(on: On) {
     let paid = bank.pay_call(&order).header("idempotency-key", "poor").send().await;
     assert_eq!(paid.header("idempotent-replayed"), None, "a refusal is not remembered");
     paid.ok();
+}
+
+async fn no_refusal_leaves_a_trace(on: On) {
+    let bank = Bank::agreed(on, |policy| policy.countries.retain(|country| *country != Country::Npl)).await;
+    let used = bank.any_quote().await;
+    // Never settles: nothing of it moves while the refusals are looked at.
+    let stuck = used.order().text("external_id", "taken").ending(Country::Pak, "0005");
+    let stuck = bank.pay(&stuck).await.ok()["id"].text().to_owned();
+    bank.reaches(Country::Pak, &stuck, "processing").await;
+    let (open, other) = (bank.any_quote().await, bank.quote(Country::Ind, Currency::Aed, "100").await);
+    let order = || open.order().text("external_id", "refused");
+    let traces = async || {
+        let listed = bank.get("/v2/payments?country=PAK").send().await.ok();
+        (accounts(&bank).await, bank.events_after(0).await, listed)
+    };
+    let before = traces().await;
+    bank.pay(&order().without("beneficiary_name")).await.fault("body.beneficiary_name", "missing");
+    bank.pay(&order().with("amount", "0.01")).await.fault("body.amount", "amount_mismatch");
+    bank.pay(&order().text("external_id", "taken")).await.fault("body.external_id", "external_id_conflict");
+    bank.pay(&order().text("quote", used.id())).await.refused(400, "quote_used");
+    bank.pay(&order().text("quote", "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab")).await.refused(400, "quote_not_found");
+    bank.pay(&other.order().text("quote", open.id())).await.faults();
+    bank.pay(&order().text("country", "NPL")).await.refused(403, "corridor_not_enabled");
+    let keyless = bank.pay_call(&order()).without("authorization").send().await;
+    let unkept = bank.pay_call(&order()).header("idempotency-key", "\u{e9}").send().await;
+    assert_eq!((keyless.status, unkept.status), (401, 422));
+    assert_eq!(traces().await, before);
+    bank.get("/v2/payments/refused?country=PAK&external=true").send().await.refused(400, "payment_not_found");
+    bank.pay(&order()).await.ok();
 }
 
 async fn money_is_reserved_booked_and_given_back_as_the_worked_example_says(on: On) {
