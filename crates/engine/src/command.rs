@@ -37,6 +37,19 @@ pub struct Idempotency {
     pub body_hash: [u8; 32],
 }
 
+impl Idempotency {
+    /// What the same request made before, from what is kept of its key.
+    ///
+    /// # Errors
+    /// Another request had the key.
+    pub fn made_before(&self, kept: Option<&IdempotencyRecord>) -> Result<Option<IdempotencyRecord>, Refused> {
+        match kept {
+            Some(record) if record.body_hash != self.body_hash => Err(Refused::IdempotencyMismatch),
+            kept => Ok(kept.cloned()),
+        }
+    }
+}
+
 /// One change, asked for by or for one tenant.
 #[derive(Clone, Debug)]
 pub struct Command {

@@ -8,7 +8,14 @@ use domain::job::JobKind;
 use domain::payment::PaymentState;
 use domain::quote::QuoteState;
 use domain::time::Span;
+use domain::wallet_effects::Alert;
 use store::working_set::WorkingSet;
+
+/// Says that a person is called.
+pub(crate) fn alert(alert: &Alert) {
+    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+    metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+}
 
 /// The changes of one batch that are counted, and the work that it leaves.
 #[derive(Debug, Default)]

@@ -86,8 +86,19 @@ impl UnderWay {
         UnderWay { turns: Turns::default(), patience }
     }
 
-    /// Waits until no other request of the key is under way.
-    pub(crate) async fn turn(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Turn, StillUnderWay> {
+    /// Waits until no other request of the key, if there is one, is under way.
+    pub(crate) async fn turn_of(
+        &self,
+        tenant: TenantId,
+        asked: Option<&Idempotency>,
+    ) -> Result<Option<Turn>, StillUnderWay> {
+        match asked {
+            Some(asked) => self.turn(tenant, &asked.key).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn turn(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Turn, StillUnderWay> {
         let known = (tenant, key.clone());
         let queue = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ use domain::wallet_effects::{Alert, WalletEffects};
 use store::working_set::WorkingSet;
 
 use crate::command::Refused;
+use crate::measure;
 
 /// Writes effects. Whoever decides has named the streams of the aggregates whose events are among them.
 pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
@@ -32,8 +33,7 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
 
 /// Calls a person.
 pub(in crate::decide) fn raise(ws: &mut WorkingSet, tenant: TenantId, alert: Alert) {
-    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
-    metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+    measure::alert(&alert);
     ws.add_alert(tenant, alert);
 }
 

@@ -86,11 +86,7 @@ pub(super) fn replayed(
     idempotency: Option<&Idempotency>,
 ) -> Result<Option<IdempotencyRecord>, Refused> {
     let Some(asked) = idempotency else { return Ok(None) };
-    match ws.idempotency.get(&(tenant, asked.key.clone())) {
-        None => Ok(None),
-        Some(record) if record.body_hash == asked.body_hash => Ok(Some(record.clone())),
-        Some(_) => Err(Refused::IdempotencyMismatch),
-    }
+    asked.made_before(ws.idempotency.get(&(tenant, asked.key.clone())))
 }
 
 /// Remembers what a request made, in the commit that makes it.

@@ -164,11 +164,9 @@ impl Payments {
         denied: Denied,
     ) -> Result<Outcome, Denied> {
         let Some(asked) = idempotency else { return Err(denied) };
-        match self.store.made_before(tenant, &asked.key).await? {
-            Some(record) if record.body_hash == asked.body_hash => Ok(Outcome::Replayed(record)),
-            Some(_) => Err(Denied::Refused(Refused::IdempotencyMismatch)),
-            None => Err(denied),
-        }
+        let kept = self.store.made_before(tenant, &asked.key).await?;
+        let made = asked.made_before(kept.as_ref()).map_err(Denied::Refused)?;
+        made.map(Outcome::Replayed).ok_or(denied)
     }
 
     fn submission(&self, order: Order) -> Submission {

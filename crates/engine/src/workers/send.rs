@@ -17,6 +17,7 @@ use super::Workers;
 use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey};
+use crate::measure;
 use crate::world::WalletWorld;
 
 /// When to look again at what cannot be sent because a node does not answer.
@@ -233,8 +234,7 @@ impl Workers {
 
     /// Calls a person beside any commit.
     pub(super) async fn raise(&self, tenant: TenantId, alert: Alert) {
-        tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
-        metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+        measure::alert(&alert);
         if let Err(error) = self.store.raise_alert(tenant, &alert).await {
             tracing::warn!(%error, "an alert cannot be kept now");
         }

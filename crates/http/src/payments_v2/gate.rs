@@ -155,10 +155,7 @@ impl Api {
         let policy = policy.ok_or_else(Problem::internal)?;
         let idempotency = idempotency::of(&parts, &body)
             .map_err(|malformed| Problem::invalid_header("idempotency-key", "invalid_idempotency_key", malformed.0))?;
-        let turn = match &idempotency {
-            Some(asked) => Some(self.under_way.turn(tenant, &asked.key).await.map_err(|_| still_under_way())?),
-            None => None,
-        };
+        let turn = self.under_way.turn_of(tenant, idempotency.as_ref()).await.map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
         Ok((Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency }, turn))
     }

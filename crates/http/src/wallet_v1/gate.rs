@@ -225,10 +225,7 @@ impl Gate {
         let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
             WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0)).of_field("Idempotency-Key")
         })?;
-        let turn = match &idempotency {
-            Some(asked) => Some(self.under_way.turn(tenant, &asked.key).await.map_err(|_| still_under_way())?),
-            None => None,
-        };
+        let turn = self.under_way.turn_of(tenant, idempotency.as_ref()).await.map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
         let access_key = proven.key.access_key.clone();
         Ok((Admitted { id, caller, access_key, parts, body, idempotency }, turn))
