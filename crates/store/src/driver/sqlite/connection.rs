@@ -1,10 +1,10 @@
 //! One SQLite connection: how it is opened, how statements run on it, what its errors mean.
 
+use std::ops::Deref;
+
 use domain::time::Span;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use std::ops::Deref;
-
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
 
 use crate::driver::Answer;
