@@ -88,7 +88,7 @@ pub(crate) struct Disk {
     run: Run,
     /// Since the snapshot.
     blocks: u64,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Disk {
@@ -162,11 +162,22 @@ impl Disk {
     }
 }
 
-fn lock(dir: &Path) -> Result<File, DiskFault> {
+/// Held while the chain is open. Unlocked by name: a process that somebody else in this one is just starting has a copy
+/// of the file's handle, and the lock would last until that copy is closed as well.
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where it cannot be unlocked, closing it does.
+        drop(self.0.unlock());
+    }
+}
+
+fn lock(dir: &Path) -> Result<Lock, DiskFault> {
     let path = dir.join("lock");
     let file = File::create(&path).map_err(DiskFault::io(&path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(DiskFault::InUse { path }),
         Err(TryLockError::Error(fault)) => Err(DiskFault::Io { path, fault }),
     }

@@ -102,8 +102,19 @@ impl Hasher for Identity {
 
 struct BookFile {
     path: PathBuf,
-    append: File,
+    append: Locked,
     read: File,
+}
+
+/// The book's file, which is one process's. Unlocked by name: a process that somebody else in this one is just starting
+/// has a copy of the file's handle, and the lock would last until that copy is closed as well.
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Where it cannot be unlocked, closing it does.
+        drop(self.0.unlock());
+    }
 }
 
 /// The book in a file, or, for tests, in memory. See the module's description.
@@ -134,11 +145,12 @@ impl Journal {
         if append.try_lock().is_err() {
             return Err(BookFault::InUse(path.to_owned()));
         }
+        let append = Locked(append);
         let read = File::open(path).map_err(fault)?;
         let mut journal = Journal::in_memory();
         let mut restored = Restored::empty(now);
         let whole = journal.replay(path, &mut restored)?;
-        append.set_len(whole).map_err(fault)?;
+        append.0.set_len(whole).map_err(fault)?;
         journal.written = whole;
         journal.file = Some(BookFile { path: path.to_owned(), append, read });
         if whole == 0 {
@@ -276,7 +288,7 @@ impl Book for Journal {
         if self.pending.is_empty() {
             return Ok(());
         }
-        if let Err(source) = file.append.write_all(&self.pending) {
+        if let Err(source) = file.append.0.write_all(&self.pending) {
             return Err(self.fault(source));
         }
         self.written += self.pending.len() as u64;
