@@ -26,6 +26,36 @@ fn connections_that_died_while_idle_are_replaced() {
     on_postgres("dead_connections", dead_connections);
 }
 
+/// Stands where a frozen node stands: in the middle of a flight, with the tenant's head locked.
+async fn stuck_in_a_flight(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let config = format!("{}&application_name=corridor", world.url);
+    let (client, connection) = tokio_postgres::connect(&config, tokio_postgres::NoTls).await.expect("connects");
+    let driver = tokio::spawn(connection);
+    client
+        .batch_execute("BEGIN; SELECT 1 FROM tenant_head FOR UPDATE; CREATE TEMPORARY TABLE t (x int)")
+        .await
+        .expect("held");
+    // The server waits for more, as it does inside a flight.
+    let copy = client.copy_in::<_, &[u8]>("COPY t FROM STDIN").await.expect("begun");
+    let impatient = |options: &mut store::Options| options.statement_timeout = domain::time::Span::millis(300);
+    let store = world.reopened(impatient).await.expect("a database that can be opened twice");
+    let other = World { store, ..world.clone() };
+    let freed = testkit::wait::until_async(std::time::Duration::from_secs(30), || async {
+        other.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await.is_ok()
+    });
+    assert!(freed.await, "the head stays locked");
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(30), driver).await;
+    assert!(ended.is_ok_and(|ended| ended.expect("ends").is_err()), "the session that stood still was ended");
+    drop(copy);
+    assert_eq!(world.store.event_head(tenant).await, Ok(1));
+}
+
+#[test]
+fn a_session_that_stands_still_inside_a_flight_is_ended() {
+    on_postgres("stuck_in_a_flight", stuck_in_a_flight);
+}
+
 async fn poison(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let quote = world.quote(tenant).await;

@@ -76,7 +76,24 @@ impl Connector {
         set_up(&client, role, statement_timeout).await?;
         Ok((client, flights))
     }
+
+    /// Ends the sessions of this service, on whichever node, that have written something and have been waiting in the
+    /// middle of a flight for longer than that; answers how many. The node was frozen there (a paused machine), and the
+    /// server knows no time-out for it: it holds its locks as long as the node stays frozen. Between two flights
+    /// `idle_in_transaction_session_timeout` does the same.
+    pub(super) async fn end_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
+        let (client, _) = self.connect(Role::Reader, longer_than).await?;
+        let ended = client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
+        ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))
+    }
 }
+
+/// `$1`: application, `$2`: milliseconds. A session that waits for a lock has another wait event, one that only reads
+/// has no `backend_xid`.
+const END_STUCK: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = $1 AND usename = current_user AND datname = current_database()
+    AND state = 'active' AND wait_event_type = 'Client' AND backend_xid IS NOT NULL
+    AND state_change < clock_timestamp() - $2::bigint * interval '1 millisecond'";
 
 /// Settings of every session.
 fn common(statement_timeout: Span) -> [String; 4] {

@@ -37,6 +37,12 @@ pub(super) fn is_definite(error: &Error) -> bool {
     error.as_db_error().is_some()
 }
 
+/// Whether the statement waited in vain as long as one may.
+pub(super) fn is_waited_out(error: &Error) -> bool {
+    let codes = [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE];
+    error.as_db_error().is_some_and(|reported| codes.contains(reported.code()))
+}
+
 /// Whether it only says that an earlier statement failed.
 pub(super) fn is_consequence(error: &Error) -> bool {
     error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)

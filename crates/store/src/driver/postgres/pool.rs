@@ -107,6 +107,18 @@ impl Pool {
         None
     }
 
+    /// Ends what a statement may have waited for in vain. Nobody waits for it: the next try finds the way free.
+    fn free_the_way(&self) {
+        let (connector, longer_than) = (Arc::clone(&self.connector), self.statement_timeout);
+        tokio::spawn(async move {
+            match connector.end_stuck(longer_than).await {
+                Ok(0) => {}
+                Ok(ended) => tracing::warn!(ended, "sessions of ours stood still inside a transaction and were ended"),
+                Err(error) => tracing::warn!(%error, "whether a session of ours stands still cannot be seen"),
+            }
+        });
+    }
+
     /// Throws idle connections away.
     pub(super) fn forget_idle(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -166,6 +178,9 @@ impl Lease {
         let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
         match flying {
             Ok(results) => {
+                if results.iter().filter_map(|result| result.as_ref().err()).any(failure::is_waited_out) {
+                    self.pool.free_the_way();
+                }
                 if results.len() < statements.len() {
                     // It was cut short: the server still waits for the rest of it.
                     self.connection = None;
