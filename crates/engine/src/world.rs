@@ -79,7 +79,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             batch_max: 256,
-            background_max: 16,
+            background_max: 4,
             queue_max: 8_192,
             batches_in_flight: 2,
             lease_max: 128,
