@@ -8,9 +8,9 @@ use crate::ids::{PaymentId, QuoteId, TenantId};
 use crate::money::Money;
 use crate::time::Timestamp;
 
-/// A base amount must be below this (10^8): beyond it 12 decimals and binary floats no longer hold.
+/// A base amount must be below this (10^8). Clients with binary floats are promised half of it (ADR 13).
 pub const BASE_AMOUNT_LIMIT: i64 = 100_000_000;
-/// An amount paid out must be below this (10^11), for the same reason.
+/// An amount paid out must be below this (10^11): beyond it 12 decimals and binary floats no longer hold.
 pub const DESTINATION_AMOUNT_LIMIT: i64 = 100_000_000_000;
 /// Decimals of a rate.
 pub const RATE_DECIMALS: u32 = 12;

@@ -130,6 +130,9 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
     if !config.security.key_encryption_key.is_empty() {
         return Finding::new(NAME, Level::Ok, "configured");
     }
+    if !config.security.key_encryption_key_by_kms.is_empty() {
+        return Finding::new(NAME, Level::Ok, "configured, opened by KMS");
+    }
     let path = config::kek_path(data_dir);
     let shown = path.display();
     match std::fs::metadata(&path) {

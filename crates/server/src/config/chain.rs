@@ -227,13 +227,16 @@ fn keys(keys: &Keys, faults: &mut Faults) {
             need("pkcs11_token", !keys.pkcs11_token.is_empty());
             need("pkcs11_pin", !keys.pkcs11_pin.is_empty());
         }
-        KeySource::AwsKms => {
-            need("kms_region", !keys.kms_region.is_empty());
-            need("kms_access_key_id", !keys.kms_access_key_id.is_empty());
-            need("kms_secret_access_key", !keys.kms_secret_access_key.is_empty());
-        }
+        KeySource::AwsKms => kms(keys, faults),
     }
     faults.within("chain.keys.pkcs11_sessions", keys.pkcs11_sessions, 1, 256);
+}
+
+/// What KMS cannot be asked without.
+pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
+    faults.check("chain.keys.kms_region", !keys.kms_region.is_empty(), "is missing");
+    faults.check("chain.keys.kms_access_key_id", !keys.kms_access_key_id.is_empty(), "is missing");
+    faults.check("chain.keys.kms_secret_access_key", !keys.kms_secret_access_key.is_empty(), "is missing");
 }
 
 fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {

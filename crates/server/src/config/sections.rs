@@ -87,6 +87,7 @@ pub struct Store {
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Security {
     pub key_encryption_key: Secret,
+    pub key_encryption_key_by_kms: String,
     pub previous_key_encryption_keys: Secret,
     pub token_max_age_s: u32,
 }

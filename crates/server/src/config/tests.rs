@@ -167,6 +167,11 @@ fn wrong_values_name_key_origin_and_rule() {
         ("[http]\nlisten = 80", vec!["http.listen"]),
         ("[store]\nurl = \"mysql://x\"", vec!["store.url", "sqlite:PATH"]),
         ("[security]\nkey_encryption_key = \"c2hvcnQ=\"", vec!["security.key_encryption_key", "32 bytes"]),
+        (
+            "[security]\nkey_encryption_key_by_kms = \"AQID\"",
+            vec!["chain.keys.kms_region", "chain.keys.kms_access_key_id", "chain.keys.kms_secret_access_key"],
+        ),
+        ("[security]\nkey_encryption_key_by_kms = \"?\"", vec!["security.key_encryption_key_by_kms", "base64"]),
         ("[rates]\nsource = \"live\"", vec!["rates.sources", "live"]),
         ("[rates]\nsources = [{ location = \"http://x/r\" }]", vec!["rates.sources", "https"]),
         ("[rates]\nsources = [{ location = \"r.csv\", base = \"/b\" }]", vec!["rates.sources", "https address"]),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use domain::country::Country;
 use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
@@ -81,11 +83,24 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("store.statement_timeout_s", config.store.statement_timeout_s, 1, 300);
 }
 
+fn key_by_kms(config: &Config, faults: &mut Faults) {
+    let encrypted = &config.security.key_encryption_key_by_kms;
+    if encrypted.is_empty() {
+        return;
+    }
+    let readable = STANDARD.decode(encrypted).is_ok_and(|bytes| !bytes.is_empty());
+    faults.check("security.key_encryption_key_by_kms", readable, "must be base64");
+    let alone = config.security.key_encryption_key.is_empty();
+    faults.check("security.key_encryption_key_by_kms", alone, "must stand without security.key_encryption_key");
+    super::chain::kms(&config.chain.keys, faults);
+}
+
 fn security_and_payments(config: &Config, faults: &mut Faults) {
     let security = &config.security;
     if !security.key_encryption_key.is_empty() && keys::decode(security.key_encryption_key.expose()).is_none() {
         faults.add("security.key_encryption_key", "must be 32 bytes in base64");
     }
+    key_by_kms(config, faults);
     let older = security.previous_key_encryption_keys.expose();
     let readable = older.split_whitespace().all(|key| keys::decode(key).is_some());
     faults.check(

@@ -15,11 +15,11 @@ use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, KeyRole};
 use domain::policy::Environment;
 use domain::ports::Controller;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretBox, SecretString};
 use store::Tenant;
 
 use super::chain::by_tag;
-use crate::config::{Config, KeySource, TenantEntry, create_key_file};
+use crate::config::{Config, KEK_BYTES, KeySource, TenantEntry, create_key_file};
 
 /// Longest wait for AWS.
 const KMS_CONNECT: Duration = Duration::from_secs(3);
@@ -87,7 +87,6 @@ fn controller(entry: &TenantEntry) -> anyhow::Result<ControllerSource> {
 
 async fn open(config: &Config) -> anyhow::Result<KeyStore> {
     let keys = &config.chain.keys;
-    let secret = |secret: &crate::config::Secret| SecretString::from(secret.expose().to_owned());
     Ok(match keys.source {
         KeySource::Seed | KeySource::Keystore => KeyStore::Files(secret(&keys.keystore_password)),
         KeySource::Pkcs11 => {
@@ -101,21 +100,41 @@ async fn open(config: &Config) -> anyhow::Result<KeyStore> {
             let opened = tokio::task::spawn_blocking(move || Pkcs11Token::open(&settings)).await?;
             KeyStore::Hsm(opened.context("chain.keys")?)
         }
-        KeySource::AwsKms => KeyStore::Kms(
-            Kms::new(&KmsSettings {
-                region: keys.kms_region.clone(),
-                endpoint: Some(keys.kms_endpoint.clone()).filter(|text| !text.is_empty()),
-                credentials: AwsCredentials {
-                    access_key_id: keys.kms_access_key_id.clone(),
-                    secret_access_key: secret(&keys.kms_secret_access_key),
-                    session_token: (!keys.kms_session_token.is_empty()).then(|| secret(&keys.kms_session_token)),
-                },
-                connect_timeout: KMS_CONNECT,
-                request_timeout: KMS_ANSWER,
-            })
-            .context("chain.keys")?,
-        ),
+        KeySource::AwsKms => KeyStore::Kms(kms(config)?),
     })
+}
+
+fn secret(secret: &crate::config::Secret) -> SecretString {
+    SecretString::from(secret.expose().to_owned())
+}
+
+fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
+    let keys = &config.chain.keys;
+    let settings = KmsSettings {
+        region: keys.kms_region.clone(),
+        endpoint: Some(keys.kms_endpoint.clone()).filter(|text| !text.is_empty()),
+        credentials: AwsCredentials {
+            access_key_id: keys.kms_access_key_id.clone(),
+            secret_access_key: secret(&keys.kms_secret_access_key),
+            session_token: (!keys.kms_session_token.is_empty()).then(|| secret(&keys.kms_session_token)),
+        },
+        connect_timeout: KMS_CONNECT,
+        request_timeout: KMS_ANSWER,
+    };
+    Kms::new(&settings).context("chain.keys")
+}
+
+/// The key-encryption key, which KMS opens where the configuration has it encrypted.
+pub(super) async fn key_encryption_key(config: &Config, data_dir: &Path) -> anyhow::Result<SecretBox<[u8; KEK_BYTES]>> {
+    const NAME: &str = "security.key_encryption_key_by_kms";
+    let encrypted = &config.security.key_encryption_key_by_kms;
+    if encrypted.is_empty() {
+        let key = crate::config::key_encryption_key(config, data_dir)?;
+        return Ok(SecretBox::new(Box::new(key)));
+    }
+    let plain = kms(config)?.decrypt(&STANDARD.decode(encrypted)?).await.context(NAME)?;
+    let key = <[u8; KEK_BYTES]>::try_from(plain.expose_secret());
+    Ok(SecretBox::new(Box::new(key.with_context(|| format!("{NAME}: not a key of {KEK_BYTES} bytes"))?)))
 }
 
 impl KeyStore {

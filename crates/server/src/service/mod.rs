@@ -100,8 +100,7 @@ pub(crate) async fn open_store_at(
     data_dir: &Path,
     clock: Arc<dyn domain::ports::Clock>,
 ) -> anyhow::Result<Store> {
-    let key = crate::config::key_encryption_key(config, data_dir)?;
-    let mut options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(key)));
+    let mut options = store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
     options.previous_keys =
         crate::config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
     options.writers = config.store.writers;

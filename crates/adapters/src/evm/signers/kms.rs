@@ -1,4 +1,5 @@
-//! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`). The private keys never leave it. Never repeats a request.
+//! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`): the private keys never leave it. It also opens what it encrypted for
+//! us (`SYMMETRIC_DEFAULT`). Never repeats a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use domain::chain::{Address, SignFault};
 use domain::ports::Answer;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Url, redirect, retry};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ use crate::evm::rpc::{clean, describe};
 const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
 const KEY_SPEC: &str = "ECC_SECG_P256K1";
-/// Longer than any answer of the two operations.
+/// Longer than any answer of the three operations.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// Who asks.
@@ -104,6 +105,17 @@ impl Kms {
         Ok(KmsSigner { kms: Arc::clone(self), id: id.to_owned(), address })
     }
 
+    /// What KMS encrypted; the ciphertext itself says with which key.
+    ///
+    /// # Errors
+    /// [`KeyError::Kms`]
+    pub async fn decrypt(&self, ciphertext: &[u8]) -> Result<SecretSlice<u8>, KeyError> {
+        let body = ToDecrypt { ciphertext_blob: STANDARD.encode(ciphertext) };
+        let decrypted: Decrypted = self.call("TrentService.Decrypt", &body).await?;
+        let plain = STANDARD.decode(&decrypted.plaintext).map_err(|_| unreadable("plaintext"))?;
+        Ok(SecretSlice::from(plain))
+    }
+
     async fn call<T: DeserializeOwned>(&self, target: &str, body: &impl Serialize) -> Result<T, KeyError> {
         let body = serde_json::to_vec(body).map_err(|error| KeyError::Kms(error.to_string()))?;
         let at = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
@@ -144,6 +156,18 @@ impl Kms {
 #[serde(rename_all = "PascalCase")]
 struct KeyOnly<'a> {
     key_id: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct ToDecrypt {
+    ciphertext_blob: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Decrypted {
+    plaintext: String,
 }
 
 #[derive(Serialize)]

@@ -58,8 +58,10 @@ impl Double {
             return ("400 Bad Request", json!({"__type": "InvalidSignatureException", "message": text}));
         }
         let body: Value = serde_json::from_slice(&request.body).expect("JSON");
-        assert_eq!(body["KeyId"], KEY_ID);
-        match request.headers["x-amz-target"].as_str() {
+        let target = request.headers["x-amz-target"].as_str();
+        assert_eq!(body["KeyId"] == KEY_ID, target != "TrentService.Decrypt");
+        match target {
+            "TrentService.Decrypt" => self.decrypt(&body),
             "TrentService.GetPublicKey" => ("200 OK", self.public_key()),
             "TrentService.Sign" => {
                 assert_eq!(
@@ -70,6 +72,17 @@ impl Double {
                 ("200 OK", json!({"KeyId": KEY_ID, "Signature": STANDARD.encode(self.sign(&digest))}))
             }
             other => panic!("{other}"),
+        }
+    }
+
+    /// Its cipher is turning the bytes around.
+    fn decrypt(&self, body: &Value) -> (&'static str, Value) {
+        let mut plain = STANDARD.decode(body["CiphertextBlob"].as_str().expect("text")).expect("base64");
+        plain.reverse();
+        match self.mischief {
+            Mischief::Garbage => ("200 OK", json!({"KeyId": KEY_ID, "Plaintext": "not base64"})),
+            _ if plain.is_empty() => ("400 Bad Request", json!({"__type": "InvalidCiphertextException"})),
+            _ => ("200 OK", json!({"KeyId": KEY_ID, "Plaintext": STANDARD.encode(plain)})),
         }
     }
 
@@ -188,6 +201,18 @@ async fn what_does_not_belong_to_the_key_is_not_let_out() {
     let (_double, url) = Double::serve(Mischief::None);
     let other = kms(&url, SECRET, None).key(KEY_ID, Some(Address([1; 20]))).await;
     assert!(matches!(other, Err(KeyError::Address { .. })));
+}
+
+#[tokio::test]
+async fn what_kms_encrypted_is_opened() {
+    let (_double, url) = Double::serve(Mischief::None);
+    let client = kms(&url, SECRET, Some("lent"));
+    let plain = client.decrypt(&[3, 2, 1]).await.expect("decrypted");
+    assert_eq!(plain.expose_secret(), [1, 2, 3]);
+    let refused = client.decrypt(&[]).await.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("InvalidCiphertextException"), "{refused}");
+    let (_double, url) = Double::serve(Mischief::Garbage);
+    assert!(kms(&url, SECRET, None).decrypt(&[1]).await.is_err());
 }
 
 #[test]

@@ -15,6 +15,7 @@ on_both_stores! {
     the_quote_comes_before_a_mismatch
     a_mismatch_comes_before_the_funds
     a_country_that_is_not_enabled_comes_before_shape
+    a_body_that_cannot_be_read_comes_before_who_vouches_for_it
 }
 
 async fn authentication_comes_before_the_body(on: On) {
@@ -119,4 +120,15 @@ async fn a_country_that_is_not_enabled_comes_before_shape(on: On) {
     let bank = Bank::agreed(on, |policy| policy.countries.clear()).await;
     bank.post("/v2/payment", r#"{"country":"PAK"}"#).send().await.refused(403, "corridor_not_enabled");
     bank.post("/v2/quote", r#"{"country":"PAK"}"#).send().await.refused(403, "corridor_not_enabled");
+}
+
+/// ADR 14.
+async fn a_body_that_cannot_be_read_comes_before_who_vouches_for_it(on: On) {
+    let bank = Bank::new(on).await;
+    let token = bank.vouching(b"another body");
+    let post = |body: Vec<u8>| bank.post("/v2/quote", body).header("authorization", &token);
+    post(b"{}".to_vec()).send().await.refused(401, "unauthorized");
+    let call = post(b"{}".to_vec()).header("content-type", "text/plain");
+    call.send().await.refused(415, "unsupported_media_type");
+    post(vec![b' '; 70_000]).send().await.refused(413, "body_too_large");
 }
