@@ -4,7 +4,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 
 use crate::harness::client::quote_body;
-use crate::harness::{Bank, On, on_both_stores};
+use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
     malformed_json_is_told_with_its_byte
@@ -13,6 +13,7 @@ on_both_stores! {
     a_body_of_another_type_is_unsupported
     a_body_with_a_content_encoding_is_unsupported
     a_body_beyond_the_limit_is_too_large
+    a_body_that_does_not_end_in_time_is_given_up
     numbers_are_read_as_decimals_in_any_notation
     a_get_with_a_body_is_answered_all_the_same
 }
@@ -193,4 +194,12 @@ async fn a_get_with_a_body_is_answered_all_the_same(on: On) {
     let bank = Bank::new(on).await;
     let call = bank.call(reqwest::Method::GET, "/v2/payments?country=PAK", Some(b"{".to_vec()));
     call.send().await.ok();
+}
+
+async fn a_body_that_does_not_end_in_time_is_given_up(on: On) {
+    let bank = Bank::alone(on, Setup::new().set("http.body_timeout_s", "1")).await;
+    for path in PATHS {
+        bank.post(path, "").dribbling().await.refused(408, "body_too_slow");
+    }
+    bank.finish().await;
 }

@@ -9,6 +9,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
+use futures_util::{StreamExt as _, stream};
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
@@ -297,6 +298,15 @@ impl Call {
             request = request.body(body);
         }
         request.send().await.expect("an answer")
+    }
+
+    /// The answer to a body that begins and never ends.
+    pub async fn dribbling(self) -> Answer {
+        let what = format!("{} {}", self.method, self.url);
+        let begun = stream::iter([Ok::<_, std::io::Error>(&b"{"[..])]).chain(stream::pending());
+        let request = http().request(self.method, self.url).headers(self.headers);
+        let response = request.body(reqwest::Body::wrap_stream(begun)).send().await.expect("an answer");
+        Answer::read(what, response).await
     }
 
     /// The whole answer. A failure of the service fails the test.

@@ -29,6 +29,7 @@ on_both_stores! {
     every_code_of_the_table_is_answered
     a_rate_that_is_too_old_makes_the_service_unavailable
     a_failure_of_ours_is_500_and_a_store_that_is_away_503
+    a_body_that_does_not_end_in_time_is_given_up
 }
 
 /// Status and code: the specification's table, then its "Operation-specific codes".
@@ -180,4 +181,11 @@ async fn a_failure_of_ours_is_500_and_a_store_that_is_away_503(on: On) {
         assert_eq!(answer.header("retry-after"), retry_after);
     }
     bank.get(&path).send().await.ok();
+}
+
+async fn a_body_that_does_not_end_in_time_is_given_up(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets().set("http.body_timeout_s", "1")).await;
+    let answer = bank.post("/v1/sdk/payment-requests", "").dribbling().await;
+    refused(&answer, 408, "INVALID_REQUEST", None);
+    bank.finish().await;
 }
