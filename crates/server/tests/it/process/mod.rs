@@ -10,6 +10,7 @@ mod failpoints;
 mod harness;
 mod kills;
 mod load;
+mod logs;
 mod nodes;
 mod random;
 mod readme;

@@ -45,6 +45,10 @@ async fn an_order_is_paid_out_in_rupees(on: On) {
     assert_eq!((book[0]["currency"].text(), book[0]["amount"].number()), ("PKR", order["to_amount"].text()));
     assert_eq!(book[0]["reference"], settled["settlement_reference"]);
     assert_eq!(bank.webhooks(id, 1).await, ["exchange.complete"]);
+    let listed = bank.bank.get("/v2/payments?country=PAK").send().await.ok();
+    assert!(listed.items().is_empty(), "its pay-out is no payment of v2");
+    let events = bank.bank.get("/v2/events?mode=poll&after=0").send().await.ok();
+    assert!(events["events"].items().is_empty(), "{events}");
 }
 
 const ORDER: [&str; 12] = [
