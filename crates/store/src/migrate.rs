@@ -18,9 +18,10 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 3] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
+    Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -215,7 +216,7 @@ mod tests {
         assert!(pending(&right[..1]).is_ok_and(|missing| missing.len() == MIGRATIONS.len() - 1));
         assert!(pending(&right).is_ok_and(<[Migration]>::is_empty));
         assert!(matches!(pending(&[(1, "other".to_owned())]), Err(StoreError::Schema(_))));
-        let newer = [right.as_slice(), &[(3, String::new())]].concat();
+        let newer = [right.as_slice(), &[(4, String::new())]].concat();
         assert!(matches!(pending(&newer), Err(StoreError::Schema(_))));
     }
 

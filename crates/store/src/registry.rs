@@ -17,6 +17,7 @@ fn shared() -> Vec<&'static Stmt> {
         chain_view::STATEMENTS,
         admin::access_keys::STATEMENTS,
         admin::alerts::STATEMENTS,
+        admin::answers::STATEMENTS,
         admin::keys::STATEMENTS,
         admin::log::STATEMENTS,
         admin::meta::STATEMENTS,

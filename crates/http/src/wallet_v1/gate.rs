@@ -100,8 +100,9 @@ pub(super) struct Admitted {
 
 /// What an operation answers with when all went well.
 pub(super) struct Answer {
-    body: Vec<u8>,
-    replayed: bool,
+    pub(super) body: Vec<u8>,
+    /// Whether an earlier request made what it is about.
+    pub(super) replayed: bool,
 }
 
 impl Answer {

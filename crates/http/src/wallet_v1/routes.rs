@@ -7,6 +7,8 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
+use domain::ids::TenantId;
+use engine::payments::IdempotencyKey;
 use engine::wallets::Wallets;
 use http::{Request, StatusCode};
 
@@ -27,6 +29,24 @@ impl Api {
     /// The operations over the wallet service.
     pub fn new(gate: Gate, wallets: Wallets, links: Links) -> Arc<Api> {
         Arc::new(Api { gate, wallets, links })
+    }
+
+    /// The answer to a keyed request as the first one of its key read, whatever has become of the thing since. Where
+    /// that could not be kept it reads as the thing is now.
+    async fn as_first_answered(&self, tenant: TenantId, key: &IdempotencyKey, answer: Answer) -> Answer {
+        let store = self.wallets.store();
+        let kept = match answer.replayed {
+            true => store.kept_answer(tenant, key).await,
+            false => store.keep_answer(tenant, key, &answer.body).await.map(|()| None),
+        };
+        match kept {
+            Ok(Some(body)) => Answer { body, ..answer },
+            Ok(None) => answer,
+            Err(error) => {
+                tracing::warn!(%error, "what a key was answered with first is not at hand");
+                answer
+            }
+        }
     }
 
     /// Prefix of links to transactions.
@@ -75,7 +95,15 @@ where
         // What is not even text is nobody's id.
         let id = id.map(|Path(id)| id).unwrap_or_default();
         let served = api.clone();
-        async move { api.gate.handle(operation, id, asked, |admitted| serve(served, admitted)).await }
+        let serve = |admitted: Admitted| async move {
+            let key = admitted.idempotency.as_ref().map(|asked| (admitted.caller.tenant, asked.key.clone()));
+            let answer = serve(served.clone(), admitted).await?;
+            match key {
+                Some((tenant, key)) => Ok(served.as_first_answered(tenant, &key, answer).await),
+                None => Ok(answer),
+            }
+        };
+        async move { api.gate.handle(operation, id, asked, serve).await }
     };
     router.route(operation.path, if operation.is_post() { post(handler) } else { get(handler) })
 }

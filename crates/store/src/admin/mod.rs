@@ -3,6 +3,7 @@
 
 pub(crate) mod access_keys;
 pub(crate) mod alerts;
+pub(crate) mod answers;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod meta;

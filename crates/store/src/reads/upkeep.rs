@@ -31,6 +31,11 @@ static PRUNE_IDEMPOTENCY: Stmt = Stmt::written(
     "DELETE FROM idempotency WHERE (tenant, scope, idem_key) IN \
      (SELECT i.tenant, i.scope, i.idem_key FROM idempotency i WHERE i.at < $1 ORDER BY i.at LIMIT $2)",
 );
+static PRUNE_ANSWERS: Stmt = Stmt::written(
+    "upkeep.prune_answers",
+    "DELETE FROM kept_answer WHERE (tenant, scope, idem_key) IN \
+     (SELECT a.tenant, a.scope, a.idem_key FROM kept_answer a WHERE a.at < $1 ORDER BY a.at LIMIT $2)",
+);
 static PRUNE_BATCHES: Stmt = Stmt::written(
     "upkeep.prune_batches",
     "DELETE FROM batch WHERE id IN (SELECT b.id FROM batch b WHERE b.at < $1 ORDER BY b.at LIMIT $2)",
@@ -104,6 +109,7 @@ static DISCREPANCIES: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[
     &EXPIRED,
     &PRUNE_IDEMPOTENCY,
+    &PRUNE_ANSWERS,
     &PRUNE_BATCHES,
     &PRUNE_EVENTS,
     &LOCK_HEAD,
@@ -122,6 +128,8 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 pub struct Pruned {
     /// Idempotency records.
     pub idempotency: u64,
+    /// Answers that were kept for repetitions.
+    pub answers: u64,
     /// Ids of batches.
     pub batches: u64,
     /// Events.
@@ -161,6 +169,7 @@ impl Store {
         let before = |kept: Span| Value::Int((now - kept).0);
         let most = Value::Int(PRUNE_ROWS_MAX);
         let idempotency = self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
+        let answers = self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
@@ -168,7 +177,7 @@ impl Store {
             wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
             windows += self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
         }
-        Ok(Pruned { idempotency, batches, events, wallet_events, windows })
+        Ok(Pruned { idempotency, answers, batches, events, wallet_events, windows })
     }
 
     async fn prune_wallet_events(&self, tenant: TenantId, before: Timestamp) -> Result<u64, StoreError> {

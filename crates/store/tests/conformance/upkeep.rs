@@ -36,6 +36,26 @@ pub async fn idempotency_is_kept_and_replaced(world: World) {
     world.execute(&need, unseen).await.expect("read");
 }
 
+pub async fn the_first_answer_under_a_key_is_kept_sealed(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/wallets/provision".to_owned(), key: key.to_owned() };
+    assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(None));
+    for body in [&b"{\"customer_email\":\"first@example.com\"}"[..], b"{}"] {
+        world.store.keep_answer(tenant, &key("k-1"), body).await.expect("kept");
+        let kept = world.store.kept_answer(tenant, &key("k-1")).await.expect("read").expect("it is there");
+        assert_eq!(kept, b"{\"customer_email\":\"first@example.com\"}", "the first one stays");
+    }
+    assert_eq!(world.store.kept_answer(tenant, &key("k-2")).await, Ok(None));
+    assert_eq!(world.store.kept_answer(other, &key("k-1")).await, Ok(None), "a key is its tenant's own");
+    // Another row's answer does not open here: it is bound to its key.
+    let moved = "UPDATE kept_answer SET idem_key = 'k-2' WHERE idem_key = 'k-1'";
+    if let Some(moved) = world.sql(moved).await {
+        assert_eq!(moved, Ok(1));
+        let refused = world.store.kept_answer(tenant, &key("k-2")).await;
+        assert!(matches!(refused, Err(store::StoreError::Corrupt(_))), "{refused:?}");
+    }
+}
+
 pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let key = IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: "k".to_owned() };
@@ -48,11 +68,12 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     let mut need = tenant_need(tenant);
     need.idempotency.insert((tenant, key.clone()));
     let old = world.execute(&need, put).await.expect("saved");
+    world.store.keep_answer(tenant, &key, b"{}").await.expect("kept");
     world.pass(Span::days(20)).await;
     let young = world.quote(tenant).await;
     let now = world.now().await;
     let gone = world.store.prune(now).await.expect("pruned");
-    assert_eq!((gone.idempotency, gone.batches, gone.events), (1, 1, 0));
+    assert_eq!((gone.idempotency, gone.answers, gone.batches, gone.events), (1, 1, 1, 0));
     world.pass(Span::days(11)).await;
     let now = world.now().await;
     let gone = world.store.prune(now).await.expect("pruned");

@@ -65,12 +65,14 @@ impl Asked {
 
 async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     let bank = WalletBank::new(on).await;
-    // The bank's first wallet is PENDING until its controller is on the chain; no other is.
-    let path = format!("/v1/sdk/wallets/{}", bank.wallet("first").await);
-    bank.once(&path, |shown| (shown["status"].text() == "ACTIVE").then(|| shown.clone())).await;
     let mut asked = Asked::default();
     let provision = r#"{"customer_id":"once","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"}"#;
-    let wallet = asked.first(&bank, "/v1/sdk/wallets/provision", provision).await["wallet_id"].text().to_owned();
+    let made = asked.first(&bank, "/v1/sdk/wallets/provision", provision).await;
+    // The bank's first wallet is PENDING until its controller is on the chain, and a repetition says so for ever.
+    assert_eq!(made["status"].text(), "PENDING");
+    let wallet = made["wallet_id"].text().to_owned();
+    let is_active = |shown: &Json| (shown["status"].text() == "ACTIVE").then(|| shown.clone());
+    bank.once(&format!("/v1/sdk/wallets/{wallet}"), is_active).await;
     let of_wallet = |what: &str| format!("/v1/sdk/wallets/{wallet}/{what}");
     let request = format!(r#"{{"wallet_id":"{wallet}","amount":{{"type":"flexible"}}}}"#);
     let request =
