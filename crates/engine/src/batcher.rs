@@ -273,14 +273,14 @@ impl Runner {
             }
             match executed {
                 Ok(_) => {
-                    seen.record();
+                    seen.record(&self.world.pace);
                     self.feed.announce_jobs(&seen.due);
                     return Ok(outcomes);
                 }
                 Err(_) if planted::is(Planted::AnswerBeforeCommit) => return Ok(outcomes),
                 Err(ExecuteError::CommitUnknown(_)) => {
                     if self.decide_unknown(batch).await? {
-                        seen.record();
+                        seen.record(&self.world.pace);
                         self.feed.announce_jobs(&seen.due);
                         return Ok(outcomes);
                     }

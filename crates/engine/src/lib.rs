@@ -12,6 +12,7 @@ pub mod decide;
 pub mod failpoint;
 pub mod feed;
 pub mod health;
+pub mod pace;
 mod measure;
 pub mod payments;
 pub mod planted;

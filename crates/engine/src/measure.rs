@@ -3,13 +3,17 @@
 
 use std::collections::BTreeSet;
 
+use domain::attempt::AttemptState;
 use domain::country::Country;
 use domain::job::JobKind;
 use domain::payment::PaymentState;
 use domain::quote::QuoteState;
+use domain::rail::RailId;
 use domain::time::Span;
 use domain::wallet_effects::Alert;
 use store::working_set::WorkingSet;
+
+use crate::pace::RailPace;
 
 /// Says that a person is called.
 pub(crate) fn alert(alert: &Alert) {
@@ -23,6 +27,8 @@ pub struct Seen {
     quotes: Vec<(Country, &'static str)>,
     payments: Vec<(Country, PaymentState)>,
     settled: Vec<(Country, Span)>,
+    /// What rails paid, and how long after they were told to.
+    paid: Vec<(RailId, Span)>,
     /// The kinds of jobs that it makes due at once.
     pub due: BTreeSet<JobKind>,
 }
@@ -45,13 +51,22 @@ impl Seen {
                 }
             }
         }
+        for (_, before, attempt) in ws.attempts.changes() {
+            let was_settled = before.is_some_and(|before| before.state == AttemptState::Settled);
+            if attempt.state == AttemptState::Settled && !was_settled {
+                seen.paid.push((attempt.rail.clone(), attempt.state_at - attempt.created_at));
+            }
+        }
         let due = ws.jobs.changes().filter_map(|(_, _, job)| job.as_ref()).filter(|job| job.run_at <= ws.now);
         seen.due.extend(due.map(|job| job.kind));
         seen
     }
 
     /// Records what was committed.
-    pub fn record(&self) {
+    pub fn record(&self, pace: &RailPace) {
+        for (rail, took) in &self.paid {
+            pace.paid(rail, *took);
+        }
         for (country, status) in &self.quotes {
             metrics::counter!("corridor_quotes_total", "country" => country.alpha3(), "status" => *status).increment(1);
         }

@@ -11,6 +11,8 @@ use domain::rail::RailId;
 use domain::time::Span;
 use domain::wallet_event::WalletEventEntry;
 
+use crate::pace::RailPace;
+
 /// Configuration and ports.
 pub struct World {
     /// Corridors, rails and their limits.
@@ -31,6 +33,8 @@ pub struct World {
     pub wall_clock: Arc<dyn Clock>,
     /// Bounds of the engine's own work.
     pub tuning: Tuning,
+    /// How long the rails took of late.
+    pub pace: RailPace,
 }
 
 /// What the wallet service needs beside what payments need.

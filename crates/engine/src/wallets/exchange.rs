@@ -20,7 +20,7 @@ use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "order_id";
-/// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind.
+/// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind of which nothing is known yet.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
 const BATCH_EXPECTED: Span = Span::hours(24);
@@ -165,7 +165,8 @@ impl Wallets {
         };
         let rails = route::candidates(&self.world.corridors, &wanted);
         let rail = rails.first().ok_or_else(refused)?;
-        let paid = if rail.kind == RailKind::Instant { INSTANT_EXPECTED } else { BATCH_EXPECTED };
+        let usual = if rail.kind == RailKind::Instant { INSTANT_EXPECTED } else { BATCH_EXPECTED };
+        let paid = self.world.pace.median(&rail.id).unwrap_or(usual);
         Ok(Span(DEBIT_EXPECTED.0 + paid.0))
     }
 }

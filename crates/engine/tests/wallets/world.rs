@@ -22,6 +22,7 @@ use domain::wallet_policy::WalletPolicy;
 use engine::batcher::Engine;
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome};
+use engine::pace::RailPace;
 use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use engine::workers::Workers;
 use engine::world::{Tuning, WalletWorld};
@@ -160,6 +161,7 @@ impl World {
             clock: clock.clone(),
             wall_clock: clock.clone(),
             tuning: Tuning::default(),
+            pace: RailPace::default(),
         });
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         tokio::task::spawn(batcher.run());

@@ -18,6 +18,7 @@ use domain::ports::{Answer, Clock, Rail};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use domain::time::{Span, Timestamp};
 use engine::batcher::Engine;
+use engine::pace::RailPace;
 use engine::payments::{Caller, Payments, QuoteRequest};
 use engine::workers::Workers;
 use engine::world::{Tuning, World};
@@ -133,6 +134,7 @@ impl Past {
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
             tuning: Tuning::default(),
+            pace: RailPace::default(),
         });
         Ok(Past { store, clock, world, rates })
     }

@@ -16,6 +16,7 @@ use domain::policy::Environment;
 use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
+use engine::pace::RailPace;
 use engine::world::{WalletWorld, World};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -98,6 +99,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         clock: Arc::new(clock.clone()),
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
+        pace: RailPace::default(),
     });
     Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
 }
@@ -140,6 +142,7 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
         clock: Arc::new(clock),
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
+        pace: RailPace::default(),
     })
 }
 

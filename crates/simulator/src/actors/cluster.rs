@@ -10,6 +10,7 @@ use domain::ports::Rail;
 use domain::rail::RailId;
 use domain::time::Span;
 use engine::batcher::Engine;
+use engine::pace::RailPace;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
@@ -179,6 +180,7 @@ impl Cluster {
             clock: clock.clone(),
             wall_clock: clock,
             tuning: self.tuning.clone(),
+            pace: RailPace::default(),
         }
     }
 

@@ -90,7 +90,7 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     bank.newest(&wallet, "COMPLETED").await;
     // Things go on: blocked, unblocked, blocked for another reason, unblocked again.
     asked.first(&bank, &of_wallet("block"), BLOCK).await;
-    asked.first(&bank, &of_wallet("unblock"), "{}").await;
+    asked.first(&bank, &of_wallet("unblock"), r#"{"unblock_reason":"cleared"}"#).await;
     asked.first(&bank, &of_wallet("block"), OTHER_BLOCK).await;
     asked.first(&bank, &of_wallet("unblock"), "").await;
     let delivery = bank.get("/v1/sdk/webhooks/deliveries?status=delivered").send().await.ok();
