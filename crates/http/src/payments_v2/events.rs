@@ -18,8 +18,6 @@ use crate::write;
 
 /// Events that are read at once.
 const PAGE: usize = 500;
-/// A stream that has nothing to say says so this often.
-const HEARTBEAT_S: u64 = 15;
 /// A stream ends cleanly after this long.
 const STREAM_MAX_S: i64 = 3_600;
 /// How often a stream looks for events that other nodes committed.
@@ -82,6 +80,8 @@ pub struct Follow {
     pub after: i64,
     /// Framing of the answer.
     pub framing: Framing,
+    /// A stream that has nothing to say says so this often.
+    pub heartbeat: Duration,
     /// Turns true when the service stops.
     pub stopping: watch::Receiver<bool>,
 }
@@ -118,7 +118,7 @@ impl Reader {
         {
             return Ok(Some(opening));
         }
-        let beat_at = tokio::time::Instant::now() + Duration::from_secs(HEARTBEAT_S);
+        let beat_at = tokio::time::Instant::now() + self.follow.heartbeat;
         loop {
             if self.follow.payments.world().clock.now() >= self.ends_at || *self.follow.stopping.borrow() {
                 return Ok(None);

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -38,6 +39,8 @@ pub struct Settings {
     pub rates: Rates,
     /// Event streams of one key at once.
     pub streams_per_key: usize,
+    /// A stream that has nothing to say says so this often.
+    pub heartbeat: Duration,
     /// Bounds of a request's body.
     pub body: BodyLimits,
     /// Turns true when the service stops: streams end then.

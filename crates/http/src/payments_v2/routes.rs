@@ -134,6 +134,7 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
             tenant: admitted.caller.tenant,
             after,
             framing,
+            heartbeat: api.settings.heartbeat,
             stopping: api.settings.stopping.clone(),
         };
         if let EventsMode::Poll { limit, wait_s } = query.mode {

@@ -66,6 +66,7 @@ pub struct Http {
     pub max_body_bytes: usize,
     pub max_connections: usize,
     pub drain_timeout_s: u64,
+    pub heartbeat_s: u64,
     pub trusted_proxies: Vec<String>,
     pub proxy_header: String,
 }

@@ -67,6 +67,7 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
+    faults.within("http.heartbeat_s", http.heartbeat_s, 1, 15);
     let networks = http.trusted_proxies.iter().all(|network| network.parse::<Network>().is_ok());
     faults.check("http.trusted_proxies", networks, "must be addresses or ranges like \"10.0.0.0/8\"");
     let known = ProxyHeader::ALL.iter().any(|header| header.name() == http.proxy_header);

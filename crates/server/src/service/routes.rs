@@ -1,6 +1,7 @@
 //! The whole HTTP face of a process: operations, description, health, and in a sandbox the simulated parties.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::screening::ListBook;
 use axum::Router;
@@ -106,6 +107,7 @@ fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) 
         rules: Rules { api_url: public_url.to_owned(), ..config.token_rules() },
         rates: config.request_rates(),
         streams_per_key: config.limits.streams_per_key,
+        heartbeat: Duration::from_secs(config.http.heartbeat_s),
         body: config.body_limits(),
         stopping,
     }

@@ -15,6 +15,7 @@ on_both_stores! {
     a_stream_goes_on_behind_the_last_event_that_was_seen
     a_stream_without_a_cursor_begins_now
     both_framings_and_pages_tell_the_same
+    a_stream_that_has_nothing_to_tell_says_so
     five_streams_per_key_and_no_more
     streams_end_when_the_service_stops
     a_stream_ends_cleanly_after_an_hour
@@ -139,6 +140,22 @@ async fn both_framings_and_pages_tell_the_same(on: On) {
     for event in page {
         assert_eq!(Json::read(lines.sent().await[2].1.as_bytes()), event);
     }
+}
+
+async fn a_stream_that_has_nothing_to_tell_says_so(on: On) {
+    let bank = Bank::alone(on, Setup::new().set("http.heartbeat_s", "1")).await;
+    let mut lines = Lines::open(&bank, "?after=0", &[]).await;
+    let mut sent = Lines::open(&bank, "?after=0", &[("accept", "text/event-stream")]).await;
+    assert_eq!(sent.sent().await.len(), 1, "how soon to come back, and no event");
+    assert_eq!(lines.next().await.as_deref(), Some(""));
+    assert_eq!(sent.next().await.as_deref(), Some(": heartbeat"));
+    assert_eq!(sent.next().await.as_deref(), Some(""));
+    // It is alive: what happens next comes as usual.
+    let quote = bank.any_quote().await;
+    assert_eq!(lines.events(1).await[0]["data"], quote.0);
+    assert_eq!(sent.sent().await[1].1, "quote.created");
+    drop((lines, sent));
+    bank.finish().await;
 }
 
 async fn five_streams_per_key_and_no_more(on: On) {
