@@ -21,8 +21,9 @@ use super::server;
 const TICK_MILLIS: u64 = 3;
 /// How long open requests may take to end when the bank stops.
 const STOP_MILLIS: u64 = 2_000;
-/// How long an answer is withheld before the connection closes, where nothing else is configured.
-const HANG_SECONDS: i64 = 10;
+/// How long an answer is withheld before the connection closes, where nothing else is configured: with the five seconds
+/// to the first inquiry below the ten within which the bank is asked again (`decisions.md`, "Sandbox values").
+const HANG_SECONDS: i64 = 4;
 
 /// What time it is, from the machine.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,11 +3,13 @@
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
+use domain::payment::report::INQUIRY_DELAYS;
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
 use super::*;
+use crate::bank::BankConfig;
 
 const START: Timestamp = Timestamp(1_795_244_268_000_000);
 const RAIL: &str = "pak-raast";
@@ -107,6 +109,34 @@ fn orders_settle_within_the_promised_times() {
     assert_eq!(early.len(), 0);
     let Ok(all) = core.due(START + Span::millis(2_000));
     assert_eq!(all.len(), 200);
+}
+
+#[test]
+fn money_that_comes_back_does_so_within_ten_seconds() {
+    let mut core = bank(Behaviour::default());
+    for number in 0..200 {
+        let Ok(_) = core.receive(RAIL, &view(number, "0003"), START);
+    }
+    let Ok(reports) = core.due(START + Span::millis(9_999));
+    let returned = reports.iter().filter(|report| report.standing.status == TxStatus::Returned);
+    assert_eq!(returned.count(), 200);
+}
+
+/// The line hangs, then breaks, and the first inquiry follows: by then the order is paid, and no report has said so.
+#[test]
+fn a_withheld_order_is_asked_about_within_ten_seconds_and_found_paid() {
+    let asked = START + BankConfig::default().hang + INQUIRY_DELAYS[0];
+    assert!(asked < START + Span::secs(10), "{asked}");
+    let mut core = bank(Behaviour::default());
+    for number in 0..200 {
+        let Ok(_) = core.receive(RAIL, &view(number, "0006"), START);
+    }
+    let Ok(reports) = core.due(asked);
+    assert_eq!(reports.len(), 0);
+    for number in 0..200 {
+        let Ok(known) = core.inquire(RAIL, &query(&view(number, "0006")));
+        assert_eq!(known.expect("known").status, TxStatus::Settled);
+    }
 }
 
 #[test]
