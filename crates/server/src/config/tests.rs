@@ -6,6 +6,8 @@ use domain::time::Span;
 
 use super::*;
 
+mod shipped;
+
 fn sources(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> (Option<tempfile::TempPath>, Sources) {
     let path = (!file.is_empty()).then(|| {
         let mut out = tempfile::NamedTempFile::new().expect("a file");
@@ -163,6 +165,8 @@ fn wrong_values_name_key_origin_and_rule() {
         ("[[rails]]\nid = \"pak-raast\"\nbanks = [\"scb\"]", vec!["rails.pak-raast.banks", "\"scb\""]),
         ("[[rails]]\nid = \"pak-rtgs\"\nhours.open = \"25:00\"", vec!["rails.pak-rtgs.hours.open", "25:00"]),
         ("[[rails]]\nid = \"pak-rtgs\"\nhours.close = \"03:00\"", vec!["rails.pak-rtgs.hours.close", "later"]),
+        ("[[rails]]\nid = \"pak-raast\"\nsource = \" \"", vec!["rails.pak-raast.source", "where the limits come from"]),
+        ("[[rails]]\nid = \"pak-raast\"\nas_of = \"last year\"", vec!["rails.pak-raast.as_of", "must be a date"]),
         ("environment = \"live\"", vec!["environment", "`live`", "production"]),
         ("[http]\nlisten = 80", vec!["http.listen"]),
         ("[store]\nurl = \"mysql://x\"", vec!["store.url", "sqlite:PATH"]),

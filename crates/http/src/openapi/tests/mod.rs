@@ -89,6 +89,14 @@ fn the_operations_are_the_routes() {
 }
 
 #[test]
+fn the_documents_name_the_versions_of_their_specifications() {
+    for (document, version) in [(PAYMENT, "2.5.1"), (WALLET, "1.0.0")] {
+        let document: Value = serde_json::from_str(document).expect("the document is JSON");
+        assert_eq!(document["info"]["version"], version);
+    }
+}
+
+#[test]
 fn links_and_path_parameters_name_what_there_is() {
     check_operations(&document());
 }

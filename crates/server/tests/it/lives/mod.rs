@@ -1,5 +1,6 @@
 //! Payments followed to their ends.
 
 mod endings;
+mod messages;
 mod rails;
 mod screening;

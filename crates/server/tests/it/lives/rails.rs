@@ -1,18 +1,21 @@
 //! Rails that refuse, are away or lose answers: another one pays, or the same one later, and nobody pays twice.
 
 use domain::country::Country;
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::ids::PaymentId;
+use domain::ledger::AccountCode;
 use domain::time::Span;
 use testkit::bank::Faults;
 
-use crate::harness::client::WAIT_MAX;
+use crate::harness::client::{PREFUND_MINOR, WAIT_MAX};
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
     a_retryable_refusal_leads_to_the_next_rail
     another_refusal_ends_the_payment
     a_rail_that_cannot_be_reached_is_passed_over
+    a_later_attempt_has_ids_of_its_own_below_the_payments_end_to_end_id
+    a_payment_that_no_rail_can_take_is_rejected_and_its_money_given_back
     payments_wait_for_a_bank_that_is_away
     payments_that_wait_too_long_are_rejected
     a_lost_answer_is_asked_about_and_never_paid_twice
@@ -65,19 +68,55 @@ fn nowhere() -> String {
     format!("http://{}/iso", listener.local_addr().expect("an address"))
 }
 
-async fn a_rail_that_cannot_be_reached_is_passed_over(on: On) {
-    let setup = Setup::new()
+/// The cheapest rail leads nowhere: nothing that is sent over it leaves this machine.
+fn raast_leads_nowhere() -> Setup {
+    Setup::new()
         .set("rails.pak-raast.transport", "https")
         .set("rails.pak-raast.url", &nowhere())
         .set("rails.pak-raast.debtor_name", "Demo Bank")
         .set("rails.pak-raast.debtor_account", "1")
-        .set("rails.pak-raast.debtor_agent", "DEMOAEAD");
-    let bank = Bank::alone(on, setup).await;
+        .set("rails.pak-raast.debtor_agent", "DEMOAEAD")
+}
+
+async fn a_rail_that_cannot_be_reached_is_passed_over(on: On) {
+    let bank = Bank::alone(on, raast_leads_nowhere()).await;
     let id = bank.paid(Country::Pak, |order| order).await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let book = bank.book(&id).await;
     assert_eq!((book.len(), book[0]["rail"].text()), (1, "pak-ibft"));
     assert_eq!(tried(&bank, &id).await.last().map(String::as_str), Some("pak-ibft"));
+    bank.finish().await;
+}
+
+/// The first one has the payment's own UUID (`sandbox::book`).
+async fn a_later_attempt_has_ids_of_its_own_below_the_payments_end_to_end_id(on: On) {
+    let bank = Bank::alone(on, raast_leads_nowhere()).await;
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let book = bank.book(&id).await;
+    let uetr = book[0]["uetr"].text();
+    assert_ne!(uetr, id);
+    assert_eq!(uuid::Uuid::parse_str(uetr).expect("a UUID").get_version_num(), 4);
+    assert_eq!(book[0]["instruction_id"].text(), uetr.replace('-', ""));
+    assert_eq!(book[0]["end_to_end_id"].text(), id.replace('-', ""));
+    bank.finish().await;
+}
+
+async fn a_payment_that_no_rail_can_take_is_rejected_and_its_money_given_back(on: On) {
+    let rails = ["pak-raast", "pak-ibft", "pak-rtgs"];
+    let setup = rails.into_iter().fold(Setup::new(), |setup, rail| {
+        // Another bank than the beneficiary's: neither the quote nor the checks of an order look at that.
+        setup.set(&format!("rails.{rail}.banks"), "[\"HABB\"]")
+    });
+    let bank = Bank::alone(on, setup).await;
+    let id = bank.paid(Country::Pak, |order| order).await;
+    let record = bank.reaches(Country::Pak, &id, "rejected").await;
+    assert_eq!(record["response"]["msg"].text(), "no route to the beneficiary's bank");
+    assert_eq!(tried(&bank, &id).await, Vec::<String>::new());
+    assert_eq!(bank.history(&id).await, ["payment.queued", "payment.rejected"]);
+    let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("they can be read");
+    let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
+    assert_eq!(prefund.expect("a prefund").available().minor, PREFUND_MINOR);
     bank.finish().await;
 }
 

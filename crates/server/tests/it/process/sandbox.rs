@@ -123,6 +123,19 @@ fn a_new_sandbox_has_a_month_of_payments_unless_it_is_told_not_to() {
 }
 
 #[test]
+fn the_demo_tenant_begins_with_ten_million_of_each_coin() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let accounts = installation.json(&["ledger", "trial-balance", "--tenant", "demobank"]);
+    for code in ["prefund:USDT", "prefund:USDC"] {
+        let prefund = accounts.iter().find(|account| account["account"] == code).expect(code);
+        let sums = ["credits_posted_minor", "debits_posted_minor", "debits_pending_minor"];
+        let sums = sums.map(|name| prefund[name].as_i64().expect("minor units"));
+        assert_eq!(sums, [10_000_000_000_000, 0, 0], "{code}");
+    }
+}
+
+#[test]
 fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
     let random = Random::new(seed(0x5AB0));
     for _ in 0..faults(3, 40) {

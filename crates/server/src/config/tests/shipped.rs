@@ -1,0 +1,160 @@
+//! The shipped configuration against the numbers of `decisions.md` and `corridors.md`, written out here once more.
+
+use std::collections::BTreeSet;
+
+use domain::country::Country;
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::policy::{Corridors, Need, RailKind};
+use domain::rail::RailId;
+use domain::route::{self, Wanted};
+use domain::time::{Span, Timestamp};
+use http_api::limits::{Limits as Buckets, Operation};
+
+use super::load;
+
+const T0: Timestamp = Timestamp(1_800_000_000_000_000);
+
+fn shipped() -> Corridors {
+    load("", &[], &[]).expect("valid").to_corridors().expect("converts")
+}
+
+fn amount(text: &str, country: Country) -> Money {
+    Money::exact(Decimal::parse(text).expect(text), country.currency()).expect(text)
+}
+
+#[test]
+fn limits_are_those_of_the_table_of_rails() {
+    let policy = shipped();
+    for (id, least, most) in [
+        ("bgd-npsb", Some("50"), Some("200000")),
+        ("bgd-rtgs", Some("100000"), None),
+        ("egy-ipn", None, Some("70000")),
+        ("ind-imps", None, Some("500000")),
+        ("npl-connectips", Some("100"), Some("2000000")),
+        ("pak-ibft", None, Some("5000000")),
+        ("pak-raast", None, Some("200000")),
+        ("phl-instapay", None, Some("50000")),
+        ("phl-pesonet", None, Some("10000000")),
+        ("vnm-napas247", None, Some("499999999")),
+    ] {
+        let rail = policy.rail(&RailId::new(id)).expect(id);
+        for (expected, limit) in [(least, rail.min), (most, rail.max)] {
+            let expected = expected.map_or(limit, |text| amount(text, rail.country));
+            assert_eq!(limit, expected, "{id}");
+        }
+    }
+}
+
+#[test]
+fn what_is_above_a_rails_limit_goes_over_the_next() {
+    let policy = shipped();
+    for (country, text, rail) in [
+        (Country::Ind, "500000", Some("ind-imps")),
+        (Country::Ind, "500000.01", Some("ind-neft")),
+        (Country::Pak, "200000", Some("pak-raast")),
+        (Country::Pak, "200000.01", Some("pak-ibft")),
+        (Country::Phl, "50000", Some("phl-instapay")),
+        (Country::Phl, "50000.01", Some("phl-pesonet")),
+        (Country::Phl, "10000000.01", None),
+        (Country::Vnm, "500000000", Some("vnm-citad")),
+    ] {
+        let amount = amount(text, country);
+        let wanted = Wanted { country, amount, bank: None, order: None, default_local_code: false };
+        let first = route::candidates(&policy, &wanted).first().map(|rail| rail.id.to_string());
+        assert_eq!(first.as_deref(), rail, "{amount}");
+    }
+}
+
+/// Monday = 0.
+#[test]
+fn rails_with_hours_rest_on_their_countrys_weekend() {
+    let policy = shipped();
+    for country in Country::ALL {
+        let days: BTreeSet<u8> = match country {
+            Country::Bgd | Country::Egy => [6, 0, 1, 2, 3].into(),
+            Country::Npl => [6, 0, 1, 2, 3, 4].into(),
+            Country::Ind | Country::Pak | Country::Phl | Country::Vnm => [0, 1, 2, 3, 4].into(),
+        };
+        let timed: Vec<_> =
+            policy.rails_of(country).filter_map(|rail| Some((&rail.id, rail.hours.as_ref()?))).collect();
+        // India's rails work all year.
+        assert_eq!(timed.is_empty(), country == Country::Ind, "{country:?}");
+        for (id, hours) in timed {
+            assert_eq!(hours.days, days, "{id}");
+        }
+    }
+}
+
+#[test]
+fn no_rail_needs_a_birth_date_or_a_documents_expiry() {
+    for rail in shipped().rails {
+        for need in [Need::SenderBirthdate, Need::SenderDocExpiry] {
+            assert!(!rail.needs.contains(&need), "{}: {need:?}", rail.id);
+        }
+    }
+}
+
+#[test]
+fn payments_have_the_defaults_of_the_decisions() {
+    for (environment, cap) in [("production", Some(10_000)), ("test", Some(10_000)), ("mock", None)] {
+        let config = load("", &[("CORRIDOR_ENVIRONMENT", environment)], &[]).expect("valid");
+        let policy = config.to_corridors().expect("converts");
+        assert_eq!((policy.submit_deadline, policy.return_window), (Span::mins(30), Span::days(90)));
+        for country in Country::ALL {
+            let corridor = &policy.corridors[&country];
+            let shown = (corridor.quote_ttl, corridor.open_quote_cap, corridor.step_minor);
+            assert_eq!(shown, (Span::secs(300), cap, 1), "{environment}, {country:?}");
+        }
+        for rail in &policy.rails {
+            let window = match rail.kind {
+                RailKind::Instant => Span::mins(15),
+                RailKind::Batch => Span::days(2),
+            };
+            assert_eq!(rail.window, window, "{}", rail.id);
+        }
+        assert_eq!((config.http.heartbeat_s, config.limits.streams_per_key), (15, 5));
+        assert_eq!(config.security.token_max_age_s, 300);
+    }
+}
+
+#[test]
+fn a_value_out_of_its_bounds_is_a_fault_that_names_its_key() {
+    for (key, least, most) in [
+        ("corridors.PAK.quote_ttl_s", 30, 1_800),
+        ("corridors.PAK.max_rate_age_s", 1, 86_400),
+        ("corridors.PAK.open_quote_cap", 0, i64::from(u32::MAX)),
+        ("payments.submit_deadline_s", 60, 86_400),
+        ("payments.return_window_days", 1, 400),
+        ("security.token_max_age_s", 30, 3_600),
+        ("http.heartbeat_s", 1, 15),
+        ("limits.streams_per_key", 1, 1_000),
+    ] {
+        let set = |value: i64| load("", &[], &[(key, value.to_string().as_str())]);
+        for value in [least, most] {
+            assert!(set(value).is_ok(), "{key} = {value}");
+        }
+        for value in [least - 1, most + 1] {
+            let fault = set(value).expect_err("out of bounds").to_string();
+            assert!(fault.contains(key), "{key} = {value}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn each_group_of_requests_has_its_burst_and_its_rate() {
+    for environment in ["production", "test"] {
+        let config = load("", &[("CORRIDOR_ENVIRONMENT", environment)], &[]).expect("valid");
+        let buckets = Buckets::new(config.request_rates());
+        for (operation, burst, per_second) in [
+            (Operation::CreateQuote, 60, 20),
+            (Operation::CreatePayment, 50, 10),
+            (Operation::GetOne, 50, 50),
+            (Operation::List, 5, 5),
+        ] {
+            let granted = |now| (0..100).take_while(|_| buckets.take("key", operation, now).is_granted()).count();
+            assert_eq!(granted(T0), burst, "{environment}, {operation:?}");
+            assert_eq!(granted(T0 + Span::secs(1)), per_second, "{environment}, {operation:?}, a second later");
+        }
+    }
+}

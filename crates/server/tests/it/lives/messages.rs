@@ -1,0 +1,113 @@
+//! What a rail is told, and how often: a message whose answer got lost comes again only where the rail knows it again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use domain::country::Country;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use server::service::clock::WallClock;
+use testkit::bank::Standing;
+use testkit::bank::iso::{Header, Original, status_document};
+use tokio::net::TcpListener;
+
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    the_corridors_purpose_stands_in_the_message
+    only_a_rail_that_detects_duplicates_is_told_again
+}
+
+/// Between two moves of the clock, so that the service keeps up with it.
+const PACE: Duration = Duration::from_millis(100);
+
+/// A bank that loses every payment message, and knows of none that it is asked about.
+#[derive(Clone, Default)]
+struct Forgetful {
+    told: Arc<Mutex<Vec<String>>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Forgetful {
+    /// The bank, and the address of its rail.
+    async fn listen() -> (Forgetful, String) {
+        let bank = Forgetful::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let router = Router::new().route("/payments", post(lose)).route("/inquiries", post(deny));
+        let router = router.with_state(bank.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (bank, url)
+    }
+
+    /// The payment messages.
+    fn told(&self) -> Vec<String> {
+        self.told.lock().expect("nobody panicked").clone()
+    }
+
+    /// How often it was asked about one.
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+async fn lose(State(bank): State<Forgetful>, message: String) -> StatusCode {
+    bank.told.lock().expect("nobody panicked").push(message);
+    StatusCode::SERVICE_UNAVAILABLE
+}
+
+async fn deny(State(bank): State<Forgetful>) -> String {
+    bank.asked.fetch_add(1, Ordering::SeqCst);
+    let header = Header { id: "NOBODY".to_owned(), created_at: WallClock.now() };
+    status_document::<Standing>(&header, Original { id: "ASKED", name: "pacs.028.001.03" }, &[])
+}
+
+/// The same with a rail that leads to the bank at `url`.
+fn connected(setup: Setup, rail: &str, url: &str) -> Setup {
+    let keys = [("transport", "https"), ("url", url), ("debtor_name", "Demo Bank")];
+    let keys = keys.into_iter().chain([("debtor_account", "1"), ("debtor_agent", "DEMOAEAD")]);
+    keys.fold(setup, |setup, (key, value)| setup.set(&format!("rails.{rail}.{key}"), value))
+}
+
+async fn the_corridors_purpose_stands_in_the_message(on: On) {
+    let (raast, url) = Forgetful::listen().await;
+    let setup = connected(Setup::new(), "pak-raast", &url).set("corridors.PAK.purpose", "SALA");
+    let bank = Bank::alone(on, setup).await;
+    bank.paid(Country::Pak, |order| order).await;
+    let told = || async { !raast.told().is_empty() };
+    assert!(testkit::wait::until_async(WAIT_MAX, told).await);
+    let message = raast.told().remove(0);
+    assert!(message.contains("<Purp><Cd>SALA</Cd></Purp>"), "{message}");
+    bank.finish().await;
+}
+
+/// "Not found" proves nothing: where a repetition might be paid too, nothing is left but to ask on.
+async fn only_a_rail_that_detects_duplicates_is_told_again(on: On) {
+    let (raast, raast_url) = Forgetful::listen().await;
+    let (npsb, npsb_url) = Forgetful::listen().await;
+    let setup = connected(connected(Setup::new(), "pak-raast", &raast_url), "bgd-npsb", &npsb_url)
+        .set("rails.pak-raast.duplicate_detection", "true")
+        .set("rails.bgd-npsb.duplicate_detection", "false")
+        .set("rails.bgd-npsb.window_s", "60");
+    let bank = Bank::alone(on, setup).await;
+    let repeated = bank.paid(Country::Pak, |order| order).await;
+    let inquired = bank.paid(Country::Bgd, |order| order).await;
+    let come_so_far = || async {
+        bank.advance(Span::secs(15)).await;
+        let record = bank.record(Country::Bgd, &inquired).await;
+        record["response"]["status"].text() == "unknown" && npsb.asked() >= 3 && raast.told().len() >= 3
+    };
+    let there = testkit::wait::until_async_every(PACE, WAIT_MAX, come_so_far).await;
+    assert!(there, "asked {} times, told {} times", npsb.asked(), raast.told().len());
+    assert_eq!(npsb.told().len(), 1, "never told again");
+    let told = raast.told();
+    assert!(told[0].contains(&repeated.replace('-', "")), "{}", told[0]);
+    assert!(told.iter().all(|message| *message == told[0]), "a repetition is identical: {told:?}");
+    bank.finish().await;
+}
