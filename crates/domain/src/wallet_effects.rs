@@ -15,7 +15,7 @@ pub enum AlertKind {
     ReceiverGone,
     /// A block deeper than the policy's depth was reorganised away with money in it.
     DeepReorg,
-    /// A token moves nothing, or its code was changed.
+    /// A token moves nothing, has other code, or has an address of ours on its blacklist.
     TokenChanged,
     /// A token that is not supported was paid to a watched address.
     UnsupportedAsset,

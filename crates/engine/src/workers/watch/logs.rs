@@ -6,6 +6,7 @@ use domain::chain::{Address, Block, ChainLog, LogEvent};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
+use domain::wallet::WalletState;
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
 
@@ -156,22 +157,32 @@ impl Watch<'_> {
         Some(vault_log(block, log, vault.address, coin, -i64::try_from(value).ok()?))
     }
 
-    /// A coin's own blacklist has, or has no more, the address of a vault.
+    /// A coin's own blacklist has, or has no more, the address of a vault. Where that is not what was ordered here, a
+    /// person has to hear of it.
     async fn blacklisted(&self, log: &ChainLog, vault: Option<&Watched>, blacklisted: bool) -> Result<(), Trouble> {
         let Some(vault) = vault else { return Ok(()) };
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
-        if vault.request.is_some() {
+        if !(blacklisted && self.is_blacklisted_here(vault).await?) {
+            let subject = if vault.request.is_some() { "an escrow" } else { "a wallet" };
             let verb = if blacklisted { "on" } else { "off" };
-            let what = format!("an escrow is {verb} the blacklist of {}", coin.currency().code());
+            let what = format!("{subject} is {verb} the blacklist of {}", coin.currency().code());
             let alert = Alert { kind: AlertKind::TokenChanged, subject: vault.subject(), what };
             self.workers.raise(vault.tenant, alert).await;
-            return Ok(());
         }
-        if coin != StableCoin::Usdc {
+        if vault.request.is_some() || coin != StableCoin::Usdc {
             return Ok(());
         }
         let action = Action::Wallet(vault.wallet, WalletAction::ChainSays { blacklisted });
         self.must(vault.tenant, vault.wallet.0, action).await
+    }
+
+    /// Whether a vault is a wallet that was blacklisted at a regulator's word.
+    async fn is_blacklisted_here(&self, vault: &Watched) -> Result<bool, Trouble> {
+        if vault.request.is_some() {
+            return Ok(false);
+        }
+        let wallet = self.workers.store.wallet(vault.tenant, vault.wallet).await?;
+        Ok(wallet.is_some_and(|wallet| wallet.state == WalletState::Blacklisted))
     }
 }
 

@@ -10,6 +10,7 @@ use domain::ids::{ExchangeId, PaymentRequestId, WalletId};
 use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::time::Span;
 use domain::wallet::Wallet;
+use domain::wallet_effects::AlertKind;
 use server::service::books;
 use store::{Page, Transaction};
 
@@ -155,7 +156,8 @@ impl WalletBank {
         self.decision_call(review["transaction_id"].text(), decision).send().await.ok()
     }
 
-    async fn stored_wallet(&self, wallet: &str) -> Wallet {
+    /// A wallet as it is stored.
+    pub async fn stored_wallet(&self, wallet: &str) -> Wallet {
         let id = WalletId::parse(wallet).expect("a wallet's id");
         self.bank.running.store().wallet(self.bank.tenant.id, id).await.expect("read").expect("there")
     }
@@ -204,6 +206,13 @@ impl WalletBank {
     pub async fn alerts(&self) -> Vec<&'static str> {
         let alerts = self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
+    }
+
+    /// Waits until an open alert of a kind says so.
+    pub async fn is_alerted(&self, kind: AlertKind, what: &str) {
+        let alerts = || async { self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read") };
+        let says = || async { alerts().await.iter().any(|(_, it)| it.kind == kind && it.what.contains(what)) };
+        assert!(testkit::wait::until_async(WAIT_MAX, says).await, "{what} is not among {:?}", alerts().await);
     }
 
     /// Every balance of the bank recomputed, every currency summed to zero.

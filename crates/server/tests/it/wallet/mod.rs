@@ -14,6 +14,7 @@ mod fields;
 mod history;
 mod idempotency;
 mod isolation;
+mod issuer;
 mod late;
 mod limits;
 mod links;

@@ -1,0 +1,170 @@
+//! What the issuer of a coin does to whoever has it: he pauses it, gives it other code, blacklists our addresses,
+//! destroys what they hold, takes a fee (`chain.md`: "Tokens", "Watching"; `decisions.md`: "failure_reason").
+
+use domain::chain::Address;
+use domain::currency::StableCoin;
+use domain::deposit::DepositState;
+use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+
+use super::acts::{calls, id, number, word};
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
+
+on_both_stores! {
+    a_coin_that_stays_paused_for_a_day_fails_the_release
+    a_wallet_on_the_issuers_blacklist_is_paid_nothing
+    what_the_issuer_blacklists_is_seen_and_told
+    a_coin_with_other_code_moves_nothing_until_a_person_has_looked
+    what_the_issuer_destroys_is_told_and_what_comes_later_counts
+    where_a_fee_is_taken_what_arrived_is_credited
+}
+
+/// A bank at a chain of its own: whoever plays the issuer uses up nonces that others' senders count on.
+async fn bank_of_its_own(on: On) -> WalletBank {
+    WalletBank::alone(on, Setup::with_wallets()).await
+}
+
+/// The issuer calls a coin's contract.
+fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, arguments: &[[u8; 32]]) {
+    bank.acts(bank.minter(), bank.token(coin), calls(function, arguments));
+}
+
+fn argument(address: &str) -> [u8; 32] {
+    word(Address::parse(address).expect("an address"))
+}
+
+fn escrow(request: &Json) -> &str {
+    request["escrow_address"].text()
+}
+
+/// Why the payment of a request failed, as the last of so many webhooks tells it.
+async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2] {
+    let told = bank.told(id(request), count).await;
+    let last = told.last().expect("something was told");
+    assert_eq!(last["event_type"].text(), "transaction.failed");
+    ["failure_reason", "error_message"].map(|name| last["data"][name].text().to_owned())
+}
+
+async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("paused").await;
+    // For a person: there is time to pause the coin between arrival and release.
+    let request = bank.request(&wallet, "25.02", "USDC").await;
+    bank.paid(&request, "").await;
+    let review = bank.review(&wallet).await;
+    issuer(&bank, StableCoin::Usdc, "pause()", &[]);
+    bank.is_alerted(AlertKind::TokenChanged, "USDC is paused").await;
+    bank.decide(&review, "approve").await;
+    bank.newest_is(&wallet, DepositState::Approved).await;
+    bank.later(Span::hours(24)).await;
+    let failed = bank.newest(&wallet, "FAILED").await;
+    assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.02"));
+    let why = failure(&bank, &request, 4).await;
+    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has paused transfers"]);
+    bank.is_alerted(AlertKind::Transaction, "a release failed: TOKEN_PAUSED").await;
+    assert_eq!(bank.holds(StableCoin::Usdc, escrow(&request)).await, 25_020_000);
+    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.finish().await;
+}
+
+async fn a_wallet_on_the_issuers_blacklist_is_paid_nothing(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("listed").await;
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.address(&wallet).await)]);
+    let (request, failed) = bank.deposit(&wallet, "25.00", "FAILED").await;
+    assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.00"));
+    let why = failure(&bank, &request, 3).await;
+    assert_eq!(why, ["ADDRESS_BLACKLISTED", "the address cannot be paid"]);
+    assert_eq!(bank.holds(StableCoin::Usdc, escrow(&request)).await, 25_000_000);
+    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.finish().await;
+}
+
+async fn what_the_issuer_blacklists_is_seen_and_told(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("seen").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let own = argument(&bank.address(&wallet).await);
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[own]);
+    issuer(&bank, StableCoin::Usdt, "addBlackList(address)", &[own]);
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(escrow(&request))]);
+    for what in ["a wallet is on the blacklist of USDC", "a wallet is on the blacklist of USDT"] {
+        bank.is_alerted(AlertKind::TokenChanged, what).await;
+    }
+    bank.is_alerted(AlertKind::TokenChanged, "an escrow is on the blacklist of USDC").await;
+    assert!(bank.stored_wallet(&wallet).await.chain_blacklisted, "nobody here has ordered it");
+    // What follows for the wallet is for the bank to say.
+    bank.wallet_becomes(&wallet, "ACTIVE").await;
+    issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", &[own]);
+    bank.is_alerted(AlertKind::TokenChanged, "a wallet is off the blacklist of USDC").await;
+    let is_off = || async { !bank.stored_wallet(&wallet).await.chain_blacklisted };
+    assert!(testkit::wait::until_async(WAIT_MAX, is_off).await);
+    bank.finish().await;
+}
+
+/// USDT's `Deprecate`; USDC's `Upgraded` is read as the same, which the reader of logs has a test for.
+async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let (wallet, other) = (bank.in_use("waits").await, bank.in_use("other").await);
+    issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x55; 20]))]);
+    bank.is_alerted(AlertKind::TokenChanged, "USDT has other code").await;
+    let request = bank.request(&wallet, "25.00", "USDT").await;
+    bank.paid(&request, "").await;
+    bank.newest_is(&wallet, DepositState::Approved).await;
+    // The other coin goes its way meanwhile.
+    bank.deposit(&other, "10.00", "COMPLETED").await;
+    bank.newest_is(&wallet, DepositState::Approved).await;
+    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 25_000_000);
+    bank.bank.running.store().accept_token_code(StableCoin::Usdt, "test").await.expect("it has other code");
+    // What was put off is looked at again after a while.
+    bank.later(Span::secs(60)).await;
+    bank.newest(&wallet, "COMPLETED").await;
+    assert_eq!(bank.balance(&wallet, "USDT").await, "25.00");
+    bank.finish().await;
+}
+
+async fn what_the_issuer_destroys_is_told_and_what_comes_later_counts(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("destroyed").await;
+    // Refused, so that it stays in escrow.
+    let request = bank.request(&wallet, "25.01", "USDT").await;
+    bank.paid(&request, "").await;
+    bank.newest(&wallet, "REJECTED").await;
+    let vault = argument(escrow(&request));
+    for act in ["addBlackList(address)", "destroyBlackFunds(address)", "removeBlackList(address)"] {
+        issuer(&bank, StableCoin::Usdt, act, &[vault]);
+    }
+    let what = "the issuer destroyed 25010000 minor units that a vault held";
+    bank.is_alerted(AlertKind::ChainMismatch, what).await;
+    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 0);
+    // Nothing counts in a vault that holds something else than its logs add up to.
+    bank.paid(&request, "?currency=USDT&amount=5.00").await;
+    let both = bank.all_become(&wallet, 2, "REJECTED").await;
+    assert_eq!(both[0]["amount"].text(), "5.00");
+    bank.finish().await;
+}
+
+async fn where_a_fee_is_taken_what_arrived_is_credited(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("fee").await;
+    // For a person: there is time to change the fee between arrival and release.
+    let request = bank.request(&wallet, "25.02", "USDT").await;
+    let payer = Address([0x79; 20]);
+    bank.coins(StableCoin::Usdt, &payer.to_string(), 25_020_000).await;
+    // 0.1 %, of which the payer does not think.
+    issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(10), number(1)]);
+    let transfer = calls("transfer(address,uint256)", &[argument(escrow(&request)), number(25_020_000)]);
+    bank.acts(payer, bank.token(StableCoin::Usdt), transfer);
+    let review = bank.review(&wallet).await;
+    assert_eq!((review["amount"].text(), review["currency"].text()), ("24.99498", "USDT"));
+    assert_eq!(bank.told(id(&request), 1).await[0]["data"]["amount"].text(), "24.99498");
+    let listed = bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
+    assert_eq!((listed["amount_received"].text(), listed["amount_due"].text()), ("24.99498", "0.02502"));
+    issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(0), number(0)]);
+    bank.decide(&review, "approve").await;
+    bank.newest(&wallet, "COMPLETED").await;
+    assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
+    assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
+    bank.finish().await;
+}
