@@ -1,5 +1,6 @@
 //! Layering, errors, the environment, conversion and production's refusals.
 
+use domain::chain::Depth;
 use domain::country::Country;
 use domain::policy::Environment;
 use domain::time::Span;
@@ -194,6 +195,36 @@ fn wrong_values_name_key_origin_and_rule() {
 fn all_faults_are_told_at_once() {
     let error = load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");
     assert_eq!(error.0.len(), 2, "{error}");
+}
+
+#[test]
+fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_on_finalized() {
+    const USD: i64 = 1_000_000;
+    let amounts = [USD, 1_000 * USD - 1, 1_000 * USD, 100_000 * USD - 1, 100_000 * USD];
+    let depths = |node: &str| {
+        let config = load("", &[], &[("chain.node_url", node)]).expect("valid").chain_config(&[], String::new());
+        amounts.map(|minor| config.deposit_depth(minor))
+    };
+    let (small, medium) = (Depth::Blocks(12), Depth::Safe);
+    assert_eq!(depths("https://node.example"), [small, small, medium, medium, Depth::Finalized]);
+    assert_eq!(depths(""), [Depth::Blocks(1); 5], "the built-in chain needs one block");
+}
+
+#[test]
+fn a_sandbox_makes_a_block_a_second_and_its_sender_pays_after_5() {
+    let sandbox = |more: &[(&str, &str)]| load("", &[("CORRIDOR_ENVIRONMENT", "mock")], more);
+    let config = sandbox(&[]).expect("valid");
+    assert_eq!((config.chain.block_time_ms, config.wallets.simulated_sender_after_s), (1_000, 5));
+    for (key, least, most, above) in
+        [("chain.block_time_ms", 10, 60_000, "60001"), ("wallets.simulated_sender_after_s", 0, 86_400, "86401")]
+    {
+        for good in [least, most] {
+            assert!(sandbox(&[(key, &good.to_string())]).is_ok(), "{key} = {good}");
+        }
+        let message = sandbox(&[(key, above)]).expect_err("out of bounds").to_string();
+        assert!(message.contains(key) && message.contains(&format!("must be {least} to {most}")), "{message}");
+    }
+    assert!(sandbox(&[("chain.block_time_ms", "9")]).is_err());
 }
 
 #[test]

@@ -1,8 +1,34 @@
 //! What the chain does: depth, orphans, suspension, re-inclusion, drops.
 
 use super::*;
+use crate::chain::{Block, Heads};
 use crate::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use crate::payment_request::RequestState;
+
+#[test]
+fn how_deep_it_must_be_is_its_values_to_say() {
+    const USD: i64 = 1_000_000;
+    let hash = BlockHash([0; 32]);
+    let latest = Block { number: 99, hash, parent: hash, at: monday() };
+    let heads = Heads { latest, safe: Some(67), finalized: Some(35) };
+    let newest = |heads: &Heads, minor| heads.newest_at(config().deposit_depth(minor));
+    // The newest block is one block deep, so twelve are behind 88.
+    for (minor, height) in [
+        (1, 88),
+        (1_000 * USD - 1, 88),
+        (1_000 * USD, 67),
+        (100_000 * USD - 1, 67),
+        (100_000 * USD, 35),
+        (i64::MAX, 35),
+    ] {
+        assert_eq!(newest(&heads, minor), Some(height), "{minor}");
+    }
+    // Where the node does not say, or the chain is not that long, nothing is deep enough.
+    let young = Heads { latest: Block { number: 10, ..latest }, safe: None, finalized: None };
+    for minor in [1, 1_000 * USD, 100_000 * USD] {
+        assert_eq!(newest(&young, minor), None, "{minor}");
+    }
+}
 
 #[test]
 fn it_is_pending_below_the_depth_and_received_at_it_and_told_once() {

@@ -39,13 +39,16 @@ impl OwnNode {
 
     /// With a second node that sees the chain in its own way.
     pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
-        let chain = DevChain::open(Options {
-            mining: Mining::Every(BLOCK),
-            control_over_http: true,
-            gas_limit: 400_000_000,
-            ..Options::new(31_337, Arc::new(WallClock))
-        });
-        let chain = chain.expect("a chain in memory");
+        OwnNode::on_chain(on, options(), second).await
+    }
+
+    /// With one node, on a chain whose `safe` and `finalized` blocks are so far behind the newest.
+    pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
+        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None).await
+    }
+
+    async fn on_chain(on: On, options: Options, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
+        let chain = DevChain::open(options).expect("a chain in memory");
         let miner = chain.clone();
         tokio::spawn(async move { miner.mine_forever(std::future::pending()).await });
         let mut setup = Setup::with_wallets()
@@ -155,6 +158,15 @@ impl OwnNode {
         let OwnNode { running, bank, .. } = self;
         drop(bank);
         running.stop().await;
+    }
+}
+
+fn options() -> Options {
+    Options {
+        mining: Mining::Every(BLOCK),
+        control_over_http: true,
+        gas_limit: 400_000_000,
+        ..Options::new(31_337, Arc::new(WallClock))
     }
 }
 

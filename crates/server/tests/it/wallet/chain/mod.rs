@@ -1,6 +1,7 @@
 //! What chains do to whoever depends on them (`reliability.md`, `chain.md`): each deposit counts once, each release is
 //! carried out once, and the books are the chain's, whatever becomes of blocks, transactions and nodes.
 
+mod depth;
 mod nodes;
 mod reorgs;
 mod sending;
@@ -18,7 +19,12 @@ const TOLD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.co
 
 /// A payment of 25 USDC that is in the newest block; blocks come by hand from here on.
 async fn paid(node: &OwnNode, wallet: &str) -> (Json, Json) {
-    let request = node.bank.request(wallet, "25.00", "USDC").await;
+    paid_with(node, wallet, "25.00").await
+}
+
+/// The same of another amount of USDC.
+async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
+    let request = node.bank.request(wallet, amount, "USDC").await;
     node.by_hand();
     let sender = node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
     let nonce = |at: &str| node.chain.call("eth_getTransactionCount", json!([sender, at])).expect("an answer");
