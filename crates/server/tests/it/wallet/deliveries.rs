@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use store::{DeliveryFilter, Page};
 use testkit::receiver::{Entry, Reaction, Verdict};
 
+use super::exchange::EXCHANGE_COMPLETE;
 use super::table::{MANAGER, MISSING};
 use crate::harness::client::{WAIT_MAX, instant};
 use crate::harness::wallet_bank::{IBAN, SECRET, refused};
@@ -111,25 +112,7 @@ const EVENTS: [(&str, &str, &[&str]); 6] = [
         &["risk_check_result", "risk_score", "risk_level", "checks_performed", "decision_reason", "next_action"],
     ),
     ("transfer-complete", "transfer.complete", &["amount", "currency", "transfer_tx_hash", "status", "completed_at"]),
-    (
-        "exchange-complete",
-        "exchange.complete",
-        &[
-            "order_id",
-            "order_type",
-            "wallet_id",
-            "customer_id",
-            "from_amount",
-            "from_currency",
-            "to_amount",
-            "to_currency",
-            "exchange_rate",
-            "settlement_reference",
-            "bank_account",
-            "status",
-            "settled_at",
-        ],
-    ),
+    ("exchange-complete", "exchange.complete", &EXCHANGE_COMPLETE),
     (
         "wallet-blocked",
         "wallet.blocked",

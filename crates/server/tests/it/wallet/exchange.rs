@@ -15,6 +15,7 @@ on_both_stores! {
     an_order_is_paid_out_in_rupees
     a_created_order_is_shown_with_these_fields
     exchange_complete_tells_all_its_fields_and_the_full_iban
+    exchange_complete_of_an_account_by_number_has_no_iban
     an_account_by_number_and_bank_is_paid_too
     usdt_is_exchanged_as_well
     the_fee_is_income_and_the_books_are_right
@@ -82,6 +83,23 @@ async fn a_created_order_is_shown_with_these_fields(on: On) {
     }
 }
 
+/// What `data` of exchange.complete has, in the order of the specification's table.
+pub const EXCHANGE_COMPLETE: [&str; 13] = [
+    "order_id",
+    "order_type",
+    "wallet_id",
+    "customer_id",
+    "from_amount",
+    "from_currency",
+    "to_amount",
+    "to_currency",
+    "exchange_rate",
+    "settlement_reference",
+    "bank_account",
+    "status",
+    "settled_at",
+];
+
 async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("c-told").await;
@@ -90,22 +108,7 @@ async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     assert_eq!(told[0].names(), ["event_id", "event_type", "timestamp", "data"]);
     assert_eq!(told[0]["event_type"].text(), "exchange.complete");
     let data = &told[0]["data"];
-    let names = [
-        "order_id",
-        "order_type",
-        "wallet_id",
-        "customer_id",
-        "from_amount",
-        "from_currency",
-        "to_amount",
-        "to_currency",
-        "exchange_rate",
-        "settlement_reference",
-        "bank_account",
-        "status",
-        "settled_at",
-    ];
-    assert_eq!(data.names(), names);
+    assert_eq!(data.names(), EXCHANGE_COMPLETE);
     let said = ["wallet_id", "customer_id", "from_amount", "from_currency", "to_amount", "to_currency", "status"];
     assert_eq!(said.map(|name| data[name].text()), [&*wallet, "c-told", "40.00", "USDC", "11094.25", "PKR", "SETTLED"]);
     let account = format!(r#"{{"iban":"{IBAN}","account_holder_name":"Demo Customer"}}"#);
@@ -122,11 +125,28 @@ fn body(wallet: &str, account: &str) -> String {
     )
 }
 
+const BY_NUMBER: &str =
+    r#"{"account_number":"0001123456702","bank_code":"SCBL","account_holder_name":"Demo Customer"}"#;
+
+async fn exchange_complete_of_an_account_by_number_has_no_iban(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("no-iban").await;
+    let order = bank.post("/v1/sdk/orders", body(&wallet, BY_NUMBER)).send().await.ok();
+    let told = bank.told(order["order_id"].text(), 1).await;
+    assert_eq!(told[0]["event_type"].text(), "exchange.complete");
+    let data = &told[0]["data"];
+    assert_eq!(data.names(), EXCHANGE_COMPLETE);
+    assert_eq!(data["bank_account"].to_string(), r#"{"iban":null,"account_holder_name":"Demo Customer"}"#);
+    let said = ["order_id", "wallet_id", "from_amount", "to_amount", "status"].map(|name| data[name].text());
+    assert_eq!(said, [order["order_id"].text(), &*wallet, "10.00", "2773.56", "SETTLED"]);
+    let book = bank.bank.book(order["order_id"].text()).await;
+    assert_eq!(book[0]["reference"], data["settlement_reference"]);
+}
+
 async fn an_account_by_number_and_bank_is_paid_too(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("number").await;
-    let account = r#"{"account_number":"0001123456702","bank_code":"SCBL","account_holder_name":"Demo Customer"}"#;
-    let order = bank.post("/v1/sdk/orders", body(&wallet, account)).send().await.ok();
+    let order = bank.post("/v1/sdk/orders", body(&wallet, BY_NUMBER)).send().await.ok();
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     let masked = &settled["bank_account"];
     assert_eq!(masked.names(), ["iban", "account_number", "bank_code", "account_holder_name"]);

@@ -3,10 +3,11 @@
 use domain::exchange::ExchangeState;
 
 use super::acts::id;
-use crate::harness::{On, WalletBank, on_both_stores};
+use crate::harness::{On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
     a_received_entry_shows_its_sender_and_its_transaction
+    links_go_to_the_explorer_that_is_configured
     an_exchanged_entry_shows_what_was_paid_for_it
     the_status_of_an_exchange_is_told_in_the_words_of_the_history
     orders_are_listed_with_their_account_masked
@@ -40,6 +41,21 @@ async fn a_received_entry_shows_its_sender_and_its_transaction(on: On) {
     let path = url.strip_prefix(&bank.bank.running.url).expect("our own address");
     let page = bank.bank.unsigned(reqwest::Method::GET, path, None).send().await;
     assert_eq!(page.status, 200, "{page:?}");
+}
+
+async fn links_go_to_the_explorer_that_is_configured(on: On) {
+    const EXPLORER: &str = "https://explorer.example/tx/";
+    let bank = WalletBank::alone(on, Setup::with_wallets().set("chain.explorer_tx_url", EXPLORER)).await;
+    let wallet = bank.wallet("explorer").await;
+    let request = bank.request(&wallet, "25.02", "USDC").await;
+    bank.paid(&request, "").await;
+    let review = bank.review(&wallet).await;
+    let entry = bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
+    for shown in [&review, &entry] {
+        let expected = format!("{EXPLORER}{}", shown["tx_hash"].text());
+        assert_eq!(shown["blockchain_explorer_url"].text(), expected);
+    }
+    bank.finish().await;
 }
 
 async fn an_exchanged_entry_shows_what_was_paid_for_it(on: On) {

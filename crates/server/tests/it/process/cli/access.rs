@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use testkit::wait;
 
@@ -60,6 +62,23 @@ async fn minted_tokens_are_taken_and_inspected() {
     assert!(done.stdout.contains("signature") && done.stdout.contains("WRONG"), "{}", done.stdout);
     let answer = http.get(&url).bearer_auth(&forged).send().await.expect("an answer");
     assert_eq!(answer.status(), 401);
+}
+
+/// `decisions.md`, "JWT": the tokens of a sandbox live a day, and the one of its onboarding 90.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wallet_token_that_a_sandbox_prints_is_good_for_90_days() {
+    // Fails only where one is installed already, which is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let (_installation, sandbox) = running();
+    let token = sandbox.text("wallet_token");
+    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).expect("three parts")).expect("base64url");
+    let claims: Value = serde_json::from_slice(&claims).expect("JSON");
+    let at = |name: &str| claims[name].as_i64().expect("a time");
+    assert_eq!(at("exp") - at("iat"), 90 * 86_400);
+    let http = server::client::http_client().expect("a client");
+    let url = format!("{}/v1/sdk/events", sandbox.text("wallet_base_url"));
+    let answer = http.get(url).bearer_auth(token).send().await.expect("an answer");
+    assert_eq!(answer.status(), 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
