@@ -18,7 +18,7 @@ use server::service::clock::WallClock;
 use server::service::tenancy::{self, IssuedKey, KeyService};
 
 use super::table::{MANAGER, MISSING, Op};
-use crate::auth::vectors::recipe::{self, Party, Vector};
+use crate::auth::vectors::Stage;
 use crate::harness::client::{Call, WAIT_MAX};
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Answer, Bank, On, Setup, WalletBank, on_both_stores};
@@ -36,46 +36,10 @@ on_both_stores! {
     a_key_is_good_from_its_addresses_only
 }
 
-/// Whole recipes in the file; a shrunken file must not go unnoticed.
-const VECTORS_MIN: usize = 322;
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
-/// A head beyond this is refused before anybody looks at the token.
-const HEAD_MAX_BYTES: usize = 16 * 1024;
-/// Some vectors are right for one second only; that one may pass between signing and looking.
-const TRIES: usize = 4;
-/// No order: whoever gets through is told of its faults.
-const BODY: &str = r#"{"amount": 500}"#;
 /// Where strangers may knock 200 times a minute each; the file has more vectors than that.
 const DOORS: [&str; 2] = ["/v1/sdk/payment-requests", "/v1/sdk/reviews/6f0c7ac6-53b5-4d3a-9d9e-0123456789ab"];
-
-const FAULTS: [AuthFault; 25] = [
-    AuthFault::Missing,
-    AuthFault::Repeated,
-    AuthFault::TooLong,
-    AuthFault::Scheme,
-    AuthFault::Parts,
-    AuthFault::Base64,
-    AuthFault::Json,
-    AuthFault::HeaderMember,
-    AuthFault::Alg,
-    AuthFault::Typ,
-    AuthFault::Kid,
-    AuthFault::KeyUse,
-    AuthFault::Signature,
-    AuthFault::Sub,
-    AuthFault::Exp,
-    AuthFault::Iat,
-    AuthFault::Nbf,
-    AuthFault::Expired,
-    AuthFault::IssuedInFuture,
-    AuthFault::Lifetime,
-    AuthFault::Aud,
-    AuthFault::Iss,
-    AuthFault::Roles,
-    AuthFault::Hmac,
-    AuthFault::HmacMismatch,
-];
 
 /// The value of `authorization` with a good token and more claims, as raw JSON members.
 pub fn signed(bank: &WalletBank, more: &str) -> String {
@@ -102,74 +66,26 @@ fn told(answer: &Answer, fault: AuthFault) {
     assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
 }
 
-struct Stage {
-    bank: WalletBank,
-    other: WalletBank,
-    pay: IssuedKey,
-}
-
-impl Stage {
-    fn vectors(&self) -> Vec<Vector> {
-        recipe::vectors(&Party {
-            kid: self.bank.key.access_key.clone(),
-            secret: self.bank.key.secret_key.clone(),
-            other_kid: self.other.key.access_key.clone(),
-            other_secret: self.other.key.secret_key.clone(),
-            other_service_kid: self.pay.access_key.clone(),
-            other_environment_kid: self.bank.key.access_key.replace("-test_", "-live_"),
-            url: self.bank.bank.running.url.clone(),
-            max_lifetime_s: DAY_S,
-            now: WallClock.now().unix_seconds(),
-            body: BODY.to_owned(),
-        })
-    }
-
-    /// What is wrong about the answer to a vector, if anything.
-    async fn wrong(&self, at: usize, vector: &Vector) -> Option<String> {
-        let call = self.bank.bank.unsigned(Method::POST, DOORS[at % DOORS.len()], Some(BODY.as_bytes().to_vec()));
-        let call = call.header("content-type", "application/json");
-        let call = vector.authorization.iter().fold(call, |call, line| call.line("authorization", line));
-        let length: usize = vector.authorization.iter().map(String::len).sum();
-        if length > HEAD_MAX_BYTES - 1_024 {
-            let status = call.open().await.status().as_u16();
-            return (![401, 431].contains(&status)).then(|| format!("{}: {status}", vector.name));
-        }
-        let answer = call.send().await;
-        let right = match FAULTS.iter().find(|fault| fault.name() == vector.expect) {
-            None => vector.expect == "ok" && answer.status == 400 && answer.json()["error"].text() == "INVALID_REQUEST",
-            Some(fault) => {
-                let message = format!("Authentication failed: {fault}");
-                answer.status == 401
-                    && answer.header("www-authenticate") == Some("Bearer")
-                    && answer.json()["error"].text() == "UNAUTHORIZED"
-                    && answer.json()["message"].text() == message
-            }
-        };
-        (!right).then(|| format!("{}: {answer:?}, not {}", vector.name, vector.expect))
-    }
-}
-
 async fn every_vector_gets_its_verdict(on: On) {
     // Of its own: strangers are counted by their address, which all tests have in common.
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let other = WalletBank::at(&bank.bank.running).await;
-    let pay = bank.bank.key.clone();
-    let stage = Stage { bank, other, pay };
-    let count = stage.vectors().len();
-    assert!(count >= VECTORS_MIN, "{count} vectors");
-    let mut wrong = Vec::new();
-    for (at, vector) in stage.vectors().iter().enumerate() {
-        let mut verdict = stage.wrong(at, vector).await;
-        for _ in 1..TRIES {
-            if verdict.is_some() {
-                verdict = stage.wrong(at, &stage.vectors()[at]).await;
-            }
-        }
-        wrong.extend(verdict);
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    drop(stage.other);
-    stage.bank.finish().await;
+    let stage = Stage {
+        bank: &bank.bank,
+        key: &bank.key,
+        other: &other.key,
+        other_service_kid: &bank.bank.key.access_key,
+        max_lifetime_s: DAY_S,
+        doors: &DOORS,
+        passed: |answer| answer.status == 400 && answer.json()["error"].text() == "INVALID_REQUEST",
+        told: |answer, message| {
+            let body = answer.json();
+            body["error"].text() == "UNAUTHORIZED" && body["message"].text() == message
+        },
+    };
+    stage.every_vector_gets_its_verdict().await;
+    drop(other);
+    bank.finish().await;
 }
 
 async fn every_operation_wants_a_token(on: On) {
