@@ -10,6 +10,7 @@ use domain::iban::Iban;
 use domain::ids::{ExchangeId, TransferId, WalletId};
 use domain::money::Money;
 use domain::policy::RailKind;
+use domain::rail::RailStatus;
 use domain::route::{self, Wanted};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
@@ -99,9 +100,35 @@ impl Wallets {
         id: ExchangeId,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
-        let key = OrderKey::of(&self.find_order(caller, id).await?);
-        let action = ExchangeAction::Cancel { idempotency };
-        self.changed_order(caller, Action::Exchange(key, action), FIELD).await
+        let order = self.find_order(caller, id).await?;
+        self.act_on(caller, &order, ExchangeAction::Cancel { idempotency }).await
+    }
+
+    /// People have found out what became of a pay-out that nobody knew about. Four eyes are the caller's business.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 where no pay-out is under way.
+    pub async fn resolve_order(
+        &self,
+        caller: &Caller,
+        id: ExchangeId,
+        status: RailStatus,
+        evidence: String,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let order = self.find_order(caller, id).await?;
+        if order.attempt.is_none() {
+            return Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(order.state))));
+        }
+        self.act_on(caller, &order, ExchangeAction::Resolve { status, evidence }).await
+    }
+
+    /// A person gives the coins of an order back whose pay-out came back after it was settled.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 where nothing came back, or its coins are given back already.
+    pub async fn recredit_order(&self, caller: &Caller, id: ExchangeId) -> Result<Reply<ExchangeOrder>, Denied> {
+        let order = self.find_order(caller, id).await?;
+        self.act_on(caller, &order, ExchangeAction::Recredit).await
     }
 
     /// One order.
@@ -124,6 +151,15 @@ impl Wallets {
     ) -> Result<Listed<ExchangeOrder>, Denied> {
         self.own_wallet(caller, wallet).await?;
         Ok(self.store.list_exchanges(caller.tenant, wallet, page).await?)
+    }
+
+    async fn act_on(
+        &self,
+        caller: &Caller,
+        order: &ExchangeOrder,
+        action: ExchangeAction,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        self.changed_order(caller, Action::Exchange(OrderKey::of(order), action), FIELD).await
     }
 
     async fn changed_order(

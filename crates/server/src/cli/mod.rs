@@ -20,6 +20,7 @@ mod orders;
 mod output;
 mod pay;
 mod payments;
+mod people;
 mod quote;
 mod requests;
 mod review;
@@ -134,7 +135,7 @@ enum Command {
     /// Look through the books
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Decide about payments that wait for a person, see what people were called for
+    /// Decide about what waits for a person, see what people were called for
     #[command(subcommand)]
     Review(review::ReviewCommand),
     // ---- server
@@ -328,6 +329,12 @@ mod tests {
             "corridor webhooks rotate --tenant t --overlap-hours 0",
             "corridor webhooks disable --tenant t --why x",
             "corridor webhooks show --tenant t --output json",
+            "corridor review refund propose --tenant t --by a --why x r \
+             --to 0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e",
+            "corridor review refund approve --tenant t --by b --why x r --output json",
+            "corridor review refund show --tenant t r",
+            "corridor review order resolve --tenant t --to returned --maker a --checker b --why x o",
+            "corridor review order recredit --tenant t --by a --why x o",
             "corridor ledger reconcile --timeout 5",
             "corridor ledger reconcile --last --output json",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
@@ -368,6 +375,10 @@ mod tests {
             "corridor listen",
             "corridor webhooks set --tenant t",
             "corridor webhooks rotate --tenant t --overlap-hours 9000",
+            "corridor review refund propose --tenant t --to 0x5e --by a --why x r",
+            "corridor review refund approve --tenant t --why x r",
+            "corridor review order resolve --tenant t --to settled --maker a --why x o",
+            "corridor review order recredit --tenant t --why x o",
             "corridor ledger reconcile --last --timeout 5",
             "corridor trigger",
             "corridor trigger no.such",

@@ -1,5 +1,8 @@
-//! `corridor review …`: payments that wait for a person, and what people were called for. Opens the store itself; each
-//! decision is in the administration log, and what became of an `unknown` payment takes two people.
+//! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
+//! is in the administration log, and what became of an `unknown` payment takes two people.
+
+mod exchange;
+mod refund;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::country::Country;
@@ -13,9 +16,13 @@ use store::{ListFilter, Record, Store};
 
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::people::TwoPeople;
 use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
+
+use exchange::OrderCommand;
+use refund::RefundCommand;
 
 /// Most payments of one country that are looked through.
 const LIST_MAX: usize = 1_000;
@@ -35,6 +42,12 @@ pub enum ReviewCommand {
     Reject(DecideArgs),
     /// Say what became of an unknown payment
     Resolve(ResolveArgs),
+    /// Give a refused deposit back: one person proposes, another one approves
+    #[command(subcommand)]
+    Refund(RefundCommand),
+    /// Decide about exchange orders whose pay-out nobody knows about, or came back
+    #[command(subcommand)]
+    Order(OrderCommand),
 }
 
 /// Options of `review approve` and `review reject`.
@@ -71,15 +84,8 @@ pub struct ResolveArgs {
     /// What became of it
     #[arg(long, value_enum)]
     to: Became,
-    /// Who found out
-    #[arg(long)]
-    maker: String,
-    /// Who checked it: somebody else
-    #[arg(long)]
-    checker: String,
-    /// How they know
-    #[arg(long)]
-    why: String,
+    #[command(flatten)]
+    people: TwoPeople,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -93,6 +99,8 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
             ReviewCommand::Approve(args) => decide(args, true, context).await,
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
+            ReviewCommand::Refund(command) => refund::run(command, context).await,
+            ReviewCommand::Order(command) => exchange::run(command, context).await,
         }
     })
 }
@@ -201,9 +209,7 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
 }
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
-    if args.maker.trim().eq_ignore_ascii_case(args.checker.trim()) {
-        return Err(Failure::Refused("--checker: must be somebody else than --maker".to_owned()));
-    }
+    let evidence = args.people.evidence()?;
     let id = payment_id(&args.payment)?;
     let status = match args.to {
         Became::Processing => RailStatus::Accepted,
@@ -214,7 +220,6 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    let evidence = format!("{} (found by {}, checked by {})", args.why, args.maker, args.checker);
     payments.service.resolve(tenant.id, id, status, evidence.clone()).await.map_err(Failure::refused)?;
     noted(&opened, "payment.resolve", id, &evidence).await?;
     payments.finish().await;

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use engine::batcher::Engine;
-use engine::payments::Payments;
+use engine::payments::{Caller, Payments};
+use engine::wallets::Wallets;
+use engine::world::World;
 use store::{Store, Tenant};
 use tokio::task::JoinHandle;
 
 use super::Context;
 use super::failure::Failure;
 use super::tenants::StoreArgs;
+use crate::client::DataDir;
 use crate::config::Config;
 use crate::service::{self, world};
 
@@ -21,16 +24,17 @@ pub struct Opened {
     pub store: Store,
     /// Who acts, for the administration log: the machine's user.
     pub who: String,
+    data_dir: DataDir,
 }
 
-/// A payment service without rails or workers, for one command.
-pub struct ForCommand {
+/// A service without rails, chain or workers, for one command.
+pub struct ForCommand<S> {
     /// The service.
-    pub service: Payments,
+    pub service: S,
     batcher: JoinHandle<()>,
 }
 
-impl ForCommand {
+impl<S> ForCommand<S> {
     /// Waits until everything that was asked for is done.
     pub async fn finish(self) {
         drop(self.service);
@@ -48,7 +52,7 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
     store.ready().await.map_err(Failure::of_store)?;
     let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
-    Ok(Opened { config, store, who: format!("cli:{user}") })
+    Ok(Opened { config, store, who: format!("cli:{user}"), data_dir })
 }
 
 impl Opened {
@@ -61,12 +65,36 @@ impl Opened {
             .ok_or_else(|| Failure::Refused(format!("there is no tenant {tag:?}; see `corridor tenants list`")))
     }
 
+    /// The same as whoever calls the wallet service.
+    pub async fn caller(&self, tag: &str) -> Result<Caller, Failure> {
+        let tenant = self.tenant(tag).await?;
+        Ok(Caller { tenant: tenant.id, policy: Arc::new(tenant.policy) })
+    }
+
     /// A payment service that can decide commands.
-    pub fn payments(&self) -> Result<ForCommand, Failure> {
+    pub fn payments(&self) -> Result<ForCommand<Payments>, Failure> {
         let world = Arc::new(world::for_commands(&self.config).map_err(Failure::refused)?);
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
         let service = Payments::new(self.store.clone(), engine, world, self.config.environment);
         Ok(ForCommand { service, batcher: tokio::spawn(batcher.run()) })
+    }
+
+    /// A wallet service that can decide commands about orders.
+    pub fn wallets(&self) -> Result<ForCommand<Wallets>, Failure> {
+        Ok(self.wallets_of(world::for_commands(&self.config).map_err(Failure::refused)?))
+    }
+
+    /// One that can decide commands about deposits too, and so has read the sanction lists.
+    pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
+        let world = world::for_deposit_commands(&self.config, self.data_dir.path()).await;
+        Ok(self.wallets_of(world.map_err(Failure::unavailable)?))
+    }
+
+    fn wallets_of(&self, world: World) -> ForCommand<Wallets> {
+        let world = Arc::new(world);
+        let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
+        let service = Wallets::new(self.store.clone(), engine, world);
+        ForCommand { service, batcher: tokio::spawn(batcher.run()) }
     }
 
     /// Writes an action into the administration log.

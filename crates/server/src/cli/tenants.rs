@@ -158,7 +158,7 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
 }
 
 async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(), Failure> {
-    let Opened { store, who, config } = open(&args.store, context).await?;
+    let Opened { store, who, config, .. } = open(&args.store, context).await?;
     let mut policy = tenancy::default_policy(args.settlement_coin);
     policy.premium_bps = args.premium_bps;
     policy.margin_bps = args.margin_bps;

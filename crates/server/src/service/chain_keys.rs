@@ -1,7 +1,7 @@
 //! Who signs for whom: the tenants' keys of the configuration, opened in their key store.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,8 +28,19 @@ const KMS_ANSWER: Duration = Duration::from_secs(10);
 /// The seed of all keys of a test installation, made at first start.
 pub(super) fn seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
     anyhow::ensure!(config.environment != Environment::Production, "chain.keys.source: \"seed\" in production");
-    let key = create_key_file(&data_dir.join("keys").join("chain-seed"))?;
+    let key = create_key_file(&seed_path(data_dir))?;
     Ok(SecretString::from(STANDARD.encode(key)))
+}
+
+/// The same for commands, which make none: another seed means other tokens.
+pub(super) fn kept_seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
+    let path = seed_path(data_dir);
+    anyhow::ensure!(path.exists(), "{} is missing: is --data-dir the service's data directory?", path.display());
+    seed(config, data_dir)
+}
+
+fn seed_path(data_dir: &Path) -> PathBuf {
+    data_dir.join("keys").join("chain-seed")
 }
 
 /// A key store that is open.

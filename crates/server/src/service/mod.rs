@@ -26,6 +26,7 @@ mod chain_api;
 mod chain_keys;
 pub mod clock;
 mod keep_fresh;
+mod no_chain;
 pub mod ops;
 mod routes;
 pub mod sandbox_api;

@@ -146,6 +146,19 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
     })
 }
 
+/// The same where deposits are decided about: it knows the chain's tokens and screens against the configured lists.
+pub async fn for_deposit_commands(config: &Config, data_dir: &Path) -> anyhow::Result<World> {
+    let world = for_commands(config)?;
+    if !config.wallets.enabled {
+        return Ok(world);
+    }
+    let chain = super::no_chain::chain_side(config, data_dir)?;
+    let http = client(config, HeaderMap::new())?;
+    let lists = Arc::new(sanction_lists(config, &http, world.clock.now()).await?);
+    let wallet = wallet_world(config, &chain, lists.clone())?;
+    Ok(World { screen: lists, wallet: Some(wallet), ..world })
+}
+
 /// The client that rates are fetched with: it carries the source's token.
 pub fn rates_client(config: &Config) -> anyhow::Result<reqwest::Client> {
     let mut headers = HeaderMap::new();

@@ -26,9 +26,17 @@ fn every_command_explains_itself() {
         }
         open.extend(names.into_iter().map(|name| [path.clone(), vec![name]].concat()));
     }
-    for known in
-        ["sandbox reset", "quote", "payments export", "ledger verify", "review resolve", "serve", "config reference"]
-    {
+    for known in [
+        "sandbox reset",
+        "quote",
+        "payments export",
+        "ledger verify",
+        "review resolve",
+        "review refund approve",
+        "review order recredit",
+        "serve",
+        "config reference",
+    ] {
         assert!(seen.iter().any(|path| path == known), "{known} is missing among {seen:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! The command line, through the real program against a running sandbox.
 
 mod access;
+mod decisions;
 mod help;
 mod operations;
 mod payments;

@@ -1,0 +1,214 @@
+//! `corridor review refund …`: giving a refused deposit back. One person proposes where to, another one approves; the
+//! running service carries out what they decided, each half with a key of its own.
+
+use clap::{Args, Subcommand};
+use domain::chain::Address;
+use domain::coin_amount;
+use domain::deposit::Deposit;
+use domain::ids::{DepositId, TenantId};
+use serde_json::json;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::people::{is_same, person};
+use super::super::store_commands::{Opened, open};
+use super::super::tenants::TenantArgs;
+
+/// `review refund …`
+#[derive(Subcommand, Debug)]
+pub enum RefundCommand {
+    /// Propose to give a deposit back that was rejected or failed
+    Propose(ProposeArgs),
+    /// Approve a refund that somebody else has proposed
+    Approve(ApproveArgs),
+    /// Show how far a refund is
+    Show(ShowArgs),
+}
+
+/// Options of `review refund propose`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review refund propose --tenant demobank --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by ayesha \\
+    --why 'asked for by e-mail of 2026-11-20' 0d7a1d0e-…
+
+Exchanges pay from addresses that many people share: give back to the address that the sender names. It is screened.")]
+pub struct ProposeArgs {
+    /// The incoming transaction, as `corridor tx list` shows it
+    #[arg(value_name = "ID")]
+    transaction: String,
+    /// Where to, as its sender has named it
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    to: Address,
+    /// Who proposes it
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    by: String,
+    /// Why
+    #[arg(long)]
+    why: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Options of `review refund approve`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review refund approve --tenant demobank --by omar --why 'the sender confirmed the address' 0d7a1d0e-…
+
+The proposal has to be on the chain first, which takes some blocks.")]
+pub struct ApproveArgs {
+    /// The incoming transaction
+    #[arg(value_name = "ID")]
+    transaction: String,
+    /// Who approves it: somebody else than who proposed it
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    by: String,
+    /// Why
+    #[arg(long)]
+    why: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Options of `review refund show`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor review refund show --tenant demobank 0d7a1d0e-…")]
+pub struct ShowArgs {
+    /// The incoming transaction
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Runs `review refund …`.
+pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        RefundCommand::Propose(args) => propose(args, context).await,
+        RefundCommand::Approve(args) => approve(args, context).await,
+        RefundCommand::Show(args) => {
+            let id = transaction_id(&args.transaction)?;
+            let opened = open(&args.tenant.store, context).await?;
+            let tenant = opened.tenant(&args.tenant.tenant).await?;
+            show(&found(&opened, tenant.id, id).await?, context.output)
+        }
+    }
+}
+
+async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
+    let id = transaction_id(&args.transaction)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let wallets = opened.wallets_with_lists().await?;
+    let proposed = wallets.service.propose_refund(&caller, id, args.to, args.by.clone()).await;
+    let proposed = proposed.map_err(Failure::refused)?.made;
+    let detail = format!("{} (to {}, proposed by {})", args.why, args.to, args.by);
+    opened.note("refund.propose", &id.to_string(), &detail).await?;
+    wallets.finish().await;
+    output::remark("proposed; somebody else approves it: `corridor review refund approve`");
+    show(&proposed, context.output)
+}
+
+async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
+    let id = transaction_id(&args.transaction)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    // The engine compares the names as they are written.
+    if let Some(refund) = found(&opened, caller.tenant, id).await?.refund
+        && is_same(&refund.proposed_by, &args.by)
+    {
+        let message = format!("--by: must be somebody else than {}, who proposed it", refund.proposed_by);
+        return Err(Failure::Refused(message));
+    }
+    let wallets = opened.wallets_with_lists().await?;
+    let approved = wallets.service.approve_refund(&caller, id, args.by.clone()).await;
+    let approved = approved.map_err(Failure::refused)?.made;
+    let detail = format!("{} (approved by {})", args.why, args.by);
+    opened.note("refund.approve", &id.to_string(), &detail).await?;
+    wallets.finish().await;
+    output::remark("approved; the running service pays it back");
+    show(&approved, context.output)
+}
+
+async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
+    let deposit = opened.store.deposit(tenant, id).await.map_err(Failure::of_store)?;
+    deposit.ok_or_else(|| Failure::Refused(format!("there is no incoming transaction {id}")))
+}
+
+fn show(deposit: &Deposit, output: Output) -> Result<(), Failure> {
+    let refund = deposit.refund.as_ref();
+    let (amount, coin) = (coin_amount::show(deposit.minor), deposit.coin.currency().code());
+    let tx = refund.and_then(|refund| refund.tx).map(|tx| tx.to_string());
+    match output {
+        Output::Table => {
+            let approved_by = refund.and_then(|refund| refund.approved_by.clone());
+            let is_on_chain = refund.is_some_and(|refund| refund.proposed);
+            output::members(&[
+                ("transaction", deposit.id.to_string()),
+                ("state", deposit.state.name().to_owned()),
+                ("amount", format!("{amount} {coin}")),
+                ("goes back to", refund.map_or_else(String::new, |refund| refund.to.to_string())),
+                ("proposed by", refund.map_or_else(String::new, |refund| refund.proposed_by.clone())),
+                ("on the chain", if is_on_chain { "yes".to_owned() } else { String::new() }),
+                ("approved by", approved_by.unwrap_or_default()),
+                ("paid back by", tx.unwrap_or_default()),
+            ])
+        }
+        Output::Json => {
+            let refund = refund.map(|refund| {
+                json!({
+                    "to": refund.to.to_string(),
+                    "proposed_by": refund.proposed_by,
+                    "on_chain": refund.proposed,
+                    "approved_by": refund.approved_by,
+                    "tx_hash": tx,
+                })
+            });
+            output::json(&json!({
+                "transaction_id": deposit.id.to_string(),
+                "state": deposit.state.name(),
+                "amount": amount,
+                "currency": coin,
+                "refund": refund,
+            }))
+        }
+    }
+}
+
+fn transaction_id(text: &str) -> Result<DepositId, Failure> {
+    DepositId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no id of a transaction")))
+}
+
+/// Reads an address. Money is sent there: a checksum (EIP-55) that it carries has to be right.
+fn address(text: &str) -> Result<Address, String> {
+    let address = Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
+    let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);
+    let is_checked = letters().any(|it| it.is_ascii_uppercase()) && letters().any(|it| it.is_ascii_lowercase());
+    if is_checked && address.to_string() != text {
+        return Err("its checksum is wrong: is a digit mistyped?".to_owned());
+    }
+    Ok(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_address_is_refused() {
+        // The example of EIP-55.
+        let right = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+        let upper = right.to_uppercase().replacen('X', "x", 1);
+        for text in [right, &right.to_lowercase(), &upper] {
+            assert_eq!(address(text).map(|it| it.to_string()), Ok(right.to_owned()), "{text}");
+        }
+        for wrong in [
+            "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee",
+            "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+            "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+            "0x5aAe",
+        ] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+}

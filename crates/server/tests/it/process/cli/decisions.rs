@@ -1,0 +1,142 @@
+//! What people decide about money that is held, by `review refund` and `review order`: refused payments are given back,
+//! open pay-outs settled or undone, returned ones credited again.
+
+use std::time::Duration;
+
+use domain::iban;
+use serde_json::{Value, json};
+use testkit::wait;
+
+use super::super::harness::{Finished, Installation};
+use super::super::sandbox::Sandbox;
+
+/// How long each step may take: generous, because a loaded machine runs many tests at once.
+const STEP_AT_MOST: Duration = Duration::from_secs(60);
+/// Each look is a call, and the service grants fifty a minute.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
+/// Where the sender wants it, and what the sample list names.
+const TO: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+const LISTED: &str = "0xbad0000000000000000000000000000000000001";
+
+/// A sandbox whose simulated sender pays when he is told to.
+fn sandbox() -> (Installation, Sandbox) {
+    let mut installation = Installation::new();
+    installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    (installation, sandbox)
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} is missing: {value}")).to_owned()
+}
+
+fn review(installation: &Installation, args: &[&str]) -> Finished {
+    installation.run(&[&["review"], args, &["--tenant", "demobank", "--output", "json"]].concat())
+}
+
+/// What a command printed that must have succeeded.
+fn printed(done: &Finished) -> Value {
+    assert_eq!(done.code, 0, "{done:?}");
+    serde_json::from_str(done.stdout.trim()).expect("JSON")
+}
+
+fn books_are_right(installation: &Installation) {
+    assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
+}
+
+/// An incoming payment that screening rejected, refundable.
+fn rejected(installation: &Installation) -> String {
+    let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
+    installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
+    let listed = || installation.json(&["tx", "list"]);
+    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    id().expect("it is listed")
+}
+
+#[test]
+fn a_refused_payment_is_given_back_by_two_people() {
+    let (installation, _sandbox) = sandbox();
+    let id = rejected(&installation);
+    let propose = |to: &str| {
+        let by = ["--by", "ayesha", "--why", "asked for by e-mail"];
+        review(&installation, &[&["refund", "propose", "--to", to], &by[..], &[id.as_str()]].concat())
+    };
+    let approve =
+        |by: &str| review(&installation, &["refund", "approve", "--by", by, "--why", "the sender confirmed it", &id]);
+    let shown = || printed(&review(&installation, &["refund", "show", &id]));
+    assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
+    let listed = propose(LISTED);
+    assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
+    assert_eq!(approve("omar").code, 1, "nothing is proposed");
+
+    let proposed = printed(&propose(TO));
+    assert_eq!((&proposed["state"], &proposed["amount"]), (&json!("refunding"), &json!("25.01")));
+    assert_eq!(proposed["refund"]["proposed_by"], "ayesha");
+    let alone = approve("Ayesha ");
+    assert_eq!((alone.code, alone.stderr.contains("--by")), (1, true), "{alone:?}");
+    // Refused until the proposal is on the chain.
+    let approved = || approve("omar").code == 0;
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, approved), "{:?}", approve("omar"));
+    let is_back = || shown()["state"] == "refunded";
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_back), "{}", shown());
+    let refund = shown()["refund"].clone();
+    assert_eq!((&refund["approved_by"], &refund["on_chain"]), (&json!("omar"), &json!(true)));
+    assert!(text(&refund, "tx_hash").starts_with("0x") && text(&refund, "to").eq_ignore_ascii_case(TO), "{refund}");
+    assert!(installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]).contains("refunded"));
+    assert_eq!(approve("bilal").code, 1, "once is enough");
+    books_are_right(&installation);
+}
+
+/// An order to an account that ends so.
+fn order(installation: &Installation, last: &str) -> String {
+    let national = format!("SCBL000000112345{last}");
+    let account = format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"));
+    let args = ["orders", "create", "--amount", "10", "--iban", &account, "--holder", "Asha Khan", "--lock-rate"];
+    text(&installation.json(&args)[0], "order_id")
+}
+
+/// The demo wallet's posted USDC.
+fn balance(installation: &Installation) -> String {
+    let shown = installation.json(&["wallets", "get"]).remove(0);
+    let assets = shown["balance"]["assets"].as_array().expect("assets").clone();
+    text(assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC"), "amount")
+}
+
+fn balance_becomes(installation: &Installation, wanted: &str) {
+    let is_so = || balance(installation) == wanted;
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_so), "{} instead of {wanted}", balance(installation));
+}
+
+#[test]
+fn open_pay_outs_are_resolved_by_two_people_and_returned_ones_credited_again() {
+    let (installation, _sandbox) = sandbox();
+    let [paid, unpaid, returned] = ["0004", "0004", "0003"].map(|last| order(&installation, last));
+    let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
+    let called_for =
+        |alerts: &[Value], id: &str| alerts.iter().any(|alert| alert["kind"] == "payout" && alert["about"] == id);
+    let all_called = || {
+        let alerts = alerts();
+        [&paid, &unpaid, &returned].iter().all(|id| called_for(&alerts, id))
+    };
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, all_called), "{:?}", alerts());
+    balance_becomes(&installation, "970.00");
+
+    let resolve = |id: &str, to: &str, checker: &str| {
+        let people = ["--maker", "ayesha", "--checker", checker, "--why", "bank statement of today, line 14"];
+        review(&installation, &[&["order", "resolve", "--to", to], &people[..], &[id]].concat())
+    };
+    let alone = resolve(&paid, "settled", "Ayesha ");
+    assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
+    assert_eq!(printed(&resolve(&paid, "settled", "omar"))["status"], "SETTLED");
+    assert_eq!(resolve(&paid, "failed", "omar").code, 1, "it is over");
+    assert_eq!(printed(&resolve(&unpaid, "failed", "omar"))["status"], "PROCESSING", "until its coins are back");
+    balance_becomes(&installation, "980.00");
+
+    let recredit = |id: &str| review(&installation, &["order", "recredit", "--by", "ayesha", "--why", "closed", id]);
+    assert_eq!(recredit(&paid).code, 1, "nothing came back");
+    assert_eq!(printed(&recredit(&returned))["status"], "SETTLED");
+    balance_becomes(&installation, "990.00");
+    assert_eq!(recredit(&returned).code, 1, "once is enough");
+    books_are_right(&installation);
+}
