@@ -12,6 +12,7 @@ use store::Webhook;
 
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::people::{is_same, person};
 use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async, webhook_secret};
@@ -39,13 +40,39 @@ pub enum WebhooksCommand {
 
 /// Options of `webhooks set`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor")]
+#[command(after_help = "Examples:
+  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor
+  corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
+
+Sending them elsewhere than before takes two people.")]
 pub struct SetArgs {
     #[command(flatten)]
     tenant: TenantArgs,
     /// The address in front of /webhooks/wallet/…
     #[arg(long)]
     url: String,
+    /// Who wants them sent there
+    #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
+    by: Option<String>,
+    /// Who approves it: somebody else
+    #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
+    approved_by: Option<String>,
+}
+
+impl SetArgs {
+    /// Who acts, for the administration log. A change takes two people, the first time does not.
+    fn who(&self, user: &str, is_change: bool) -> Result<String, Failure> {
+        match (&self.by, &self.approved_by) {
+            (Some(by), Some(other)) if is_same(by, other) => {
+                Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
+            }
+            (Some(by), Some(other)) => Ok(format!("{user} (by {by}, approved by {other})")),
+            _ if is_change => {
+                Err(Failure::Usage("--by, --approved-by: sending them elsewhere takes two people".to_owned()))
+            }
+            _ => Ok(user.to_owned()),
+        }
+    }
 }
 
 /// Options of `webhooks rotate`.
@@ -106,15 +133,17 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     reach(&opened.config).url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
-    if found(&opened, tenant.id).await?.is_some() {
-        let done = opened.store.set_webhook_url(tenant.id, &args.url, &opened.who).await;
+    let is_change = found(&opened, tenant.id).await?.is_some();
+    let who = args.who(&opened.who, is_change)?;
+    if is_change {
+        let done = opened.store.set_webhook_url(tenant.id, &args.url, &who).await;
         done.map_err(Failure::of_store)?;
         output::remark("webhooks go there now; the secret stays");
         return Ok(());
     }
     let (text, _) = webhook_secret::fresh()?;
     let secret = SecretString::from(text.clone());
-    opened.store.add_webhook(tenant.id, &args.url, secret, &opened.who).await.map_err(Failure::of_store)?;
+    opened.store.add_webhook(tenant.id, &args.url, secret, &who).await.map_err(Failure::of_store)?;
     show_secret(&args.url, &text, context)
 }
 

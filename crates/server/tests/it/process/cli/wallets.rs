@@ -221,7 +221,14 @@ fn receivers_of_webhooks_are_told_rotated_and_switched_off() {
     }
     let first = told(&["set", "--url", "https://hooks.example/in"]);
     assert!(text(&first, "secret").starts_with("whsec_"));
-    let again = run(&["set", "--url", "https://other.example"]);
+    let elsewhere = ["set", "--url", "https://other.example"];
+    let alone = run(&elsewhere);
+    assert_eq!((alone.code, alone.stderr.contains("--approved-by")), (2, true), "{}", alone.stderr);
+    let by_two = |other: &str| run(&[&elsewhere[..], &["--by", "ayesha", "--approved-by", other]].concat());
+    let one = by_two("Ayesha");
+    assert_eq!((one.code, one.stderr.contains("--approved-by")), (1, true), "{}", one.stderr);
+    assert_eq!(told(&["show"])["url"], "https://hooks.example/in");
+    let again = by_two("omar");
     assert_eq!((again.code, again.stdout.contains("whsec_")), (0, false), "{again:?}");
     let second = told(&["rotate"]);
     assert_ne!(second["secret"], first["secret"]);
