@@ -5,10 +5,10 @@ use domain::ids::TenantId;
 
 use crate::driver::Step;
 use crate::error::StoreError;
+use crate::need::IdempotencyKey;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
-use crate::working_set::IdempotencyKey;
 
 static KEEP: Stmt = Stmt::written(
     "answer.keep",
