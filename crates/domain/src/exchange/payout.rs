@@ -289,10 +289,11 @@ impl OrderCase {
         }
     }
 
-    /// People have found out what became of a pay-out that nobody knew about.
+    /// People have found out what became of a pay-out that nobody knew about. One that is on its way is the rail's to
+    /// tell of: it can still be paid.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`]
+    /// [`OrderRefusal::Conflict`] where no person was called to it.
     pub fn resolve(
         &mut self,
         attempt: &mut Attempt,
@@ -300,7 +301,7 @@ impl OrderCase {
         evidence: &str,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        if self.order.state != ExchangeState::Paying {
+        if self.order.state != ExchangeState::Paying || !self.order.unclear_beyond_window {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
         let report = RailReport {

@@ -526,6 +526,10 @@ fn an_unclear_pay_out_is_asked_about_and_a_person_is_called_once_beyond_the_wind
 fn people_resolve_what_nobody_knows() {
     let mut world = World::paying();
     let mut attempt = world.attempt.clone().expect("under way");
+    let early = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
+    assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Paying)), "the rail may be paying it");
+    world.hears(RailStatus::Unknown, None);
+    let mut attempt = world.attempt.clone().expect("under way");
     let resolved = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Settled, "statement 7", cx));
     assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
     let again = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));

@@ -107,7 +107,7 @@ impl Wallets {
     /// People have found out what became of a pay-out that nobody knew about. Four eyes are the caller's business.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where no pay-out is under way.
+    /// [`Denied::NotFound`]; 409 where no pay-out is under way of which nobody knows what became.
     pub async fn resolve_order(
         &self,
         caller: &Caller,
