@@ -3,6 +3,7 @@ CREATE TABLE kept_answer (
     tenant {{uuid}} NOT NULL,
     scope {{key}} NOT NULL,
     idem_key {{key}} NOT NULL,
+    body_hash {{bytes}} NOT NULL,
     answer {{bytes}} NOT NULL,
     at {{int}} NOT NULL,
     PRIMARY KEY (tenant, scope, idem_key)

@@ -25,6 +25,7 @@ mod store;
 pub mod working_set;
 
 pub use admin::access_keys::KeyRow;
+pub use admin::answers::KeptAnswer;
 pub use admin::log::AdminEntry;
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;

@@ -18,7 +18,7 @@ use domain::quote::Quote;
 use domain::rail::RailStatus;
 pub use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made};
-pub use store::{EventRecord, EventSubject, KeyRow, ListFilter, Record, Search, Store, StoreError};
+pub use store::{EventRecord, EventSubject, KeptAnswer, KeyRow, ListFilter, Record, Search, Store, StoreError};
 
 use crate::batcher::{Engine, EngineError};
 use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};

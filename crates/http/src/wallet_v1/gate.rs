@@ -33,7 +33,7 @@ use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, i
 use crate::write::{self, ObjectWriter};
 
 /// Seconds after which an unreachable service may be asked again.
-const RETRY_AFTER_S: i64 = 1;
+pub(super) const RETRY_AFTER_S: i64 = 1;
 
 /// What the operations are set up with.
 #[derive(Clone, Debug)]

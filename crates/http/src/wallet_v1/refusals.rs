@@ -81,7 +81,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
 }
 
 /// The answer to what the engine refused.
-fn refused(refused: Refused) -> WalletProblem {
+pub(super) fn refused(refused: Refused) -> WalletProblem {
     match refused {
         Refused::Wallet(refusal) => wallet(&refusal),
         Refused::Request(RequestConflict(state)) => {

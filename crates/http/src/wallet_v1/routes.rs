@@ -8,14 +8,16 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
 use domain::ids::TenantId;
-use engine::payments::IdempotencyKey;
+use engine::command::{Idempotency, Refused};
+use engine::payments::KeptAnswer;
 use engine::wallets::Wallets;
 use http::{Request, StatusCode};
+use tracing::Instrument as _;
 
-use super::gate::{Admitted, Answer, Gate};
+use super::gate::{Admitted, Answer, Gate, RETRY_AFTER_S};
 use super::operations::{self, Operation};
 use super::render::Links;
-use super::{exchange, log, request, review, wallet};
+use super::{exchange, log, refusals, request, review, wallet};
 use crate::problem::WalletProblem;
 
 /// Everything that the operations share.
@@ -31,21 +33,24 @@ impl Api {
         Arc::new(Api { gate, wallets, links })
     }
 
-    /// The answer to a keyed request as the first one of its key read, whatever has become of the thing since. Where
-    /// that could not be kept it reads as the thing is now.
-    async fn as_first_answered(&self, tenant: TenantId, key: &IdempotencyKey, answer: Answer) -> Answer {
-        let store = self.wallets.store();
-        let kept = match answer.replayed {
-            true => store.kept_answer(tenant, key).await,
-            false => store.keep_answer(tenant, key, &answer.body).await.map(|()| None),
-        };
-        match kept {
-            Ok(Some(body)) => Answer { body, ..answer },
-            Ok(None) => answer,
+    /// What a request with this key was answered before, whatever has become of the thing since.
+    async fn answered_before(&self, tenant: TenantId, asked: &Idempotency) -> Result<Option<Answer>, WalletProblem> {
+        match self.wallets.store().kept_answer(tenant, &asked.key).await {
+            Ok(Some(kept)) if kept.body_hash == asked.body_hash => Ok(Some(Answer { body: kept.body, replayed: true })),
+            Ok(Some(_)) => Err(refusals::refused(Refused::IdempotencyMismatch)),
+            Ok(None) => Ok(None),
             Err(error) => {
-                tracing::warn!(%error, "what a key was answered with first is not at hand");
-                answer
+                tracing::warn!(%error, "what a key was answered before is not at hand");
+                Ok(None)
             }
+        }
+    }
+
+    /// Keeps an answer for repetitions. One that cannot be kept is made again of what is there then.
+    async fn keep(&self, tenant: TenantId, asked: &Idempotency, answer: &Answer) {
+        let kept = KeptAnswer { body_hash: asked.body_hash, body: answer.body.clone() };
+        if let Err(error) = self.wallets.store().keep_answer(tenant, &asked.key, &kept).await {
+            tracing::warn!(%error, "an answer could not be kept for repetitions");
         }
     }
 
@@ -89,18 +94,35 @@ pub fn router(api: Arc<Api>) -> Router {
 fn mount<S, F>(router: Router<Arc<Api>>, operation: &'static Operation, serve: S) -> Router<Arc<Api>>
 where
     S: Fn(Arc<Api>, Admitted) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Result<Answer, WalletProblem>> + Send,
+    F: Future<Output = Result<Answer, WalletProblem>> + Send + 'static,
 {
     let handler = move |State(api): State<Arc<Api>>, id: Result<Path<String>, PathRejection>, asked: Request<Body>| {
         // What is not even text is nobody's id.
         let id = id.map(|Path(id)| id).unwrap_or_default();
         let served = api.clone();
-        let serve = |admitted: Admitted| async move {
-            let key = admitted.idempotency.as_ref().map(|asked| (admitted.caller.tenant, asked.key.clone()));
-            let answer = serve(served.clone(), admitted).await?;
-            match key {
-                Some((tenant, key)) => Ok(served.as_first_answered(tenant, &key, answer).await),
-                None => Ok(answer),
+        // A repetition of this one shows what the chain says by then (`decisions.md`, "usdc_contract_blacklist_applied").
+        let keeps = operation.name != operations::BLACKLIST.name;
+        let serve = move |admitted: Admitted| async move {
+            let Some(asked) = admitted.idempotency.clone().filter(|_| keeps) else {
+                return serve(served, admitted).await;
+            };
+            let tenant = admitted.caller.tenant;
+            if let Some(answer) = served.answered_before(tenant, &asked).await? {
+                return Ok(answer);
+            }
+            // Carried on with if the caller goes away: whoever asks again then is the one who needs the answer.
+            let work = async move {
+                let answer = serve(served.clone(), admitted).await?;
+                served.keep(tenant, &asked, &answer).await;
+                Ok(answer)
+            };
+            match tokio::spawn(work.in_current_span()).await {
+                Ok(answer) => answer,
+                Err(ended) => match ended.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // The service stops.
+                    Err(_) => Err(WalletProblem::unavailable(RETRY_AFTER_S)),
+                },
             }
         };
         async move { api.gate.handle(operation, id, asked, serve).await }

@@ -1,26 +1,38 @@
 //! The very answer that the first request of an idempotency key got, for whoever repeats it (`decisions.md`,
-//! "Idempotency-Key"). What the answer is about is saved with its record; this only keeps how it read then.
+//! "Idempotency-Key"). What the answer is about is saved with its record; this only keeps how it read then (ADR 16).
 
 use domain::ids::TenantId;
 
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::need::IdempotencyKey;
+use crate::reads::upkeep::IDEMPOTENCY_KEPT;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
 
 static KEEP: Stmt = Stmt::written(
     "answer.keep",
-    "INSERT INTO kept_answer (tenant, scope, idem_key, answer, at) VALUES ($2, $3, $4, $5, {{now}}) \
-     ON CONFLICT DO NOTHING",
+    "INSERT INTO kept_answer (tenant, scope, idem_key, body_hash, answer, at) VALUES ($2, $3, $4, $5, $6, {{now}}) \
+     ON CONFLICT (tenant, scope, idem_key) \
+     DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, at = excluded.at",
 );
 static KEPT: Stmt = Stmt::written(
     "answer.kept",
-    "SELECT a.answer FROM kept_answer a WHERE a.tenant = $1 AND a.scope = $2 AND a.idem_key = $3",
+    "SELECT a.body_hash, a.answer FROM kept_answer a \
+     WHERE a.tenant = $2 AND a.scope = $3 AND a.idem_key = $4 AND a.at > {{now}} - $5",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KEEP, &KEPT];
+
+/// An answer that was given before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// SHA-256 of the body of the request that it was given to.
+    pub body_hash: [u8; 32],
+    /// The answer's own body.
+    pub body: Vec<u8>,
+}
 
 /// Neither a scope nor a key holds a zero byte.
 fn row(key: &IdempotencyKey) -> Vec<u8> {
@@ -32,26 +44,36 @@ fn place(tenant: TenantId, row: &[u8]) -> Place<'_> {
 }
 
 impl Store {
-    /// Keeps the body of the first answer under a key, sealed, as long as the key's record; a later one changes nothing.
+    /// Keeps what a request with a key was answered, sealed, as long as the key's record is kept.
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn keep_answer(&self, tenant: TenantId, key: &IdempotencyKey, body: &[u8]) -> Result<(), StoreError> {
-        let sealed = self.vault().seal(place(tenant, &row(key)), body);
+    pub async fn keep_answer(
+        &self,
+        tenant: TenantId,
+        key: &IdempotencyKey,
+        answer: &KeptAnswer,
+    ) -> Result<(), StoreError> {
+        let sealed = self.vault().seal(place(tenant, &row(key)), &answer.body);
+        let (scope, name) = (key.scope.as_str().into(), key.key.as_str().into());
         let params =
-            vec![self.now_param(), tenant.0.into(), key.scope.as_str().into(), key.key.as_str().into(), sealed.into()];
+            vec![self.now_param(), tenant.0.into(), scope, name, answer.body_hash.to_vec().into(), sealed.into()];
         self.write(vec![Step::any(&KEEP, params)]).await.map(drop)
     }
 
-    /// The body of the first answer under a key, if it was kept.
+    /// What a request with this key was answered, if that was kept and is not too old.
     ///
     /// # Errors
     /// The database cannot be reached, or the answer does not open.
-    pub async fn kept_answer(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Option<Vec<u8>>, StoreError> {
-        let params = vec![tenant.0.into(), key.scope.as_str().into(), key.key.as_str().into()];
+    pub async fn kept_answer(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Option<KeptAnswer>, StoreError> {
+        let (scope, name) = (key.scope.as_str().into(), key.key.as_str().into());
+        let params = vec![self.now_param(), tenant.0.into(), scope, name, IDEMPOTENCY_KEPT.0.into()];
         let rows = self.query(&KEPT, params).await?;
         let Some(found) = rows.first() else { return Ok(None) };
-        let sealed = found.fields().bytes()?.to_vec();
-        self.vault().open(place(tenant, &row(key)), &sealed).map(|body| Some(body.to_vec()))
+        let mut fields = found.fields();
+        let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
+            .map_err(|_| StoreError::Corrupt("kept_answer.body_hash has not 32 bytes".to_owned()))?;
+        let body = self.vault().open(place(tenant, &row(key)), fields.bytes()?)?.to_vec();
+        Ok(Some(KeptAnswer { body_hash, body }))
     }
 }

@@ -168,8 +168,8 @@ impl Store {
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
         let before = |kept: Span| Value::Int((now - kept).0);
         let most = Value::Int(PRUNE_ROWS_MAX);
-        let idempotency = self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
         let answers = self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
+        let idempotency = self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {

@@ -98,7 +98,7 @@ conformance! {
         what_rails_paid_stands_beside_our_accounts_there;
     upkeep:
         idempotency_is_kept_and_replaced
-        the_first_answer_under_a_key_is_kept_sealed
+        the_answer_under_a_key_is_kept_sealed
         old_rows_are_removed_and_young_ones_kept
         quotes_that_ran_out_are_found
         discrepancies_are_noted_once

@@ -2,6 +2,7 @@
 
 use domain::payment::{Discrepancy, IdSource};
 use domain::time::Span;
+use store::KeptAnswer;
 use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made, WorkingSet};
 
@@ -36,14 +37,14 @@ pub async fn idempotency_is_kept_and_replaced(world: World) {
     world.execute(&need, unseen).await.expect("read");
 }
 
-pub async fn the_first_answer_under_a_key_is_kept_sealed(world: World) {
+pub async fn the_answer_under_a_key_is_kept_sealed(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/wallets/provision".to_owned(), key: key.to_owned() };
     assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(None));
-    for body in [&b"{\"customer_email\":\"first@example.com\"}"[..], b"{}"] {
-        world.store.keep_answer(tenant, &key("k-1"), body).await.expect("kept");
-        let kept = world.store.kept_answer(tenant, &key("k-1")).await.expect("read").expect("it is there");
-        assert_eq!(kept, b"{\"customer_email\":\"first@example.com\"}", "the first one stays");
+    for (hash, body) in [(1, &b"{\"customer_email\":\"first@example.com\"}"[..]), (2, b"{}")] {
+        let answer = KeptAnswer { body_hash: [hash; 32], body: body.to_vec() };
+        world.store.keep_answer(tenant, &key("k-1"), &answer).await.expect("kept");
+        assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(Some(answer)));
     }
     assert_eq!(world.store.kept_answer(tenant, &key("k-2")).await, Ok(None));
     assert_eq!(world.store.kept_answer(other, &key("k-1")).await, Ok(None), "a key is its tenant's own");
@@ -68,8 +69,10 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     let mut need = tenant_need(tenant);
     need.idempotency.insert((tenant, key.clone()));
     let old = world.execute(&need, put).await.expect("saved");
-    world.store.keep_answer(tenant, &key, b"{}").await.expect("kept");
+    let answer = KeptAnswer { body_hash: [0; 32], body: b"{}".to_vec() };
+    world.store.keep_answer(tenant, &key, &answer).await.expect("kept");
     world.pass(Span::days(20)).await;
+    assert_eq!(world.store.kept_answer(tenant, &key).await, Ok(None), "too old to be answered again");
     let young = world.quote(tenant).await;
     let now = world.now().await;
     let gone = world.store.prune(now).await.expect("pruned");
