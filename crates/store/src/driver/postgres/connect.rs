@@ -1,5 +1,6 @@
 //! Connecting: the address, TLS, and the settings that every session needs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use domain::time::Span;
@@ -15,6 +16,8 @@ use crate::error::{DbError, StoreError};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long looking for stuck sessions may take.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long sent data may stay unacknowledged before the connection counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
 /// How long a transaction may idle between its two flights before the server ends it, in milliseconds.
@@ -34,6 +37,8 @@ pub(super) enum Role {
 }
 
 pub(super) struct Connector {
+    /// Whether somebody is looking for stuck sessions already.
+    looking: AtomicBool,
     config: Config,
     tls: Option<MakeRustlsConnect>,
     /// Whether an address is a socket in the file system.
@@ -54,7 +59,7 @@ impl Connector {
         if tls.is_none() && !local {
             config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
         }
-        Ok(Connector { config, tls, local })
+        Ok(Connector { looking: AtomicBool::new(false), config, tls, local })
     }
 
     /// A connection, and who tells it of flights. The latter does nothing on a local socket, where the library lets
@@ -80,8 +85,17 @@ impl Connector {
     /// Ends the sessions of this service, on whichever node, that have written something and have been waiting in the
     /// middle of a flight for longer than that; answers how many. The node was frozen there (a paused machine), and the
     /// server knows no time-out for it: it holds its locks as long as the node stays frozen. Between two flights
-    /// `idle_in_transaction_session_timeout` does the same.
+    /// `idle_in_transaction_session_timeout` does the same. One at a time looks, on a connection of its own.
     pub(super) async fn end_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
+        if self.looking.swap(true, Ordering::Relaxed) {
+            return Ok(0);
+        }
+        let looked = tokio::time::timeout(LOOK_TIMEOUT, self.look_for_stuck(longer_than)).await;
+        self.looking.store(false, Ordering::Relaxed);
+        looked.unwrap_or_else(|_| Err(DbError::Unavailable("looking took too long".to_owned())))
+    }
+
+    async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
         let (client, _) = self.connect(Role::Reader, longer_than).await?;
         let ended = client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
         ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))

@@ -178,7 +178,8 @@ impl Lease {
         let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
         match flying {
             Ok(results) => {
-                if results.iter().filter_map(|result| result.as_ref().err()).any(failure::is_waited_out) {
+                let waited_out = results.iter().filter_map(|result| result.as_ref().err()).any(failure::is_waited_out);
+                if waited_out && self.pool.role == Role::Writer {
                     self.pool.free_the_way();
                 }
                 if results.len() < statements.len() {
