@@ -1,6 +1,7 @@
 //! The people whom commands name. Four eyes are two names that are not one person's.
 
 use clap::Args;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::failure::Failure;
 
@@ -14,7 +15,7 @@ pub struct TwoPeople {
     #[arg(long, value_parser = person)]
     checker: String,
     /// How they know
-    #[arg(long)]
+    #[arg(long, value_parser = reason)]
     why: String,
 }
 
@@ -34,9 +35,16 @@ pub fn person(text: &str) -> Result<String, String> {
     if name.is_empty() { Err("must be somebody's name".to_owned()) } else { Ok(name.to_owned()) }
 }
 
-/// Whether two names are one person's.
+/// Reads why somebody did something.
+pub fn reason(text: &str) -> Result<String, String> {
+    let why = text.trim();
+    if why.is_empty() { Err("must say why".to_owned()) } else { Ok(why.to_owned()) }
+}
+
+/// Whether two names are one person's, however they are written (NFC, without regard to case).
 pub fn is_same(one: &str, other: &str) -> bool {
-    one.trim().to_lowercase() == other.trim().to_lowercase()
+    let plain = |name: &str| name.trim().nfc().collect::<String>().to_lowercase();
+    plain(one) == plain(other)
 }
 
 #[cfg(test)]
@@ -47,6 +55,7 @@ mod tests {
     fn a_name_is_not_blank() {
         assert_eq!(person(" ayesha "), Ok("ayesha".to_owned()));
         assert!(person("").is_err() && person(" \t").is_err());
+        assert!(reason(" ").is_err() && reason("asked by e-mail").is_ok());
     }
 
     #[test]
@@ -55,6 +64,7 @@ mod tests {
             assert!(is_same("ayesha", other), "{other}");
         }
         assert!(is_same("Élodie", "élodie"));
+        assert!(is_same("\u{c9}lodie", "e\u{301}lodie"), "composed or not");
         assert!(!is_same("ayesha", "omar"));
     }
 }

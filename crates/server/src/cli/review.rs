@@ -1,5 +1,5 @@
 //! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
-//! is in the administration log, and what became of an `unknown` payment takes two people.
+//! is in the administration log. Two people say what became of an `unknown` payment or pay-out, and give money back.
 
 mod exchange;
 mod refund;
@@ -16,7 +16,7 @@ use store::{ListFilter, Record, Store};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::TwoPeople;
+use super::people::{TwoPeople, reason};
 use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
@@ -57,7 +57,7 @@ pub struct DecideArgs {
     /// The payment
     payment: String,
     /// Why
-    #[arg(long)]
+    #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
     tenant: TenantArgs,

@@ -133,9 +133,11 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     reach(&opened.config).url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
-    let is_change = found(&opened, tenant.id).await?.is_some();
+    let known = found(&opened, tenant.id).await?;
+    // A sandbox's tenant begins with a secret and nowhere to send to.
+    let is_change = known.as_ref().is_some_and(|known| !known.url.is_empty() && known.url != args.url);
     let who = args.who(&opened.who, is_change)?;
-    if is_change {
+    if known.is_some() {
         let done = opened.store.set_webhook_url(tenant.id, &args.url, &who).await;
         done.map_err(Failure::of_store)?;
         output::remark("webhooks go there now; the secret stays");

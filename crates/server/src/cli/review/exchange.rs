@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{TwoPeople, person};
+use super::super::people::{TwoPeople, person, reason};
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 
@@ -72,7 +72,7 @@ pub struct RecreditArgs {
     #[arg(long, value_name = "NAME", value_parser = person)]
     by: String,
     /// Why
-    #[arg(long)]
+    #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
     tenant: TenantArgs,

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{is_same, person};
+use super::super::people::{is_same, person, reason};
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 
@@ -44,7 +44,7 @@ pub struct ProposeArgs {
     #[arg(long, value_name = "NAME", value_parser = person)]
     by: String,
     /// Why
-    #[arg(long)]
+    #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
     tenant: TenantArgs,
@@ -64,7 +64,7 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "NAME", value_parser = person)]
     by: String,
     /// Why
-    #[arg(long)]
+    #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
     tenant: TenantArgs,
