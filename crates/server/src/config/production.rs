@@ -43,7 +43,9 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
     let key = &config.security.key_encryption_key;
     refuse(
         key.is_empty() && config.security.key_encryption_key_by_kms.is_empty(),
-        "security.key_encryption_key: is missing: the tenants' secrets would lie beside their key".to_owned(),
+        "security.key_encryption_key (or key_encryption_key_by_kms): is missing: the tenants' secrets would lie beside \
+         their key"
+            .to_owned(),
     );
     refuse(!key.is_empty() && is_weak_key(key), "security.key_encryption_key: is weak: use 32 random bytes".to_owned());
     for path in &config.plain_text_secrets {

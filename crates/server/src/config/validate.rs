@@ -93,7 +93,9 @@ fn key_by_kms(config: &Config, faults: &mut Faults) {
     faults.check("security.key_encryption_key_by_kms", readable, "must be base64");
     let alone = config.security.key_encryption_key.is_empty();
     faults.check("security.key_encryption_key_by_kms", alone, "must stand without security.key_encryption_key");
-    super::chain::kms(&config.chain.keys, faults);
+    if config.chain.keys.source != chain::KeySource::AwsKms {
+        chain::kms(&config.chain.keys, faults);
+    }
 }
 
 fn security_and_payments(config: &Config, faults: &mut Faults) {
