@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::chain::vault;
 use crate::ledger::Transfer;
 use crate::payment::JobChange;
 use crate::wallet_event::NewWalletEvent;
@@ -85,6 +86,17 @@ pub struct Alert {
     pub subject: Uuid,
     /// What happened; no personal data.
     pub what: String,
+}
+
+impl Alert {
+    /// What people name it by. Computed: the same words about the same thing are one alert. Shaped as a version 4 UUID.
+    pub fn id(&self) -> Uuid {
+        let (kind, what) = (self.kind.name().as_bytes(), self.what.as_bytes());
+        let word = vault::hash(&[b"corridor.alert", self.subject.as_bytes(), kind, what]);
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&word.0[..16]);
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
 }
 
 /// All that one decision writes beside the things that it changed.

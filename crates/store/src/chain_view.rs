@@ -60,8 +60,10 @@ static PUT_TOKEN: Stmt = Stmt::written(
      ON CONFLICT (coin) DO UPDATE SET paused = excluded.paused, code_changed = excluded.code_changed, \
      at_block = excluded.at_block",
 );
-static ACCEPT_CODE: Stmt =
-    Stmt::written("chain.accept_code", "UPDATE token_state SET code_changed = 0 WHERE coin = $1 AND code_changed = 1");
+static ACCEPT_CODE: Stmt = Stmt::written(
+    "chain.accept_code",
+    "UPDATE token_state SET code_changed = 0 WHERE coin = $1 AND code_changed = 1 AND at_block = $2",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[
     &WATCHED,
@@ -227,13 +229,14 @@ impl Store {
         self.write(vec![role.step(), Step::one(&PUT_TOKEN, params)]).await.map(drop)
     }
 
-    /// A person has looked at a token's new code: it may move again.
+    /// People have looked at a token's new code: it may move again.
     ///
     /// # Errors
-    /// `Conflict` where its code has not changed.
-    pub async fn accept_token_code(&self, coin: StableCoin, who: &str) -> Result<(), StoreError> {
-        let code = coin.currency().code();
-        let note = self.note(who, "token.accept_code", code, "").await?;
-        self.write(vec![Step::one(&ACCEPT_CODE, vec![code.into()]), note]).await.map(drop)
+    /// `Conflict` where its code has not changed, or anything about it since what they saw.
+    pub async fn accept_token_code(&self, seen: &TokenState, who: &str, why: &str) -> Result<(), StoreError> {
+        let code = seen.coin.currency().code();
+        let params = vec![code.into(), wide(seen.at_block, "block height")?.into()];
+        let note = self.note(who, "token.accept_code", code, &format!("block {}: {why}", seen.at_block)).await?;
+        self.write(vec![Step::one(&ACCEPT_CODE, params), note]).await.map(drop)
     }
 }

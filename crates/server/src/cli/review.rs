@@ -1,6 +1,8 @@
 //! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
 //! is in the administration log. Two people say what became of an `unknown` payment or pay-out, and give money back.
 
+mod alerts;
+mod coin;
 mod exchange;
 mod refund;
 
@@ -9,8 +11,6 @@ use domain::country::Country;
 use domain::ids::{PaymentId, TenantId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::rail::RailStatus;
-use domain::time::Timestamp;
-use domain::wallet_effects::Alert;
 use serde_json::json;
 use store::{ListFilter, Record, Store};
 
@@ -21,6 +21,8 @@ use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
 
+use alerts::AlertsArgs;
+use coin::CoinCommand;
 use exchange::OrderCommand;
 use refund::RefundCommand;
 
@@ -35,7 +37,7 @@ pub enum ReviewCommand {
     List(TenantArgs),
     /// Everything that a person was called for: what failed on the chain and why, breaks, receivers that are gone
     #[command(after_help = "Example:\n  corridor review alerts --tenant demobank --output json")]
-    Alerts(TenantArgs),
+    Alerts(AlertsArgs),
     /// Let a payment that screening held go on
     Approve(DecideArgs),
     /// Refuse a payment that screening held
@@ -48,6 +50,9 @@ pub enum ReviewCommand {
     /// Decide about exchange orders whose pay-out nobody knows about, or came back
     #[command(subcommand)]
     Order(OrderCommand),
+    /// Decide about coins whose issuer changed their contract's code
+    #[command(subcommand)]
+    Coin(CoinCommand),
 }
 
 /// Options of `review approve` and `review reject`.
@@ -95,12 +100,13 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {
             ReviewCommand::List(args) => list(args, context).await,
-            ReviewCommand::Alerts(args) => alerts(args, context).await,
+            ReviewCommand::Alerts(args) => alerts::run(args, context).await,
             ReviewCommand::Approve(args) => decide(args, true, context).await,
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
             ReviewCommand::Refund(command) => refund::run(command, context).await,
             ReviewCommand::Order(command) => exchange::run(command, context).await,
+            ReviewCommand::Coin(command) => coin::run(command, context).await,
         }
     })
 }
@@ -140,29 +146,6 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 "score": payment.screened.score,
                 "evidence": payment.screened.evidence,
                 "list_version": payment.screened.list_version,
-            }))
-        }),
-    }
-}
-
-/// The open alerts of a tenant.
-async fn alerts(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
-    let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
-    let alerts = opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
-    match context.output {
-        Output::Table => {
-            let row = |(at, alert): &(Timestamp, Alert)| {
-                vec![at.to_string(), alert.kind.name().to_owned(), alert.subject.to_string(), alert.what.clone()]
-            };
-            output::rows(&["since", "kind", "about", "what"], alerts.iter().map(row).collect())
-        }
-        Output::Json => alerts.iter().try_for_each(|(at, alert)| {
-            output::json(&json!({
-                "since": at.to_string(),
-                "kind": alert.kind.name(),
-                "about": alert.subject.to_string(),
-                "what": alert.what,
             }))
         }),
     }

@@ -125,7 +125,8 @@ pub struct KeyArgs {
     store: StoreArgs,
 }
 
-fn coin(text: &str) -> Result<StableCoin, String> {
+/// Reads the name of a coin.
+pub(super) fn coin(text: &str) -> Result<StableCoin, String> {
     StableCoin::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be USDT or USDC".to_owned())
 }
 

@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where it is not open.
-    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, who: &str) -> Result<(), StoreError> {
+    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, who: &str, why: &str) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![
             tenant.0.into(),
@@ -65,8 +65,8 @@ impl Store {
             alert.kind.name().into(),
             rows::chain::alert_digest(&alert.what).into(),
         ];
-        let what = format!("{}: {}", alert.kind.name(), alert.what);
-        let note = self.note(who, "alert.close", &alert.subject.to_string(), &what).await?;
+        let detail = format!("{}: {}; {why}", alert.kind.name(), alert.what);
+        let note = self.note(who, "alert.close", &alert.subject.to_string(), &detail).await?;
         self.write(vec![Step::one(&CLOSE, params), note]).await.map(drop)
     }
 }

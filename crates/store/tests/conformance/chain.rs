@@ -94,13 +94,18 @@ pub async fn states_of_tokens_are_remembered(world: World) {
         world.store.set_token_state(&role, &token).await.expect("set");
         assert_eq!(world.store.token_states().await, Ok(vec![token]));
     }
-    world.store.accept_token_code(StableCoin::Usdt, "amal").await.expect("accepted");
+    let accept = async |seen: TokenState| world.store.accept_token_code(&seen, "amal", "audited").await;
+    let older = accept(TokenState { at_block: 8, ..token }).await;
+    assert!(matches!(older, Err(StoreError::Conflict(_))), "it is not what was looked at: {older:?}");
+    assert_eq!(world.store.token_states().await, Ok(vec![token]));
+    accept(token).await.expect("accepted");
     assert_eq!(world.store.token_states().await, Ok(vec![TokenState { code_changed: false, ..token }]));
     for coin in StableCoin::ALL {
-        let again = world.store.accept_token_code(coin, "amal").await;
+        let again = accept(TokenState { coin, ..token }).await;
         assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     }
-    assert_eq!(world.store.admin_log(1).await.expect("read")[0].action, "token.accept_code");
+    let noted = world.store.admin_log(1).await.expect("read").remove(0);
+    assert_eq!((noted.action.as_str(), noted.detail.as_str()), ("token.accept_code", "block 9: audited"));
 }
 
 pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
@@ -195,10 +200,10 @@ pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
     assert!(open[1].0 < first + Span::secs(1), "when it was first found");
     assert_eq!(world.store.alerts(tenant, 1).await.expect("read").len(), 1);
     assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
-    world.store.close_alert(tenant, &alert("low"), "amal").await.expect("closed");
-    let again = world.store.close_alert(tenant, &alert("low"), "amal").await;
+    world.store.close_alert(tenant, &alert("low"), "amal", "topped up").await.expect("closed");
+    let again = world.store.close_alert(tenant, &alert("low"), "amal", "topped up").await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
-    assert_eq!(world.store.admin_log(1).await.expect("read")[0].detail, "low_gas: low");
+    assert_eq!(world.store.admin_log(1).await.expect("read")[0].detail, "low_gas: low; topped up");
     world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
     assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised anew");
 }

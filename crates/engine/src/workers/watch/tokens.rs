@@ -20,7 +20,9 @@ impl Watch<'_> {
                 (TokenState { code_changed: true, ..known }, "has other code: nothing moves until a person has looked")
             }
         };
-        if (state.paused, state.code_changed) == (known.paused, known.code_changed) {
+        // Code that was changed once more is something else to look at.
+        let again = log.event == LogEvent::CodeChanged && block.number > known.at_block;
+        if !again && (state.paused, state.code_changed) == (known.paused, known.code_changed) {
             return Ok(());
         }
         let state = TokenState { at_block: block.number, ..state };

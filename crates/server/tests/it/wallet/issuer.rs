@@ -6,6 +6,7 @@ use domain::currency::StableCoin;
 use domain::deposit::DepositState;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
+use store::StoreError;
 
 use super::acts::{calls, id, number, word};
 use crate::harness::client::WAIT_MAX;
@@ -116,7 +117,19 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     bank.deposit(&other, "10.00", "COMPLETED").await;
     bank.newest_is(&wallet, DepositState::Approved).await;
     assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 25_000_000);
-    bank.bank.running.store().accept_token_code(StableCoin::Usdt, "test").await.expect("it has other code");
+    let store = bank.bank.running.store();
+    let changed = || async {
+        let found = store.token_states().await.expect("read").into_iter().find(|state| state.code_changed);
+        found.expect("it has other code")
+    };
+    // Once more, while somebody looks at the first.
+    let first = changed().await;
+    issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x56; 20]))]);
+    let is_newer = || async { changed().await.at_block > first.at_block };
+    assert!(testkit::wait::until_async(WAIT_MAX, is_newer).await);
+    let stale = store.accept_token_code(&first, "test", "audited").await;
+    assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
+    store.accept_token_code(&changed().await, "test", "audited").await.expect("it is what was looked at");
     // What was put off is looked at again after a while.
     bank.later(Span::secs(60)).await;
     bank.newest(&wallet, "COMPLETED").await;

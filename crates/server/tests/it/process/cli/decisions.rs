@@ -1,10 +1,18 @@
 //! What people decide about money that is held, by `review refund` and `review order`: refused payments are given back,
-//! open pay-outs settled or undone, returned ones credited again.
+//! open pay-outs settled or undone, returned ones credited again. And what they do about what they were called for:
+//! `review alerts close`, `review coin accept`.
 
 use std::time::Duration;
 
+use domain::currency::StableCoin;
+use domain::deposit::TokenState;
 use domain::iban;
+use domain::ids::TenantId;
+use domain::time::Span;
+use domain::wallet_effects::{Alert, AlertKind};
 use serde_json::{Value, json};
+use server::config::{Config, Sources};
+use store::{HeldRole, Store};
 use testkit::wait;
 
 use super::super::harness::{Finished, Installation};
@@ -17,6 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 /// Where the sender wants it, and what the sample list names.
 const TO: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
+/// An id that nothing has.
+const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
 /// A sandbox whose simulated sender pays when he is told to.
 fn sandbox() -> (Installation, Sandbox) {
@@ -139,4 +149,82 @@ fn open_pay_outs_are_resolved_by_two_people_and_returned_ones_credited_again() {
     balance_becomes(&installation, "990.00");
     assert_eq!(recredit(&returned).code, 1, "once is enough");
     books_are_right(&installation);
+}
+
+/// A bank whose service does not run, and the store that its watcher would write to.
+async fn watched() -> (Installation, Store, TenantId) {
+    let installation = Installation::configured("environment = \"test\"\n[store]\n");
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
+    let file = Some(installation.path().join("corridor.toml"));
+    let config = Config::load(&Sources { file, ..Sources::default() }).expect("valid");
+    let store = server::service::open_store(&config, installation.path()).await.expect("opened");
+    let tenant = store.tenants().await.expect("read").remove(0).id;
+    (installation, store, tenant)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alerts_that_somebody_has_looked_at_are_closed() {
+    let (installation, store, tenant) = watched().await;
+    let alert = |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
+    for what in ["little left", "very little left", "none left"] {
+        store.raise_alert(tenant, &alert(what)).await.expect("raised");
+    }
+    let listed = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
+    let id = |what: &str| {
+        let listed = listed();
+        text(listed.iter().find(|alert| alert["what"] == what).expect("it is listed"), "alert_id")
+    };
+    let close = |ids: &[&str]| {
+        let args = ["alerts", "close", "--by", "ayesha", "--why", "topped up"];
+        review(&installation, &[&args[..], ids].concat())
+    };
+    let (little, very) = (id("little left"), id("very little left"));
+    let unknown = close(&[little.as_str(), MISSING]);
+    assert_eq!((unknown.code, unknown.stderr.contains(MISSING)), (1, true), "{unknown:?}");
+    assert_eq!(close(&["little"]).code, 2, "that is no id");
+    assert_eq!(listed().len(), 3, "all that are named, or none");
+    let closed = close(&[little.as_str(), very.as_str(), little.as_str()]);
+    assert_eq!((closed.code, closed.stdout.lines().count()), (0, 2), "{closed:?}");
+    assert_eq!(listed().iter().map(|alert| text(alert, "what")).collect::<Vec<_>>(), ["none left"]);
+    let noted = store.admin_log(2).await.expect("read");
+    assert!(noted.iter().all(|entry| entry.action == "alert.close"), "{noted:?}");
+    assert!(noted.iter().all(|entry| entry.detail.ends_with("left; topped up (by ayesha)")), "{noted:?}");
+    assert_eq!(close(&[little.as_str()]).code, 1, "once is enough");
+    store.raise_alert(tenant, &alert("little left")).await.expect("raised");
+    assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(&little), "it is found again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
+    let (installation, store, _) = watched().await;
+    let accept = |checker: &str| {
+        let args = ["review", "coin", "accept", "--coin", "usdt", "--maker", "ayesha", "--checker", checker];
+        installation.run(&[&args[..], &["--why", "audited", "--output", "json"]].concat())
+    };
+    let coins = || installation.json(&["review", "coin", "show"]);
+    let usdt = || coins().into_iter().find(|coin| coin["coin"] == "USDT").expect("USDT");
+    assert!(coins().iter().all(|coin| coin["moves"] == true), "{:?}", coins());
+    let early = accept("omar");
+    assert_eq!((early.code, early.stderr.contains("no change")), (1, true), "{early:?}");
+
+    let fence = store.lease_role("watch:ethereum", "test", Span::mins(1)).await.expect("asked").expect("free");
+    let role = HeldRole { name: "watch:ethereum".to_owned(), owner: "test".to_owned(), fence };
+    let changed = TokenState { coin: StableCoin::Usdt, paused: false, code_changed: true, at_block: 42 };
+    store.set_token_state(&role, &changed).await.expect("set");
+    let halted = usdt();
+    assert_eq!((&halted["moves"], &halted["code_changed"]), (&json!(false), &json!(true)));
+    assert_eq!(halted["changed_in_block"], 42);
+    assert!(installation.ok(&["review", "coin", "show"]).contains("other code"));
+    let alone = accept("Ayesha ");
+    assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
+    assert_eq!(usdt()["moves"], false);
+    let both = accept("omar");
+    assert_eq!(printed(&both)["moves"], true);
+    assert!(both.stderr.contains("block 42"), "what is accepted is told: {both:?}");
+    assert_eq!(usdt()["moves"], true);
+    let noted = store.admin_log(1).await.expect("read").remove(0);
+    assert_eq!((noted.action.as_str(), noted.subject.as_str()), ("token.accept_code", "USDT"));
+    assert_eq!(noted.detail, "block 42: audited (found by ayesha, checked by omar)");
+    assert_eq!(accept("omar").code, 1, "once is enough");
 }

@@ -34,6 +34,8 @@ fn every_command_explains_itself() {
         "review resolve",
         "review refund approve",
         "review order recredit",
+        "review alerts close",
+        "review coin accept",
         "serve",
         "config reference",
     ] {
