@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Call, ChainFault, KeyRole, SignFault, Simulated};
+use domain::chain::{Address, Call, ChainFault, KeyRole, Movement, SignFault, Simulated, vault};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
 use domain::ids::{ChainTxId, IntentId, TenantId};
@@ -47,6 +47,21 @@ struct Lane {
     role: KeyRole,
     signer: Address,
     controller: Address,
+    /// What the controller's vaults are clones of.
+    implementation: Address,
+}
+
+impl Lane {
+    /// Who pays and who is paid: with either on the coin's blacklist nothing moves.
+    fn parties(&self, plan: &Plan) -> Vec<Address> {
+        let payer =
+            |it: &Movement| vault::address(&self.controller, &self.implementation, &it.recipient, &it.reference);
+        match plan {
+            Plan::Move(movement) => vec![payer(movement), movement.recipient],
+            Plan::ProposeRefund { movement, to } => vec![payer(movement), *to],
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Workers {
@@ -114,8 +129,9 @@ impl Workers {
     fn lane(&self, wallets: &WalletWorld, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
         let Some(role) = held.first().map(|(intent, _)| intent.kind.role()) else { return Ok(None) };
         let signer = wallets.signer.address(tenant, role)?;
-        let controller = wallets.contracts.controller(tenant)?.address;
-        Ok(Some(Lane { tenant, role, signer, controller }))
+        let contracts = wallets.contracts.controller(tenant)?;
+        let (controller, implementation) = (contracts.address, contracts.implementation);
+        Ok(Some(Lane { tenant, role, signer, controller, implementation }))
     }
 
     async fn simulate_and_take(&self, wallets: &WalletWorld, lane: &Lane, held: &[Held]) -> Result<(), ChainFault> {
@@ -133,7 +149,7 @@ impl Workers {
                     if works(at) || one.0.unchecked {
                         taken.push((IntentKey::of(&one.0), one.1));
                     } else {
-                        let verdict = self.diagnose(wallets, &one.0, "the controller refuses it").await?;
+                        let verdict = self.diagnose(wallets, lane, &one.0, "the controller refuses it").await?;
                         self.tell_verdict(one, verdict).await;
                     }
                 }
@@ -142,7 +158,7 @@ impl Workers {
             // Something that they have in common stands in their way: it is found out for each.
             Simulated::Reverts(why) => {
                 for one in held {
-                    let verdict = self.diagnose(wallets, &one.0, &why).await?;
+                    let verdict = self.diagnose(wallets, lane, &one.0, &why).await?;
                     self.tell_verdict(one, verdict).await;
                 }
                 Ok(())
@@ -163,7 +179,13 @@ impl Workers {
     }
 
     /// Why an intent would fail, as far as the chain tells.
-    async fn diagnose(&self, wallets: &WalletWorld, intent: &Intent, why: &str) -> Result<Verdict, ChainFault> {
+    async fn diagnose(
+        &self,
+        wallets: &WalletWorld,
+        lane: &Lane,
+        intent: &Intent,
+        why: &str,
+    ) -> Result<Verdict, ChainFault> {
         let fails = |reason, at_once| Verdict::Fails { why: why.to_owned(), reason, at_once };
         let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
             return Ok(fails(FailureReason::OnChainRevert, false));
@@ -171,15 +193,10 @@ impl Workers {
         if wallets.chain.is_paused(token).await? {
             return Ok(Verdict::PutOff { after: PAUSED, paused: true });
         }
-        let recipient = match intent.plan {
-            Plan::Move(movement) => Some(movement.recipient),
-            Plan::ProposeRefund { to, .. } => Some(to),
-            _ => None,
-        };
-        if let Some(recipient) = recipient
-            && wallets.chain.is_blacklisted(token, recipient).await?
-        {
-            return Ok(fails(FailureReason::AddressBlacklisted, true));
+        for party in lane.parties(&intent.plan) {
+            if wallets.chain.is_blacklisted(token, party).await? {
+                return Ok(fails(FailureReason::AddressBlacklisted, true));
+            }
         }
         Ok(fails(FailureReason::OnChainRevert, false))
     }

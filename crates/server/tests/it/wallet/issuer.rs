@@ -15,6 +15,7 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     a_coin_that_stays_paused_for_a_day_fails_the_release
     a_wallet_on_the_issuers_blacklist_is_paid_nothing
+    a_vault_on_the_issuers_blacklist_pays_nothing
     what_the_issuer_blacklists_is_seen_and_told
     a_coin_with_other_code_moves_nothing_until_a_person_has_looked
     what_the_issuer_destroys_is_told_and_what_comes_later_counts
@@ -79,6 +80,31 @@ async fn a_wallet_on_the_issuers_blacklist_is_paid_nothing(on: On) {
     assert_eq!(why, ["ADDRESS_BLACKLISTED", "the address cannot be paid"]);
     assert_eq!(bank.holds(StableCoin::Usdc, escrow(&request)).await, 25_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.finish().await;
+}
+
+async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
+    let bank = bank_of_its_own(on).await;
+    for (coin, act) in [(StableCoin::Usdc, "blacklist(address)"), (StableCoin::Usdt, "addBlackList(address)")] {
+        let code = coin.currency().code();
+        let wallet = bank.in_use(code).await;
+        // For a person: there is time to list the escrow between arrival and release.
+        let request = bank.request(&wallet, "25.02", code).await;
+        bank.paid(&request, "").await;
+        let review = bank.review(&wallet).await;
+        issuer(&bank, coin, act, &[argument(escrow(&request))]);
+        bank.decide(&review, "approve").await;
+        bank.newest(&wallet, "FAILED").await;
+        let why = failure(&bank, &request, 4).await;
+        assert_eq!(why, ["ADDRESS_BLACKLISTED", "the address cannot be paid"], "{code}");
+        assert_eq!(bank.holds(coin, escrow(&request)).await, 25_020_000, "{code}");
+    }
+    let wallet = bank.funded("pays").await;
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.address(&wallet).await)]);
+    let order = bank.order_call(&wallet, "10.00", "").send().await.ok();
+    bank.order_reaches(&wallet, order["order_id"].text(), "FAILED").await;
+    bank.is_alerted(AlertKind::Transaction, "a debit failed: ADDRESS_BLACKLISTED").await;
+    assert_eq!(bank.balance(&wallet, "USDC").await, "100.00");
     bank.finish().await;
 }
 
