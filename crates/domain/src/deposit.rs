@@ -23,8 +23,10 @@ mod judge;
 mod refund;
 mod release;
 pub mod states;
+mod token;
 
 pub use case::{Case, DepositRefusal, Terms};
+pub use token::{Halt, TokenState};
 
 /// Where a deposit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -452,26 +454,6 @@ pub struct UnsupportedAsset {
     pub ordinal: u32,
     /// When it was found.
     pub at: Timestamp,
-}
-
-/// Whether a coin's contract moves anything, as last seen on the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenState {
-    /// Which coin.
-    pub coin: StableCoin,
-    /// It is paused.
-    pub paused: bool,
-    /// Its code was replaced: nothing is released until a person has looked.
-    pub code_changed: bool,
-    /// The height at which that was last changed.
-    pub at_block: u64,
-}
-
-impl TokenState {
-    /// Whether nothing of the coin may be moved now.
-    pub const fn is_halted(&self) -> bool {
-        self.paused || self.code_changed
-    }
 }
 
 #[cfg(test)]

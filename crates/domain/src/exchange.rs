@@ -190,7 +190,7 @@ impl OrderFailure {
         match self {
             OrderFailure::RateMoved => "the exchange rate moved by more than the order allows",
             OrderFailure::OnChainRevert => "the coins could not be moved on the chain",
-            OrderFailure::TokenPaused => "the coin's issuer has paused transfers",
+            OrderFailure::TokenPaused => "the coin's issuer has paused transfers or changed its contract's code",
             OrderFailure::PayoutFailed => "the amount could not be paid out to the bank account",
             OrderFailure::CancelledByUser => "cancelled on request",
             OrderFailure::WalletBlocked => "the wallet was blocked",

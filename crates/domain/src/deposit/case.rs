@@ -139,13 +139,20 @@ impl Case {
 
     /// It failed, or was refused: the reason is kept and the bank is told.
     pub(super) fn fail(&mut self, reason: FailureReason, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        self.fail_saying(reason, message(reason), effects, cx);
+    }
+
+    /// The same in other words than the reason's own.
+    pub(super) fn fail_saying(
+        &mut self,
+        reason: FailureReason,
+        message: &str,
+        effects: &mut WalletEffects,
+        cx: &Cx<'_>,
+    ) {
         self.deposit.failure = Some(reason);
-        let event = WalletEvent::TransactionFailed {
-            about: self.about(),
-            reason,
-            message: message(reason).to_owned(),
-            at: cx.now,
-        };
+        let message = message.to_owned();
+        let event = WalletEvent::TransactionFailed { about: self.about(), reason, message, at: cx.now };
         self.tell(event, effects);
     }
 

@@ -1,8 +1,8 @@
 //! The release of an approved deposit: the wish to move it, and what the chain made of that.
 
-use super::DepositState;
-use super::case::{Case, Terms};
+use super::case::{Case, Terms, message};
 use super::states::Trigger;
+use super::{DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentKind, Plan};
@@ -147,10 +147,19 @@ impl Case {
 
     /// The release failed as often as it is tried.
     pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
+        self.release_ends(reason, message(reason), cx)
+    }
+
+    /// The coin moved nothing for as long as is waited for.
+    pub fn release_halted(&mut self, halt: Halt, cx: &mut Cx<'_>) -> WalletEffects {
+        self.release_ends(FailureReason::TokenPaused, halt.message(), cx)
+    }
+
+    fn release_ends(&mut self, reason: FailureReason, message: &str, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(Trigger::ReleaseFailed) {
             self.enter(state, &mut effects, cx);
-            self.fail(reason, &mut effects, cx);
+            self.fail_saying(reason, message, &mut effects, cx);
             let what = format!("a release failed: {}", reason.name());
             self.alert(AlertKind::Transaction, what, &mut effects);
         }

@@ -2,7 +2,7 @@
 
 use domain::chain::{Address, Fees, Signed};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Taking};
-use domain::deposit::UnsupportedAsset;
+use domain::deposit::{Halt, UnsupportedAsset};
 use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
@@ -105,8 +105,8 @@ pub enum ChainAction {
         fence: i64,
         /// When to look again.
         until: Timestamp,
-        /// Because its coin moves nothing: not waited for beyond a day.
-        paused: bool,
+        /// Why its coin moves nothing: not waited for beyond a day. `None` = it waits for something else.
+        halt: Option<Halt>,
     },
     /// A simulation says that an intent fails.
     Fails {

@@ -9,7 +9,7 @@ use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::FailureReason;
 use store::working_set::{SignerRow, WorkingSet};
 
-use super::outcome::{fail, finish, is_wanted, stop};
+use super::outcome::{Failure, fail, finish, is_wanted, stop};
 use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::{Outcome, Refused};
@@ -24,18 +24,19 @@ pub(super) fn act(
 ) -> Result<Outcome, Refused> {
     match action {
         ChainAction::Take { taking, intents } => take(ws, **taking, intents, rules, cx),
-        ChainAction::PutOff { intent, fence, until, paused } => {
+        ChainAction::PutOff { intent, fence, until, halt } => {
             let held = held(ws, tenant, intent, *fence)?;
-            if *paused && cx.now - held.created_at >= PAUSE_PATIENCE {
-                let why = "the coin's contract moves nothing";
-                return give_up(ws, tenant, intent, (why, FailureReason::TokenPaused, true), rules, cx);
+            if let Some(halt) = *halt
+                && cx.now - held.created_at >= PAUSE_PATIENCE
+            {
+                return give_up(ws, tenant, intent, Failure::halted(halt), rules, cx);
             }
             effects::write(ws, tenant, held.put_off(*until))?;
             Ok(Outcome::Done)
         }
         ChainAction::Fails { intent, fence, why, reason, at_once } => {
             held(ws, tenant, intent, *fence)?;
-            give_up(ws, tenant, intent, (why, *reason, *at_once), rules, cx)
+            give_up(ws, tenant, intent, Failure { why, reason: *reason, halt: None, at_once: *at_once }, rules, cx)
         }
         ChainAction::Needless { intent, fence } => {
             let mut row = held(ws, tenant, intent, *fence)?;
@@ -165,7 +166,7 @@ fn give_up(
     ws: &mut WorkingSet,
     tenant: TenantId,
     key: &IntentKey,
-    (why, reason, at_once): (&str, FailureReason, bool),
+    failure: Failure<'_>,
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
@@ -177,7 +178,7 @@ fn give_up(
         stop(ws, key, intent, rules, cx)?;
         return Ok(Outcome::Done);
     }
-    fail(ws, key, intent, (why, reason, at_once), cx)?;
+    fail(ws, key, intent, failure, cx)?;
     Ok(Outcome::Done)
 }
 
@@ -208,7 +209,8 @@ fn end(
                     Some((_, why)) => format!("refused by the controller: {why}"),
                     None => "refused by the controller".to_owned(),
                 };
-                fail(ws, intent_key, intent, (&why, FailureReason::OnChainRevert, false), cx)?;
+                let reason = FailureReason::OnChainRevert;
+                fail(ws, intent_key, intent, Failure { why: &why, reason, halt: None, at_once: false }, cx)?;
             }
             Ended::NotTried if is_wanted_again(ws, tenant, intent_key, cx) => {
                 super::outcome::wait_again(ws, intent_key, intent, cx)?;

@@ -3,7 +3,7 @@
 use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind, Patience, Plan};
 use domain::deposit::case::message;
-use domain::deposit::{Case, DepositState, UnsupportedAsset};
+use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::{TenantId, TransferId};
 use domain::payment::Cx;
@@ -151,12 +151,36 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
     effects::write(ws, tenant, effects)
 }
 
+/// Why an intent failed.
+#[derive(Clone, Copy)]
+pub(super) struct Failure<'a> {
+    /// In the chain's words.
+    pub(super) why: &'a str,
+    /// What its subject is told if it is given up.
+    pub(super) reason: FailureReason,
+    /// Why its coin moves nothing, where that is the reason.
+    pub(super) halt: Option<Halt>,
+    /// Whether trying again is of no use.
+    pub(super) at_once: bool,
+}
+
+impl Failure<'_> {
+    /// Its coin moved nothing for as long as is waited for.
+    pub(super) const fn halted(halt: Halt) -> Failure<'static> {
+        let why = match halt {
+            Halt::Paused => "the coin's contract moves nothing",
+            Halt::CodeChanged => "the coin's contract has other code, which nobody has accepted",
+        };
+        Failure { why, reason: FailureReason::TokenPaused, halt: Some(halt), at_once: true }
+    }
+}
+
 /// An intent has failed once more; where that was the last time, what it was done for is told.
 pub(super) fn fail(
     ws: &mut WorkingSet,
     key: &IntentKey,
     mut intent: Intent,
-    (why, reason, at_once): (&str, FailureReason, bool),
+    Failure { why, reason, halt, at_once }: Failure<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
@@ -174,7 +198,13 @@ pub(super) fn fail(
         (Subject::Order(of), false) => on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx)),
         (_, false) => {}
         (Subject::Deposit(of), true) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Release => told_why(case.release_failed(reason, cx), why),
+            IntentKind::Release => {
+                let told = match halt {
+                    Some(halt) => case.release_halted(halt, cx),
+                    None => case.release_failed(reason, cx),
+                };
+                told_why(told, why)
+            }
             _ => case.refund_failed(why, cx),
         }),
         (Subject::Order(of), true) => {

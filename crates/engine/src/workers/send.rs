@@ -1,11 +1,12 @@
 //! Gives intents a place in a transaction: simulates them together, then has the engine take the nonce. Nothing is
 //! signed here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use domain::chain::{Address, Call, ChainFault, KeyRole, Movement, SignFault, Simulated, vault};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
+use domain::deposit::Halt;
 use domain::ids::{ChainTxId, IntentId, TenantId};
 use domain::job::Job;
 use domain::time::Span;
@@ -37,7 +38,7 @@ type Held = (Intent, i64);
 /// What an intent waits for, or why it fails.
 enum Verdict {
     Needless,
-    PutOff { after: Span, paused: bool },
+    PutOff { after: Span, halt: Option<Halt> },
     Fails { why: String, reason: FailureReason, at_once: bool },
 }
 
@@ -71,11 +72,10 @@ impl Workers {
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
         }
-        let halted = match self.store.token_states().await {
-            Ok(states) => states.iter().filter(|state| state.is_halted()).map(|state| state.coin).collect(),
+        let halted: BTreeMap<StableCoin, Halt> = match self.store.token_states().await {
+            Ok(states) => states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect(),
             Err(error) => return tracing::warn!(%error, "the tokens' states cannot be read now"),
         };
-        let halted: BTreeSet<StableCoin> = halted;
         join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted))).await;
     }
 
@@ -84,7 +84,7 @@ impl Workers {
         wallets: &WalletWorld,
         tenant: TenantId,
         jobs: Vec<(IntentId, i64)>,
-        halted: &BTreeSet<StableCoin>,
+        halted: &BTreeMap<StableCoin, Halt>,
     ) {
         let ids: Vec<IntentId> = jobs.iter().map(|(id, _)| *id).collect();
         let intents = match self.store.intents(tenant, &ids).await {
@@ -96,8 +96,9 @@ impl Workers {
         let mut alone: Vec<Vec<Held>> = Vec::new();
         for intent in intents.into_iter().filter(|intent| intent.state == IntentState::Waiting) {
             let Some(fence) = fences.get(&intent.id).copied() else { continue };
-            if intent.coin.is_some_and(|coin| halted.contains(&coin)) && !intent.is_never_given_up() {
-                self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, paused: true }).await;
+            let halt = intent.coin.and_then(|coin| halted.get(&coin).copied());
+            if halt.is_some() && !intent.is_never_given_up() {
+                self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
             } else if intent.kind.is_batched() && intent.tries == 0 {
                 batches.entry(intent.kind).or_default().push((intent, fence));
             } else {
@@ -122,7 +123,7 @@ impl Workers {
         };
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
             tracing::warn!(%fault, %tenant, "intents cannot be sent now");
-            self.tell_all(&held, || Verdict::PutOff { after: SOON, paused: false }).await;
+            self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
     }
 
@@ -174,7 +175,7 @@ impl Workers {
             return Ok(());
         }
         self.report(lane.tenant, lane.tenant.0, Action::Chain(ChainAction::Deploy)).await;
-        self.tell_all(held, || Verdict::PutOff { after: CONTROLLER_SOON, paused: false }).await;
+        self.tell_all(held, || Verdict::PutOff { after: CONTROLLER_SOON, halt: None }).await;
         Ok(())
     }
 
@@ -191,7 +192,7 @@ impl Workers {
             return Ok(fails(FailureReason::OnChainRevert, false));
         };
         if wallets.chain.is_paused(token).await? {
-            return Ok(Verdict::PutOff { after: PAUSED, paused: true });
+            return Ok(Verdict::PutOff { after: PAUSED, halt: Some(Halt::Paused) });
         }
         for party in lane.parties(&intent.plan) {
             if wallets.chain.is_blacklisted(token, party).await? {
@@ -241,8 +242,8 @@ impl Workers {
         let (key, fence) = (IntentKey::of(intent), *fence);
         let action = match verdict {
             Verdict::Needless => ChainAction::Needless { intent: key, fence },
-            Verdict::PutOff { after, paused } => {
-                ChainAction::PutOff { intent: key, fence, until: self.clock().now() + after, paused }
+            Verdict::PutOff { after, halt } => {
+                ChainAction::PutOff { intent: key, fence, until: self.clock().now() + after, halt }
             }
             Verdict::Fails { why, reason, at_once } => ChainAction::Fails { intent: key, fence, why, reason, at_once },
         };

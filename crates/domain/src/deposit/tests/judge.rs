@@ -182,6 +182,29 @@ fn a_release_that_fails_for_good_leaves_the_money_in_escrow_and_says_why() {
 }
 
 #[test]
+fn a_release_that_a_halted_coin_held_up_says_what_the_issuer_did() {
+    for (halt, words) in [
+        (Halt::Paused, "the coin's issuer has paused transfers"),
+        (Halt::CodeChanged, "the coin's issuer has changed its contract's code"),
+    ] {
+        let mut world = counted();
+        world.screened(RiskResult::Approved, None);
+        world.does(|case, _, cx| case.release_halted(halt, cx));
+        assert_eq!(world.state(), DepositState::Failed);
+        let told = world.told.last().expect("the bank is told");
+        let WalletEvent::TransactionFailed { reason, message, .. } = told else { panic!("{told:?}") };
+        assert_eq!((*reason, message.as_str()), (FailureReason::TokenPaused, words));
+    }
+}
+
+#[test]
+fn a_coin_is_halted_by_a_pause_or_by_other_code() {
+    let halt = |paused, code_changed| TokenState { coin: StableCoin::Usdt, paused, code_changed, at_block: 9 }.halt();
+    assert_eq!([halt(false, false), halt(true, false)], [None, Some(Halt::Paused)]);
+    assert_eq!([halt(false, true), halt(true, true)], [Some(Halt::CodeChanged); 2]);
+}
+
+#[test]
 fn sandbox_cents_04_ask_the_chain_for_more_than_there_is() {
     let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 25_040_000 };
     for (world, spoiled) in [(World::asked(asked).in_sandbox(), true), (World::asked(asked), false)] {

@@ -14,6 +14,7 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
     a_coin_that_stays_paused_for_a_day_fails_the_release
+    a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release
     a_wallet_on_the_issuers_blacklist_is_paid_nothing
     a_vault_on_the_issuers_blacklist_pays_nothing
     what_the_issuer_blacklists_is_seen_and_told
@@ -48,25 +49,42 @@ async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2]
     ["failure_reason", "error_message"].map(|name| last["data"][name].text().to_owned())
 }
 
-async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
-    let bank = bank_of_its_own(on).await;
-    let wallet = bank.in_use("paused").await;
-    // For a person: there is time to pause the coin between arrival and release.
-    let request = bank.request(&wallet, "25.02", "USDC").await;
+/// A release that waits a day at a coin to which its issuer does something. Answers why it failed, as the bank is told.
+async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8; 32]]), alert: &str) -> [String; 2] {
+    let code = coin.currency().code();
+    let wallet = bank.in_use("waits").await;
+    // For a person: there is time to halt the coin between arrival and release.
+    let request = bank.request(&wallet, "25.02", code).await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
-    issuer(&bank, StableCoin::Usdc, "pause()", &[]);
-    bank.is_alerted(AlertKind::TokenChanged, "USDC is paused").await;
+    issuer(bank, coin, act.0, act.1);
+    bank.is_alerted(AlertKind::TokenChanged, &format!("{code} {alert}")).await;
     bank.decide(&review, "approve").await;
     bank.newest_is(&wallet, DepositState::Approved).await;
     bank.later(Span::hours(24)).await;
     let failed = bank.newest(&wallet, "FAILED").await;
     assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.02"));
-    let why = failure(&bank, &request, 4).await;
+    assert_eq!(bank.holds(coin, escrow(&request)).await, 25_020_000);
+    assert_eq!(bank.balance(&wallet, code).await, "0.00");
+    failure(bank, &request, 4).await
+}
+
+async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let why = waits_for_a_day(&bank, StableCoin::Usdc, ("pause()", &[]), "is paused").await;
     assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has paused transfers"]);
     bank.is_alerted(AlertKind::Transaction, "a release failed: TOKEN_PAUSED").await;
-    assert_eq!(bank.holds(StableCoin::Usdc, escrow(&request)).await, 25_020_000);
-    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.finish().await;
+}
+
+async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let successor = [word(Address([0x55; 20]))];
+    let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
+    let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has other code").await;
+    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
+    let told = "a release failed: TOKEN_PAUSED (the coin's contract has other code, which nobody has accepted)";
+    bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }
 
