@@ -113,7 +113,10 @@ where
             // Carried on with if the caller goes away: whoever asks again then is the one who needs the answer.
             let work = async move {
                 let answer = serve(served.clone(), admitted).await?;
-                served.keep(tenant, &asked, &answer).await;
+                // One that is made again is not: it would outlive the record that it was made of.
+                if !answer.replayed {
+                    served.keep(tenant, &asked, &answer).await;
+                }
                 Ok(answer)
             };
             match tokio::spawn(work.in_current_span()).await {
