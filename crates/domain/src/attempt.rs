@@ -98,6 +98,15 @@ pub struct Attempt {
     pub source: Option<String>,
 }
 
+/// An attempt of which nobody knows what became, as people look at it: the same attempt may be in doubt more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Doubt {
+    /// The newest attempt.
+    pub attempt: AttemptId,
+    /// Since when it is in doubt.
+    pub since: Timestamp,
+}
+
 /// What a rail's status means for an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

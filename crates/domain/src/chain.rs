@@ -71,6 +71,16 @@ hex_bytes! {
     Word[32]
 }
 
+impl Address {
+    /// Reads an address that money is to be sent to: a checksum (EIP-55) that it carries has to be right.
+    pub fn parse_checked(text: &str) -> Option<Address> {
+        let address = Address::parse(text)?;
+        let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);
+        let is_checked = letters().any(|it| it.is_ascii_uppercase()) && letters().any(|it| it.is_ascii_lowercase());
+        (!is_checked || address.to_string() == text).then_some(address)
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&vault::checksummed(self))
@@ -205,6 +215,8 @@ pub enum LogEvent {
     IntentDone(Word),
     /// Our controller: an intent of a batch failed, the rest went on (`IntentFailed`).
     IntentFailed(Word),
+    /// Our controller: a refund that was proposed under this word was called off (`RefundCancelled`).
+    RefundCancelled(Word),
     /// Our controller: an account was frozen or unfrozen (`FrozenSet`).
     FrozenSet {
         /// Whose.
@@ -277,6 +289,11 @@ pub enum Call {
         movement: Movement,
         /// Where to.
         to: Address,
+    },
+    /// Controller `cancelRefund`. COMPLIANCE.
+    CancelRefund {
+        /// The intent that was proposed.
+        intent: Word,
     },
     /// Controller `executeRefund`. APPROVER.
     ExecuteRefund {

@@ -28,7 +28,7 @@ pub enum IntentKind {
     Debit,
     /// What a debit took goes back.
     ReturnDebit,
-    /// The first half of giving a deposit back to its sender.
+    /// The first half of giving a deposit back to its sender, or calling that off.
     ProposeRefund,
     /// The second half.
     ExecuteRefund,
@@ -114,6 +114,11 @@ pub enum Plan {
         /// Where to.
         to: Address,
     },
+    /// Calls off what was proposed.
+    CancelRefund {
+        /// The word that it was proposed under.
+        intent: Word,
+    },
     /// Does what was proposed.
     ExecuteRefund {
         /// The word that it was proposed under.
@@ -146,6 +151,7 @@ impl Plan {
         match *self {
             Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
             Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => Some(LogEvent::IntentDone(intent)),
+            Plan::CancelRefund { intent } => Some(LogEvent::RefundCancelled(intent)),
             Plan::SetFrozen { account, frozen, .. } => Some(LogEvent::FrozenSet { account, frozen }),
             Plan::Blacklist { .. } | Plan::Deploy => None,
         }

@@ -4,6 +4,7 @@
 //! [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. What fails after the coins moved gives them
 //! back on the chain before the order is shown as failed.
 
+use crate::attempt::Doubt;
 use crate::chain::TxHash;
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
@@ -312,6 +313,15 @@ pub struct ExchangeOrder {
     pub events: i64,
     /// Rises by one with every change of the row.
     pub version: i64,
+}
+
+impl ExchangeOrder {
+    /// What people are asked about its pay-out, once the rail's own window for an answer is over.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let open = self.state == ExchangeState::Paying && self.unclear_beyond_window;
+        let (attempt, since) = self.attempt.zip(self.unclear_since).filter(|_| open)?;
+        Some(Doubt { attempt, since })
+    }
 }
 
 #[cfg(test)]

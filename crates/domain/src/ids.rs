@@ -63,6 +63,10 @@ ids! {
     IntentId
     /// One place in a signer's sequence of transactions, and what was signed for it.
     ChainTxId
+    /// A person who signs in to the operator console.
+    UserId
+    /// Something that one person proposed and another one decides about.
+    ApprovalId
 }
 
 impl PaymentId {

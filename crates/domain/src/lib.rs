@@ -4,7 +4,9 @@
 //! quotes, orders, payments, attempts, the ledger. Nothing in this crate reads a clock, draws a random number,
 //! opens a socket, speaks SQL or touches a binary float: time and identifiers are handed in, effects are handed out.
 
+pub mod approval;
 pub mod attempt;
+pub mod audit;
 pub mod bank;
 pub mod bic;
 pub mod chain;
@@ -33,6 +35,7 @@ pub mod policy;
 pub mod ports;
 pub mod quote;
 pub mod rail;
+pub mod rail_text;
 pub mod risk;
 pub mod route;
 pub mod screening;
@@ -41,6 +44,7 @@ mod states_doc;
 #[cfg(test)]
 mod test_values;
 pub mod time;
+pub mod user;
 pub mod wallet;
 pub mod wallet_effects;
 pub mod wallet_event;

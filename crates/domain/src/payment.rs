@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Doubt};
 use crate::country::Country;
 use crate::event::EventKind;
 use crate::ids::{AttemptId, PaymentId, QuoteId, TenantId, TransferId};
@@ -190,6 +190,12 @@ impl Payment {
             self.unclear_since = None;
         }
         self.record(EventKind::of(to), effects);
+    }
+
+    /// What people are asked about it while it is `unknown`.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let attempt = self.attempt.filter(|_| self.standing.state == PaymentState::Unknown)?;
+        Some(Doubt { attempt, since: self.standing.state_at })
     }
 
     /// Adds the payment's next event, as it stands now.

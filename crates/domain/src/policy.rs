@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::money::Money;
-use crate::rail::RailId;
+use crate::rail::{NameForm, RailId};
+use crate::rail_text::CharacterSet;
 use crate::time::Span;
 use crate::wallet_policy::WalletPolicy;
 
@@ -111,6 +112,8 @@ pub struct RailConfig {
     pub retryable_reasons: BTreeSet<String>,
     /// Most instructions of one message.
     pub max_batch: u16,
+    /// The characters that it takes.
+    pub character_set: CharacterSet,
 }
 
 /// One destination country of the configuration.
@@ -128,6 +131,12 @@ pub struct CorridorConfig {
     pub open_quote_cap: Option<u32>,
     /// ISO 20022 purpose code of pay-outs.
     pub purpose: String,
+    /// Where the senders' money comes from, as the banks of the country want to be told.
+    pub source_of_funds: Option<String>,
+    /// How its banks want names.
+    pub names: NameForm,
+    /// Whether the family name of people there stands first.
+    pub family_name_first: bool,
     /// The branch code that stands in where an order names only a BIC (India: a default IFSC).
     pub default_local_code: Option<String>,
 }

@@ -56,6 +56,8 @@ pub trait RateBook: Send + Sync {
     /// The mid rate of `quote` units for one `base`, directly, by inversion, or crossed over USD; `None` where the
     /// sources know no way.
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid>;
+    /// Where the rates come from, in order of preference, for people: no credentials in it.
+    fn origins(&self) -> Vec<String>;
 }
 
 /// Screening of names against the loaded sanction lists, in memory.

@@ -166,6 +166,11 @@ pub struct Quote {
     pub payment: Option<PaymentId>,
 }
 
+/// A mid-market rate less a margin in basis points: what one unit is priced at. `None` beyond 128 bits.
+pub fn less_margin(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
+    mid.checked_mul(Decimal::new(10_000 - i128::from(margin_bps.min(10_000)), 4))
+}
+
 /// Everything that a price is made of.
 #[derive(Clone, Debug)]
 pub struct Pricing {
@@ -242,8 +247,7 @@ impl Pricing {
     /// price × amount, rounded down to the payable step; and the whole minor units that this cut off.
     fn payable(&self, amount: Money) -> Result<(Money, Money), Fault> {
         let currency = self.country.currency();
-        let keep = Decimal::new(10_000 - i128::from(self.margin_bps.min(10_000)), 4);
-        let exact = self.mid.checked_mul(keep).and_then(|price| price.checked_mul(amount.decimal()));
+        let exact = less_margin(self.mid, self.margin_bps).and_then(|price| price.checked_mul(amount.decimal()));
         let minor = exact
             .map(|exact| exact.round(currency.minor_units(), Rounding::Floor))
             .and_then(|floored| Money::exact(floored, currency))

@@ -32,11 +32,43 @@ impl fmt::Debug for RailId {
     }
 }
 
+/// How a corridor's banks want the names of persons (`corridors.….split_names`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum NameForm {
+    /// As the order has them.
+    #[default]
+    Whole,
+    /// `Family, Given` in the place of the name.
+    FamilyFirst,
+    /// As the order has them, and the parts apart in the message's supplementary data.
+    Apart,
+}
+
+/// A person's name in two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitName {
+    /// All but the family name; empty where the name is one word.
+    pub given: String,
+    /// One word.
+    pub family: String,
+}
+
+impl SplitName {
+    /// The parts of a name whose family name stands first (Vietnam) or last. `None` for a name without a word.
+    pub fn of(name: &str, family_first: bool) -> Option<SplitName> {
+        let mut words: Vec<&str> = name.split_whitespace().collect();
+        let family = if family_first && !words.is_empty() { words.remove(0) } else { words.pop()? };
+        Some(SplitName { given: words.join(" "), family: family.to_owned() })
+    }
+}
+
 /// Debtor or creditor of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct InstructionParty {
     /// Full name, as the order has it.
     pub name: String,
+    /// Its parts, where the corridor wants them.
+    pub split: Option<SplitName>,
     /// Street and number.
     pub address: String,
     /// Town.
@@ -86,6 +118,10 @@ pub struct Instruction {
     pub creditor_bank: String,
     /// ISO 20022 purpose code, from the corridor's configuration (`FAMI`).
     pub purpose: String,
+    /// How names are written.
+    pub names: NameForm,
+    /// Where the sender's money comes from, from the corridor's configuration; at most 35 characters.
+    pub source_of_funds: Option<String>,
     /// Remittance information: the order's remarks and relation.
     pub remittance: String,
 }
@@ -186,4 +222,25 @@ pub struct RailFault {
     pub rail: RailId,
     /// What happened.
     pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_its_family_name_where_the_country_has_it() {
+        for (name, first, expected) in [
+            ("Asha Khan", false, Some(("Asha", "Khan"))),
+            ("Asha  Bibi Khan ", false, Some(("Asha Bibi", "Khan"))),
+            ("Nguyễn Thị Đào", true, Some(("Thị Đào", "Nguyễn"))),
+            ("Sukarno", false, Some(("", "Sukarno"))),
+            ("Sukarno", true, Some(("", "Sukarno"))),
+            (" ", true, None),
+            ("", false, None),
+        ] {
+            let expected = expected.map(|(given, family)| SplitName { given: given.into(), family: family.into() });
+            assert_eq!(SplitName::of(name, first), expected, "{name}");
+        }
+    }
 }

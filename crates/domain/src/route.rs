@@ -9,6 +9,7 @@ use crate::money::Money;
 use crate::order::Order;
 use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
 use crate::rail::RailId;
+use crate::rail_text::CharacterSet;
 use crate::time::{Span, Timestamp};
 
 /// Business days for which a batch rail may stay silent.
@@ -27,6 +28,8 @@ pub enum Unfit {
     Bank,
     /// The order lacks a datum that it insists on.
     Needs(Need),
+    /// It has no characters for a name; the order's field.
+    Name(&'static str),
     /// It has refused this payment already.
     Refused,
     /// It does not work at this hour.
@@ -48,6 +51,20 @@ pub struct Wanted<'a> {
     pub order: Option<&'a Order>,
     /// Whether an order with a BIC only gets the corridor's default local code.
     pub default_local_code: bool,
+    /// Whom a pay-out without an order is for (an exchange order's account holder).
+    pub holder: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// The field of a name that cannot be said in a rail's characters.
+    fn unspoken(&self, set: CharacterSet) -> Option<&'static str> {
+        let of_order = self.order.map(|order| {
+            [("beneficiary_name", order.beneficiary_name.as_str()), ("sender_name", order.sender_name.as_str())]
+        });
+        let of_holder = self.holder.map(|holder| ("account_holder_name", holder));
+        let mut names = of_order.into_iter().flatten().chain(of_holder);
+        names.find(|(_, name)| !set.can_name(name)).map(|(field, _)| field)
+    }
 }
 
 impl RailConfig {
@@ -63,6 +80,9 @@ impl RailConfig {
             && !self.banks.contains(bank)
         {
             return Some(Unfit::Bank);
+        }
+        if let Some(field) = wanted.unspoken(self.character_set) {
+            return Some(Unfit::Name(field));
         }
         let order = wanted.order?;
         let lacks = |need: &&Need| match need {
@@ -135,18 +155,39 @@ pub fn choose<'a>(
     usable.map_or(Choice::Later, Choice::Take)
 }
 
-/// The data that every rail of a payment insists on and the order lacks: told at POST, so that nothing is accepted
-/// that no rail can take.
-pub fn missing_need(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Need> {
-    let mut need = None;
+/// Every rail of the country with what speaks against it, for people who ask why: cheapest first, so that the first one
+/// that nothing speaks against is the one that [`choose`] takes.
+pub fn explain<'a>(
+    corridors: &'a Corridors,
+    wanted: &Wanted<'_>,
+    refused: &BTreeSet<RailId>,
+    unhealthy: &BTreeSet<RailId>,
+    now: Timestamp,
+) -> Vec<(&'a RailConfig, Option<Unfit>)> {
+    let against = |rail: &RailConfig| match rail.unfit(wanted) {
+        Some(unfit) => Some(unfit),
+        None if refused.contains(&rail.id) => Some(Unfit::Refused),
+        None if !rail.is_open(now) => Some(Unfit::Closed),
+        None if unhealthy.contains(&rail.id) => Some(Unfit::Unhealthy),
+        None => None,
+    };
+    let mut rails: Vec<_> = corridors.rails_of(wanted.country).map(|rail| (rail, against(rail))).collect();
+    rails.sort_by_key(|(rail, _)| rail.cost_minor);
+    rails
+}
+
+/// What of the order's data keeps every rail from paying, a datum that it lacks or a name that cannot be said: told at
+/// POST, so that nothing is accepted that no rail can take.
+pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
+    let mut lacks = None;
     for rail in corridors.rails_of(wanted.country) {
         match rail.unfit(wanted) {
             None => return None,
-            Some(Unfit::Needs(lacks)) => need = need.or(Some(lacks)),
+            Some(unfit @ (Unfit::Needs(_) | Unfit::Name(_))) => lacks = lacks.or(Some(unfit)),
             Some(_) => {}
         }
     }
-    need
+    lacks
 }
 
 /// Until when an outcome that has been unclear since `since` is waited for.

@@ -22,6 +22,7 @@ use crate::policy::{Corridors, RailConfig, RailKind};
 use crate::ports::Controller;
 use crate::quote::{Offer, Pricing, Quote, QuoteState};
 use crate::rail::{RailId, RailReport, RailStatus};
+use crate::rail_text::CharacterSet;
 use crate::screening::Screened;
 use crate::time::{Span, Timestamp};
 use crate::wallet::Provision;
@@ -148,6 +149,7 @@ pub fn rail(id: &str) -> RailConfig {
         window: Span::mins(15),
         retryable_reasons: ["AB08", "TM01"].map(str::to_owned).into(),
         max_batch: 1,
+        character_set: CharacterSet::SwiftX,
     }
 }
 

@@ -119,6 +119,7 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
     Some(match (first.kind, first.plan) {
         (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => Call::ReturnDebit { debit, intent },
         (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => Call::ProposeRefund { movement, to },
+        (IntentKind::ProposeRefund, Plan::CancelRefund { intent }) => Call::CancelRefund { intent },
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => Call::ExecuteRefund { intent },
         (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => Call::SetFrozen { account, frozen, case },
         (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => Call::Blacklist { token, coin, account },

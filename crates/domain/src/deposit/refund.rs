@@ -96,6 +96,42 @@ impl Case {
         Ok(effects)
     }
 
+    /// The proposal is taken back before anybody has approved it: it is as refused as before. What is on the chain already
+    /// is called off there too, so that no key can carry it out; what has no transaction yet is not sent.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is just on its way to the chain.
+    pub fn withdraw_refund(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
+        let refused = DepositRefusal::State(self.deposit.state);
+        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
+        let Some(refund) = self.deposit.refund.as_ref().filter(open) else { return Err(refused) };
+        let (tenant, propose, proposed) = (self.deposit.tenant, refund.propose, refund.proposed);
+        let back = self.next(Trigger::RefundWithdrawn).ok_or(refused)?;
+        let mut effects = WalletEffects::default();
+        if proposed {
+            let plan = Plan::CancelRefund { intent: intent_word(tenant, propose) };
+            let id = IntentId(cx.ids.next());
+            let intent = self.new_intent(id, IntentKind::ProposeRefund, plan, &mut effects, cx);
+            self.intents.push(intent);
+        } else if let Some(intent) = self.intent(Some(propose)) {
+            let (called_off, more) = intent.withdraw(cx.now);
+            if !called_off {
+                return Err(DepositRefusal::NotProposed);
+            }
+            effects.merge(more);
+        }
+        self.enter(back, &mut effects, cx);
+        self.deposit.back_to = None;
+        self.deposit.refund = None;
+        Ok(effects)
+    }
+
+    /// Whether an intent is one half of the refund that is under way: that of an earlier proposal is not.
+    pub fn is_refunded_by(&self, intent: IntentId) -> bool {
+        let refund = self.deposit.refund.as_ref();
+        refund.is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent))
+    }
+
     /// It was given back in `tx`.
     pub fn refunded(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();

@@ -54,13 +54,15 @@ pub enum Trigger {
     RefundDone,
     /// It could not be given back.
     RefundFailed,
+    /// Whoever may propose it takes the proposal back, before anybody has approved it.
+    RefundWithdrawn,
     /// It stayed out of the chain for longer than is waited for.
     Dropped,
 }
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Trigger; 25] = [
+    pub const ALL: [Trigger; 26] = [
         Trigger::Included,
         Trigger::Lost,
         Trigger::Counted,
@@ -85,6 +87,7 @@ impl Trigger {
         Trigger::RefundAsked,
         Trigger::RefundDone,
         Trigger::RefundFailed,
+        Trigger::RefundWithdrawn,
         Trigger::Dropped,
     ];
 
@@ -115,6 +118,7 @@ impl Trigger {
             Trigger::RefundAsked => "refund proposed",
             Trigger::RefundDone => "refund done",
             Trigger::RefundFailed => "refund failed",
+            Trigger::RefundWithdrawn => "refund withdrawn",
             Trigger::Dropped => "stayed out of the chain",
         }
     }
@@ -151,7 +155,8 @@ impl DepositState {
             | T::ReleaseStoppedBlacklisted
             | T::RefundAsked
             | T::RefundDone
-            | T::RefundFailed => self.on_transfer(trigger),
+            | T::RefundFailed
+            | T::RefundWithdrawn => self.on_transfer(trigger),
 
             T::RiskApproved if matches!(self, Screening) => Step::To(Approved),
             T::RiskReview if matches!(self, Screening) => Step::To(InReview),
@@ -216,7 +221,8 @@ impl DepositState {
             (Rejected | Failed, Trigger::RefundAsked) => Step::To(Refunding),
             (_, Trigger::RefundAsked) => Step::Refused,
             (Refunding, Trigger::RefundDone) => Step::To(Refunded),
-            (Refunding, Trigger::RefundFailed) => Step::Back,
+            (Refunding, Trigger::RefundFailed | Trigger::RefundWithdrawn) => Step::Back,
+            (_, Trigger::RefundWithdrawn) => Step::Refused,
             (Refunded, Trigger::RefundDone) => Step::Stays,
             (_, Trigger::RefundDone) => Step::Person,
             _ => Step::Stays,

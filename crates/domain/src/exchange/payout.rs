@@ -83,6 +83,9 @@ impl OrderCase {
         let attempt = Attempt::begin(tenant, payment, amount, last, rail, cx).map_err(|_| conflict)?;
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
+        // What was unclear was the attempt before.
+        self.order.unclear_since = None;
+        self.order.unclear_beyond_window = false;
         self.enter(state, &mut effects, cx);
         Ok((attempt, effects))
     }

@@ -528,10 +528,14 @@ fn people_resolve_what_nobody_knows() {
     let mut attempt = world.attempt.clone().expect("under way");
     let early = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
     assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Paying)), "the rail may be paying it");
+    assert_eq!(world.case.order.doubt(), None);
     world.hears(RailStatus::Unknown, None);
     let mut attempt = world.attempt.clone().expect("under way");
+    let doubt = world.case.order.doubt().expect("a person is called");
+    assert_eq!((doubt.attempt, Some(doubt.since)), (attempt.id, world.case.order.unclear_since));
     let resolved = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Settled, "statement 7", cx));
     assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
+    assert_eq!(world.case.order.doubt(), None);
     let again = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
     assert_eq!(again, Err(OrderRefusal::Conflict(ExchangeState::Settled)));
 }

@@ -47,6 +47,9 @@ fn corridors(default_local_code: Option<&str>) -> Corridors {
         max_rate_age: Span::mins(10),
         open_quote_cap: None,
         purpose: "FAMT".to_owned(),
+        source_of_funds: None,
+        names: crate::rail::NameForm::Whole,
+        family_name_first: false,
         default_local_code: default_local_code.map(str::to_owned),
     };
     Corridors {

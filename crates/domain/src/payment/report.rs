@@ -51,6 +51,8 @@ pub fn begin_attempt(
     let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, rail, cx);
     let attempt = attempt.map_err(Stale::AttemptUnderWay)?;
     payment.attempt = Some(attempt.id);
+    // What was unclear was the attempt before.
+    payment.unclear_since = None;
     Ok(attempt)
 }
 

@@ -6,7 +6,14 @@ use super::*;
 use crate::test_values::{at, corridors, monday, order, pkr, rail};
 
 fn wanted(minor: i64) -> Wanted<'static> {
-    Wanted { country: Country::Pak, amount: pkr(minor), bank: None, order: None, default_local_code: false }
+    Wanted {
+        country: Country::Pak,
+        amount: pkr(minor),
+        bank: None,
+        order: None,
+        default_local_code: false,
+        holder: None,
+    }
 }
 
 /// Monday to Friday, 04:00 to 12:00 UTC.
@@ -64,7 +71,7 @@ fn a_rail_insists_on_the_data_it_needs() {
         assert_eq!(config.rails[0].unfit(&ask(None, false)), None, "a quote has no order yet");
         assert_eq!(config.rails[0].unfit(&ask(Some(&whole), false)), None);
         assert_eq!(config.rails[0].unfit(&ask(Some(&lacking), false)), Some(Unfit::Needs(need)));
-        assert_eq!(missing_need(&config, &ask(Some(&lacking), false)), Some(need));
+        assert_eq!(super::lacking(&config, &ask(Some(&lacking), false)), Some(Unfit::Needs(need)));
         let default_helps = config.rails[0].unfit(&ask(Some(&lacking), true)).is_none();
         assert_eq!(default_helps, need == Need::LocalCode);
     }
@@ -85,8 +92,38 @@ fn a_need_is_missing_only_where_no_rail_goes_without() {
         (vec![small], None),
     ] {
         let config = corridors(rails);
-        assert_eq!(missing_need(&config, &wanted), missing, "{:?}", ids(&config.rails.iter().collect::<Vec<_>>()));
+        assert_eq!(
+            lacking(&config, &wanted),
+            missing.map(Unfit::Needs),
+            "{:?}",
+            ids(&config.rails.iter().collect::<Vec<_>>())
+        );
     }
+}
+
+/// `corridors.md`: towards a rail text is transliterated to that rail's set. A name of which nothing is left is no name.
+#[test]
+fn a_rail_pays_whom_it_can_name() {
+    let wide = RailConfig { character_set: CharacterSet::Unicode, ..rail("wide") };
+    let rare = "\u{3200C}";
+    let named = |beneficiary: &str, sender: &str| Order {
+        beneficiary_name: beneficiary.to_owned(),
+        sender_name: sender.to_owned(),
+        ..order()
+    };
+    for (order, unfit) in [
+        (named("আবদুল করিম", "محمد علی"), None),
+        (named(rare, "Asha Khan"), Some(Unfit::Name("beneficiary_name"))),
+        (named("Asha Khan", rare), Some(Unfit::Name("sender_name"))),
+    ] {
+        let wanted = Wanted { order: Some(&order), ..wanted(100) };
+        assert_eq!((rail("x").unfit(&wanted), wide.unfit(&wanted)), (unfit.clone(), None));
+        assert_eq!(lacking(&corridors(vec![rail("x"), rail("y")]), &wanted), unfit);
+        assert_eq!(lacking(&corridors(vec![rail("x"), wide.clone()]), &wanted), None, "the other rail can");
+    }
+    let held = |holder| Wanted { holder: Some(holder), ..wanted(100) };
+    assert_eq!(rail("x").unfit(&held(rare)), Some(Unfit::Name("account_holder_name")));
+    assert_eq!(rail("x").unfit(&held("李小龍")), None);
 }
 
 #[test]
@@ -179,4 +216,38 @@ fn a_batch_rail_without_a_working_day_is_not_waited_for_for_ever() {
     let never = Hours { days: [].into(), ..office_hours() };
     let rail = RailConfig { kind: RailKind::Batch, hours: Some(never), ..rail("never") };
     assert_eq!(window_end(&rail, monday()), monday() + Span::days(MAX_REST_DAYS));
+}
+
+#[test]
+fn every_rail_is_told_with_what_speaks_against_it() {
+    let cheap = |id: &str, cost| RailConfig { cost_minor: cost, ..rail(id) };
+    let rails = vec![
+        cheap("dear", 900),
+        RailConfig { enabled: false, ..cheap("off", 100) },
+        RailConfig { min: pkr(1_000), ..cheap("large", 200) },
+        RailConfig { banks: ["HABB".to_owned()].into(), ..cheap("habib", 300) },
+        RailConfig { hours: Some(office_hours()), ..cheap("office", 400) },
+        cheap("refused", 500),
+        cheap("sick", 600),
+        cheap("good", 700),
+    ];
+    let corridors = corridors(rails);
+    let (refused, sick) = ([RailId::new("refused")].into(), [RailId::new("sick")].into());
+    let wanted = Wanted { bank: Some("SCBL"), ..wanted(100) };
+    let night = at("2026-11-23T22:00:00Z");
+    let told = explain(&corridors, &wanted, &refused, &sick, night);
+    let told: Vec<_> = told.into_iter().map(|(rail, against)| (rail.id.to_string(), against)).collect();
+    let expected = [
+        ("off", Some(Unfit::Disabled)),
+        ("large", Some(Unfit::Amount)),
+        ("habib", Some(Unfit::Bank)),
+        ("office", Some(Unfit::Closed)),
+        ("refused", Some(Unfit::Refused)),
+        ("sick", Some(Unfit::Unhealthy)),
+        ("good", None),
+        ("dear", None),
+    ];
+    assert_eq!(told, expected.map(|(id, against)| (id.to_owned(), against)));
+    let Choice::Take(taken) = choose(&corridors, &wanted, &refused, &sick, night) else { panic!("there is a rail") };
+    assert_eq!(taken.id, RailId::new("good"));
 }

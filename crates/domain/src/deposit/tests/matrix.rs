@@ -106,6 +106,7 @@ fn refused_commands_are_those_of_screening_and_of_people() {
                 | Trigger::ReviewApproved
                 | Trigger::ReviewRejected
                 | Trigger::ReviewLegal
+                | Trigger::RefundWithdrawn
                 | Trigger::RefundAsked
         );
         assert!(step != Step::Refused || of_people, "{from:?} {trigger:?}: facts are never refused");

@@ -1,6 +1,7 @@
 //! Refunds: two people, a screened address, never from legal hold.
 
 use super::*;
+use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
 use crate::screening::Screened;
 
 const SENDER: Address = Address([0x55; 20]);
@@ -88,4 +89,58 @@ fn nothing_is_refunded_out_of_a_wallet_s_own_vault() {
     world.counted();
     world.screened(RiskResult::Rejected, Some(Hold::Refundable));
     assert_eq!(propose(&mut world, SENDER, clean()), Err(DepositRefusal::NothingHeld));
+}
+
+fn withdraw(world: &mut World) -> Result<(), DepositRefusal> {
+    world.tries(|case, _, cx| case.withdraw_refund(cx))
+}
+
+/// What is to be done on the chain about the refund, the newest last.
+fn plans(world: &World) -> Vec<(Plan, IntentState)> {
+    let of_refund = |intent: &&Intent| intent.kind == IntentKind::ProposeRefund;
+    world.case.intents.iter().filter(of_refund).map(|intent| (intent.plan, intent.state)).collect()
+}
+
+#[test]
+fn a_proposal_that_is_on_the_chain_is_called_off_there() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    let first = world.case.deposit.refund.as_ref().expect("proposed").propose;
+    let word = crate::chain::intent_word(world.case.deposit.tenant, first);
+    world.case.intent(Some(first)).expect("there").state = IntentState::Done;
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    withdraw(&mut world).expect("nobody has approved it");
+    assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
+    assert_eq!((&world.case.deposit.refund, world.case.deposit.back_to), (&None, None));
+    assert_eq!(plans(&world).last(), Some(&(Plan::CancelRefund { intent: word }, IntentState::Waiting)));
+    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)), "once");
+    assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::State(DepositState::Rejected)));
+    propose(&mut world, Address([0x56; 20]), clean()).expect("to another address");
+    assert!(!world.case.is_refunded_by(first), "the old proposal is none of it");
+}
+
+#[test]
+fn a_proposal_that_was_not_sent_is_not_sent_and_one_on_its_way_is_waited_for() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    let id = world.case.deposit.refund.as_ref().expect("proposed").propose;
+    world.case.intent(Some(id)).expect("there").state = IntentState::Assigned;
+    assert_eq!(withdraw(&mut world), Err(DepositRefusal::NotProposed));
+    assert_eq!(world.state(), DepositState::Refunding);
+    world.case.intent(Some(id)).expect("there").state = IntentState::Waiting;
+    withdraw(&mut world).expect("it has no transaction");
+    let [(Plan::ProposeRefund { .. }, IntentState::Cancelled)] = plans(&world)[..] else {
+        panic!("{:?}", plans(&world))
+    };
+    assert_eq!(world.state(), DepositState::Rejected);
+}
+
+#[test]
+fn what_is_approved_is_not_withdrawn_any_more() {
+    let mut world = rejected(Hold::Refundable);
+    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)));
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    approve(&mut world, "bob").expect("somebody else");
+    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Refunding)));
 }

@@ -3,7 +3,7 @@
 use super::super::accept::NOT_EXECUTABLE;
 use super::super::report::{self, Stale};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState, Trigger};
-use crate::attempt::AttemptState;
+use crate::attempt::{AttemptState, Doubt};
 use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
@@ -121,6 +121,16 @@ fn people_resolve_what_is_unknown_and_nothing_else() {
             case.run(|payment, attempt, cx| report::resolve(payment, attempt, RailStatus::Settled, "case 7", cx));
         assert_eq!(resolved, Err(Stale::State(state)));
         assert_eq!((case.payment, case.attempt), before);
+    }
+}
+
+#[test]
+fn people_are_asked_about_the_newest_attempt_while_it_is_unknown() {
+    for state in PaymentState::ALL {
+        let mut case = Case::sending();
+        case.payment.standing.state = state;
+        let doubt = Doubt { attempt: case.attempt.id, since: case.payment.standing.state_at };
+        assert_eq!(case.payment.doubt(), (state == PaymentState::Unknown).then_some(doubt), "{state:?}");
     }
 }
 

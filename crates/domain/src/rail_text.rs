@@ -1,0 +1,162 @@
+//! Text as a rail can take it: its character set, and how what lies outside is spelled in it.
+//!
+//! It never touches what is stored, and never decides about lengths: the message knows those.
+
+use any_ascii::any_ascii_char;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The characters that a rail takes (`rails.….character_set`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CharacterSet {
+    /// SWIFT's x set: letters, digits, `/-?:().,'+` and the space. What every bank takes.
+    #[default]
+    SwiftX,
+    /// Printable ASCII.
+    Ascii,
+    /// ISO 8859-1: Western European letters too.
+    Latin1,
+    /// Everything that ISO 20022 can carry: the text goes out as it is stored.
+    Unicode,
+}
+
+impl CharacterSet {
+    /// The text in this set, at most `max_chars` characters long, with no blanks at its ends and none twice. Letters
+    /// outside the set are transliterated, signs without a customary spelling become `.`; a text of which neither a
+    /// letter nor a digit is left is empty.
+    pub fn spell(self, text: &str, max_chars: usize) -> String {
+        let mut out = String::with_capacity(text.len());
+        for character in text.nfc() {
+            match character {
+                hidden if is_hidden(hidden) => {}
+                blank if blank.is_whitespace() => {
+                    if !out.ends_with(' ') {
+                        out.push(' ');
+                    }
+                }
+                control if control.is_control() => out.push('.'),
+                taken if self.takes(taken) => out.push(taken),
+                other => self.transliterate(other, &mut out),
+            }
+        }
+        let said: String = out.trim().chars().take(max_chars).collect();
+        let says = said.chars().any(char::is_alphanumeric);
+        if says { said.trim_end().to_owned() } else { String::new() }
+    }
+
+    /// Whether a person's or a company's name can be said: every word of it keeps a letter or a digit.
+    pub fn can_name(self, name: &str) -> bool {
+        let mut words = name.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).peekable();
+        words.peek().is_some() && words.all(|word| !self.spell(word, usize::MAX).is_empty())
+    }
+
+    fn takes(self, character: char) -> bool {
+        match self {
+            CharacterSet::SwiftX => character.is_ascii_alphanumeric() || "/-?:().,'+ ".contains(character),
+            CharacterSet::Ascii => matches!(character, ' '..='~'),
+            CharacterSet::Latin1 => matches!(character, ' '..='~' | '\u{A1}'..='\u{FF}'),
+            CharacterSet::Unicode => true,
+        }
+    }
+
+    fn transliterate(self, character: char, out: &mut String) {
+        let spelling = any_ascii_char(character);
+        // Letters and marks that are not written in Latin are left out; a sign shows that it was there.
+        if spelling.is_empty() && !character.is_alphabetic() && !is_combining_mark(character) {
+            out.push('.');
+        }
+        out.extend(spelling.chars().map(|sign| match sign {
+            taken if self.takes(taken) => taken,
+            // Only the x set lacks any of ASCII.
+            '&' => '+',
+            '_' => '-',
+            '`' => '\'',
+            _ => '.',
+        }));
+    }
+}
+
+/// Characters that are not seen but steer how others are shown.
+const fn is_hidden(character: char) -> bool {
+    matches!(
+        character,
+        '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CharacterSet::{Ascii, Latin1, SwiftX, Unicode};
+
+    #[test]
+    fn text_is_spelled_in_the_x_set_and_cut() {
+        for (text, max, said) in [
+            ("Muḥammad  Ali", 140, "Muhammad Ali"),
+            ("Nguyễn Thị Đào", 140, "Nguyen Thi Dao"),
+            ("Nguye\u{302}\u{303}n", 140, "Nguyen"),
+            ("Müller & Söhne_GmbH", 140, "Muller + Sohne-GmbH"),
+            ("Straße 5\r\n<b>", 140, "Strasse 5 .b."),
+            ("O’Brien–Smith", 140, "O'Brien-Smith"),
+            ("\u{202E}evil\u{202C}", 140, "evil"),
+            ("=HYPERLINK(\"x\")", 140, ".HYPERLINK(.x.)"),
+            ("ﬁnance №5", 140, "finance No5"),
+            ("abc def", 4, "abc"),
+            ("ßßß", 5, "sssss"),
+            ("   ", 35, ""),
+            ("...", 35, ""),
+            ("\u{7F}a", 35, ".a"),
+        ] {
+            assert_eq!(SwiftX.spell(text, max), said, "{text}");
+        }
+    }
+
+    /// The scripts of the seven countries, and of the places that people send from.
+    #[test]
+    fn names_of_other_scripts_are_transliterated() {
+        for (name, said) in [
+            ("আবদুল করিম", "abdul krim"),
+            ("राम कुमार", "ram kumar"),
+            ("नेपाल शर्मा", "nepal srma"),
+            ("محمد علی", "mhmd 'ly"),
+            ("عائشہ", "'i'shh"),
+            ("مُحَمَّد", "muhamad"),
+            ("Иван Щербаков", "Ivan Shcherbakov"),
+            ("李小龍", "LiXiaoLong"),
+            ("김철수", "GimCheolSu"),
+        ] {
+            assert_eq!(SwiftX.spell(name, 140), said, "{name}");
+            assert!(SwiftX.can_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_wider_set_keeps_more() {
+        let text = "Müller & Đào <আ>";
+        for (set, said) in [
+            (SwiftX, "Muller + Dao .a."),
+            (Ascii, "Muller & Dao <a>"),
+            (Latin1, "Müller & Dào <a>"),
+            (Unicode, "Müller & Đào <আ>"),
+        ] {
+            assert_eq!(set.spell(text, 140), said, "{set:?}");
+        }
+        // Characters are cut, not bytes, and what steers the reader's eye never goes out.
+        assert_eq!(Unicode.spell("আবদুল", 3), "আবদ");
+        assert_eq!(Unicode.spell("a\u{202E}b\u{1}", 9), "ab.");
+    }
+
+    #[test]
+    fn a_name_of_which_a_word_is_lost_cannot_be_said() {
+        let lost = "\u{E000}\u{E001}";
+        for (name, can) in [("Asha Khan", true), ("Asha - Khan", true), ("7", true), ("", false), ("- .", false)] {
+            assert_eq!(SwiftX.can_name(name), can, "{name}");
+        }
+        // A rare ideograph that has no reading.
+        for name in [lost, "\u{3200C}", "Asha \u{3200C}"] {
+            for set in [SwiftX, Ascii, Latin1] {
+                assert!(!set.can_name(name), "{set:?}, {name}");
+            }
+        }
+        assert!(Unicode.can_name("Asha \u{3200C}"));
+    }
+}
