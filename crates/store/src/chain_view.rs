@@ -1,6 +1,7 @@
 //! How far the chain has been taken in: headers, logs of vaults, states of tokens, watched addresses. Written outside
 //! batches, by whoever holds the watcher's role at that moment: a node that lost it writes nothing any more.
 
+use domain::audit::{Deed, Facts, INSTALLATION, Note};
 use domain::chain::{Address, Block, BlockHash};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, VaultLog, Watched};
@@ -233,10 +234,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where its code has not changed, or anything about it since what they saw.
-    pub async fn accept_token_code(&self, seen: &TokenState, who: &str, why: &str) -> Result<(), StoreError> {
+    pub async fn accept_token_code(&self, seen: &TokenState, by: impl Into<Deed>) -> Result<(), StoreError> {
         let code = seen.coin.currency().code();
         let params = vec![code.into(), wide(seen.at_block, "block height")?.into()];
-        let note = self.note(who, "token.accept_code", code, &format!("block {}: {why}", seen.at_block)).await?;
-        self.write(vec![Step::one(&ACCEPT_CODE, params), note]).await.map(drop)
+        let changed = |changed| Facts::new().flag("code_changed", changed).text("at_block", seen.at_block);
+        let note = Note::new("token.accept_code", "token", code).before(changed(true)).after(changed(false));
+        self.noted(INSTALLATION, by.into(), note, vec![Step::one(&ACCEPT_CODE, params)]).await
     }
 }

@@ -11,6 +11,7 @@ use aes_gcm_siv::aes::Aes128;
 use aes_gcm_siv::aes::cipher::{BlockCipherEncrypt, KeyInit};
 use domain::payment::IdSource;
 use domain::ports::Clock;
+use domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::options::Entropy;
@@ -54,6 +55,18 @@ impl IdCodec {
             (left, right) = (right, left ^ self.round(round, right));
         }
         Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
+    }
+
+    /// The first stored-form id that could have been made at this instant.
+    pub(crate) fn first_at(&self, at: Timestamp) -> Uuid {
+        let millis = u128::from((at.0.max(0) / 1_000).unsigned_abs()) & ((1 << 48) - 1);
+        Uuid::from_u128(with_free_bits((0x7 << 76) | (0x2 << 62), millis << TAIL_BITS))
+    }
+
+    /// When a stored-form id was made, to the millisecond.
+    pub(crate) fn made_at(&self, stored: Uuid) -> Timestamp {
+        let millis = i64::try_from(stored.as_u128() >> 80).unwrap_or(i64::MAX / 1_000);
+        Timestamp(millis * 1_000)
     }
 
     fn round(&self, round: u8, half: u64) -> u64 {
@@ -176,6 +189,15 @@ mod tests {
         assert_eq!((public.get_version_num(), public.get_variant()), (4, uuid::Variant::RFC4122));
         assert_eq!(codec().stored(public), stored);
         assert_eq!(stored.get_version_num(), 7);
+    }
+
+    #[test]
+    fn stored_ids_tell_when_they_were_made() {
+        let at = Timestamp(1_795_244_268_123_000);
+        let first = codec().first_at(at);
+        assert_eq!((first.get_version_num(), codec().made_at(first)), (7, at));
+        let some = Uuid::from_u128(first.as_u128() | 0x1234);
+        assert!(codec().made_at(some) == at && some > first && some < codec().first_at(Timestamp(at.0 + 1_000)));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! constraints that hold even if a decision was wrong.
 
 mod admin;
+mod audit;
 mod chain_view;
 mod driver;
 mod error;
@@ -26,16 +27,27 @@ pub mod working_set;
 
 pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
-pub use admin::log::AdminEntry;
+pub use admin::approvals::NewApproval;
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
+pub use admin::roles::{JobHolder, RoleLease};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};
+pub use admin::sessions::{Backoff, NewSession, SessionRow, Stage};
 pub use admin::tenants::Tenant;
+pub use admin::users::{NewUser, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange};
 pub use admin::webhooks::Webhook;
+pub use audit::{
+    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace, AuditReport, AuditSigner,
+    AuditVerdict, Checkpoint, CheckpointFault,
+};
 pub use chain_view::{HEADERS_KEPT, HeldRole};
 pub use error::{ExecuteError, StoreError};
 pub use migrate::MigrationReport;
 pub use options::Options;
+pub use reads::console::books::{AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine};
+pub use reads::console::find::Found;
+pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
+pub use reads::console::payments::{Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::deliveries::{DeliveryFilter, DeliveryRecord};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;
@@ -44,7 +56,10 @@ pub use reads::list::{ListFilter, Search};
 pub use reads::page::{Listed, Page};
 pub use reads::payments::Record;
 pub use reads::reconcile::{Moving, MovingKind, RailBooks, ReasonSum, VaultBooks};
-pub use reads::upkeep::Pruned;
+pub use reads::references::References;
+pub use reads::statement::{AccountPeriod, SideTotals, Totals};
+pub use reads::upkeep::{EVENTS_KEPT, IDEMPOTENCY_KEPT, Pruned};
+pub use reads::wallet_office::{Sheet, WalletFilter, Wanted};
 pub use reads::wallets::{Transaction, TransactionKind};
 pub use rows::ledger::StoredTransfer;
 pub use store::{Committed, Store, TRIES_MAX};

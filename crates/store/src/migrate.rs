@@ -18,10 +18,14 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
+    Migration { version: 4, name: "audit", text: include_str!("../migrations/0004_audit.sql") },
+    Migration { version: 5, name: "console", text: include_str!("../migrations/0005_console.sql") },
+    Migration { version: 6, name: "statements", text: include_str!("../migrations/0006_statements.sql") },
+    Migration { version: 7, name: "refunds", text: include_str!("../migrations/0007_refunds.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -54,7 +58,16 @@ pub(crate) async fn migrate(driver: &Driver, now: Timestamp) -> Result<Migration
         Driver::Sqlite(database) => on_sqlite(database, now).await?,
         Driver::Postgres(database) => on_postgres(database, now).await?,
     };
-    Ok(MigrationReport { applied, version: MIGRATIONS.len() as i64 })
+    Ok(MigrationReport { applied, version: newest() })
+}
+
+fn newest() -> i64 {
+    MIGRATIONS.last().map_or(0, |newest| newest.version)
+}
+
+/// What a run says that finds everything there.
+pub(crate) fn nothing() -> MigrationReport {
+    MigrationReport { applied: Vec::new(), version: newest() }
 }
 
 /// Whether the schema is exactly the one that this program makes.
@@ -195,6 +208,12 @@ async fn on_postgres(database: &postgres::Postgres, now: Timestamp) -> Result<Ve
     Ok(titles)
 }
 
+/// The whole schema as one script.
+#[cfg(test)]
+pub(crate) fn schema(dialect: Dialect) -> String {
+    MIGRATIONS.iter().map(|migration| spell(migration.text, dialect)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,7 +235,7 @@ mod tests {
         assert!(pending(&right[..1]).is_ok_and(|missing| missing.len() == MIGRATIONS.len() - 1));
         assert!(pending(&right).is_ok_and(<[Migration]>::is_empty));
         assert!(matches!(pending(&[(1, "other".to_owned())]), Err(StoreError::Schema(_))));
-        let newer = [right.as_slice(), &[(4, String::new())]].concat();
+        let newer = [right.as_slice(), &[(6, String::new())]].concat();
         assert!(matches!(pending(&newer), Err(StoreError::Schema(_))));
     }
 

@@ -94,6 +94,8 @@ need! {
     deliveries: EventId,
     /// Whether the tenant's webhooks go anywhere.
     receivers: (),
+    /// The end of the tenant's audit log, where a person's deed is decided.
+    audits: (),
     /// Jobs of other things.
     jobs: Uuid,
 }

@@ -76,6 +76,10 @@ pub struct Options {
     pub readers: usize,
     /// How long a statement may take.
     pub statement_timeout: Span,
+    /// Where connections to PostgreSQL do their work; `None` = where they are first used.
+    pub connections: Option<tokio::runtime::Handle>,
+    /// Pages (of 4 KiB) beyond which an SQLite file does not grow, for tests: writing then fails as on a full disk.
+    pub sqlite_pages_max: Option<u32>,
     /// Fault points, for tests.
     pub faults: Option<Arc<dyn Faults>>,
 }
@@ -91,6 +95,8 @@ impl Options {
             writers: WRITERS_DEFAULT,
             readers: READERS_DEFAULT,
             statement_timeout: STATEMENT_TIMEOUT_DEFAULT,
+            connections: None,
+            sqlite_pages_max: None,
             faults: None,
         }
     }

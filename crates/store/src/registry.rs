@@ -4,12 +4,13 @@ use crate::driver::postgres;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Stmt};
 use crate::store::Store;
-use crate::{admin, chain_view, load, migrate, reads, save, store};
+use crate::{admin, audit, chain_view, load, migrate, reads, save, store};
 
 /// Every statement that both engines run.
 fn shared() -> Vec<&'static Stmt> {
     let mut all: Vec<&'static Stmt> = vec![&migrate::VERSIONS];
-    load::ALL.iter().for_each(|group| all.extend_from_slice(group));
+    load::ALL.iter().chain(audit::STATEMENTS).for_each(|group| all.extend_from_slice(group));
+    reads::console::STATEMENTS.iter().for_each(|group| all.extend_from_slice(group));
     for group in [
         save::ALL,
         save::OF_WALLETS,
@@ -18,12 +19,16 @@ fn shared() -> Vec<&'static Stmt> {
         admin::access_keys::STATEMENTS,
         admin::alerts::STATEMENTS,
         admin::answers::STATEMENTS,
+        admin::approvals::STATEMENTS,
+        admin::approval_outcome::STATEMENTS,
         admin::keys::STATEMENTS,
-        admin::log::STATEMENTS,
         admin::meta::STATEMENTS,
         admin::permits::STATEMENTS,
         admin::roles::STATEMENTS,
+        admin::sessions::STATEMENTS,
+        admin::switches::STATEMENTS,
         admin::tenants::STATEMENTS,
+        admin::users::STATEMENTS,
         admin::webhooks::STATEMENTS,
         reads::chain::STATEMENTS,
         reads::deliveries::STATEMENTS,
@@ -35,9 +40,12 @@ fn shared() -> Vec<&'static Stmt> {
         reads::list::STATEMENTS,
         reads::payments::STATEMENTS,
         reads::reconcile::STATEMENTS,
+        reads::references::STATEMENTS,
         reads::requests::STATEMENTS,
+        reads::statement::STATEMENTS,
         reads::upkeep::STATEMENTS,
         reads::wallet_events::STATEMENTS,
+        reads::wallet_office::STATEMENTS,
         reads::wallets::STATEMENTS,
     ] {
         all.extend_from_slice(group);

@@ -6,8 +6,10 @@ use std::sync::{Arc, OnceLock};
 use domain::ids::BatchId;
 use domain::payment::IdSource;
 use domain::time::Timestamp;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::admin;
+use crate::audit;
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::Sqlite;
 use crate::driver::{Attempted, Driver, Step};
@@ -19,7 +21,7 @@ use crate::need::Need;
 use crate::options::Options;
 use crate::rows::Keys;
 use crate::sealed::Vault;
-use crate::sql::{Columns, Row, Stmt, Value};
+use crate::sql::{Columns, Dialect, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
 /// How often a batch is tried before its caller is told that others keep getting in the way.
@@ -47,6 +49,8 @@ struct Inner {
     /// Known once the schema is there.
     keys: OnceLock<Arc<Keys>>,
     last_id: Arc<Last>,
+    /// Held by whoever notes an administrative change: this process does not race with itself for the end of a chain.
+    noting: Mutex<()>,
 }
 
 /// What a committed batch says of itself.
@@ -71,8 +75,8 @@ impl Store {
             return Err(StoreError::Config("it starts neither with sqlite: nor with postgres://".to_owned()));
         };
         let vault = Arc::new(Vault::new(&options));
-        let (keys, last_id) = (OnceLock::new(), Arc::default());
-        Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys, last_id }) })
+        let (keys, last_id, noting) = (OnceLock::new(), Arc::default(), Mutex::default());
+        Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys, last_id, noting }) })
     }
 
     /// Makes the schema the current one. Safe when several processes do it at once.
@@ -80,9 +84,14 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or was migrated by another program (newer, or with edited migrations).
     pub async fn migrate(&self) -> Result<MigrationReport, StoreError> {
-        let report = migrate::migrate(self.driver(), self.inner.options.clock.now()).await?;
+        // A role that may not change the schema starts on one that is there.
+        let report = match migrate::check(self.driver()).await {
+            Ok(()) => migrate::nothing(),
+            Err(_) => migrate::migrate(self.driver(), self.inner.options.clock.now()).await?,
+        };
         admin::keys::make_id_key(self).await?;
         self.refresh().await?;
+        audit::adopt(self).await?;
         Ok(report)
     }
 
@@ -100,6 +109,14 @@ impl Store {
         let offset = self.clock_offset_micros().await?;
         self.driver().set_clock_offset(offset);
         Ok(())
+    }
+
+    /// The database that it is, for people.
+    pub fn engine_name(&self) -> &'static str {
+        match self.driver().dialect() {
+            Dialect::Sqlite => "SQLite",
+            Dialect::Postgres => "PostgreSQL",
+        }
     }
 
     /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random instead.
@@ -162,6 +179,11 @@ impl Store {
 
     pub(crate) fn options(&self) -> &Options {
         &self.inner.options
+    }
+
+    /// One after the other, in order of arrival.
+    pub(crate) async fn turn_to_note(&self) -> MutexGuard<'_, ()> {
+        self.inner.noting.lock().await
     }
 
     pub(crate) fn vault(&self) -> &Vault {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use secrecy::SecretString;
@@ -105,6 +106,18 @@ fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), Sto
     Ok((key, sealed))
 }
 
+/// What the audit log says of a key: all but its secrets.
+fn facts(key: &KeyRow) -> Facts {
+    let state = match (key.revoked_at, key.suspended) {
+        (Some(_), _) => "revoked",
+        (None, true) => "suspended",
+        (None, false) => "active",
+    };
+    let secrets = i64::try_from(key.secrets.len()).unwrap_or(i64::MAX);
+    let facts = Facts::new().text("use", &key.use_name).text("state", state).number("secrets", secrets);
+    facts.text("allowed_ips", key.allowed_ips.join(" "))
+}
+
 /// Addresses stand in one column, divided by spaces.
 fn split(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
@@ -115,8 +128,8 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where it is taken.
-    pub async fn insert_key(&self, key: &KeyRow, who: &str) -> Result<(), StoreError> {
-        let note = self.note(who, "key.create", &key.access_key, &key.use_name).await?;
+    pub async fn insert_key(&self, key: &KeyRow, by: impl Into<Deed>) -> Result<(), StoreError> {
+        let note = Note::new("key.create", "access_key", &key.access_key).after(facts(key));
         let params = vec![
             (&*key.access_key).into(),
             key.tenant.0.into(),
@@ -127,7 +140,7 @@ impl Store {
             i64::from(key.suspended).into(),
             key.allowed_ips.join(" ").into(),
         ];
-        self.write(vec![Step::one(&INSERT, params), note]).await.map(drop)
+        self.noted(key.tenant, by.into(), note, vec![Step::one(&INSERT, params)]).await
     }
 
     /// An access key with its secrets opened.
@@ -161,44 +174,76 @@ impl Store {
         access_key: &str,
         secret: SecretString,
         overlap: Span,
-        who: &str,
+        by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let found = self.sealed_key(access_key).await?;
         let (mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
+        let before = facts(&key);
         secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now());
-        let note = self.note(who, "key.rotate", access_key, &format!("overlap {} s", overlap.0 / 1_000_000)).await?;
+        let after = facts(&key).number("overlap_s", overlap.0 / 1_000_000);
+        let note = Note::new("key.rotate", "access_key", access_key).before(before).after(after);
         let params = vec![access_key.into(), sealed.into(), seal(self.vault(), &key)?.into()];
-        self.write(vec![Step::one(&SET_SECRETS, params), note]).await.map(drop)
+        self.noted(key.tenant, by.into(), note, vec![Step::one(&SET_SECRETS, params)]).await
     }
 
     /// Makes a key void for ever.
     ///
     /// # Errors
     /// `Conflict` where there is no such key or it is void already.
-    pub async fn revoke_key(&self, access_key: &str, who: &str) -> Result<(), StoreError> {
-        let note = self.note(who, "key.revoke", access_key, "").await?;
+    pub async fn revoke_key(&self, access_key: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
         let params = vec![self.now_param(), access_key.into()];
-        self.write(vec![Step::one(&REVOKE, params), note]).await.map(drop)
+        let now = self.options().clock.now();
+        self.change_key(access_key, "key.revoke", by.into(), Step::one(&REVOKE, params), |key| {
+            key.revoked_at = Some(now)
+        })
+        .await
     }
 
     /// Switches a key off or on again.
     ///
     /// # Errors
     /// `Conflict` where there is no such key.
-    pub async fn suspend_key(&self, access_key: &str, suspended: bool, who: &str) -> Result<(), StoreError> {
+    pub async fn suspend_key(&self, access_key: &str, suspended: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
         let action = if suspended { "key.suspend" } else { "key.resume" };
-        let note = self.note(who, action, access_key, "").await?;
-        let params = vec![access_key.into(), i64::from(suspended).into()];
-        self.write(vec![Step::one(&SUSPEND, params), note]).await.map(drop)
+        let step = Step::one(&SUSPEND, vec![access_key.into(), i64::from(suspended).into()]);
+        self.change_key(access_key, action, by.into(), step, |key| key.suspended = suspended).await
     }
 
     /// Says from which addresses and networks a key may be used; none = from everywhere.
     ///
     /// # Errors
     /// `Conflict` where there is no such key.
-    pub async fn set_key_ips(&self, access_key: &str, allowed_ips: &[String], who: &str) -> Result<(), StoreError> {
-        let text = allowed_ips.join(" ");
-        let note = self.note(who, "key.allow", access_key, &text).await?;
-        self.write(vec![Step::one(&ALLOW, vec![access_key.into(), text.into()]), note]).await.map(drop)
+    pub async fn set_key_ips(
+        &self,
+        access_key: &str,
+        allowed_ips: &[String],
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let step = Step::one(&ALLOW, vec![access_key.into(), allowed_ips.join(" ").into()]);
+        self.change_key(access_key, "key.allow", by.into(), step, |key| key.allowed_ips = allowed_ips.to_vec()).await
+    }
+
+    /// Changes a key that is there, and notes how it was and how it is.
+    async fn change_key(
+        &self,
+        access_key: &str,
+        action: &str,
+        deed: Deed,
+        step: Step,
+        change: impl Fn(&mut KeyRow) + Send + Sync,
+    ) -> Result<(), StoreError> {
+        let read = async || {
+            let found = self.key(access_key).await?;
+            found.ok_or_else(|| StoreError::Conflict(format!("there is no access key {access_key}")))
+        };
+        let tenant = read().await?.tenant;
+        let (step, change, read) = (&step, &change, &read);
+        let changed = async || {
+            let mut key = read().await?;
+            let before = facts(&key);
+            change(&mut key);
+            Ok((Note::new(action, "access_key", access_key).before(before).after(facts(&key)), vec![step.clone()]))
+        };
+        self.noted_as_read(tenant, deed, changed).await
     }
 }

@@ -1,5 +1,6 @@
 //! Alerts: what a person has to look at. Raised in batches or beside them, closed by a person.
 
+use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
@@ -53,11 +54,11 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
     }
 
-    /// A person has looked: the alert is gone, and raised anew if it is found again.
+    /// A person has looked, and the deed says what came of it: the alert is gone, and raised anew if it is found again.
     ///
     /// # Errors
     /// `Conflict` where it is not open.
-    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, who: &str, why: &str) -> Result<(), StoreError> {
+    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, by: impl Into<Deed>) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![
             tenant.0.into(),
@@ -65,8 +66,8 @@ impl Store {
             alert.kind.name().into(),
             rows::chain::alert_digest(&alert.what).into(),
         ];
-        let detail = format!("{}: {}; {why}", alert.kind.name(), alert.what);
-        let note = self.note(who, "alert.close", &alert.subject.to_string(), &detail).await?;
-        self.write(vec![Step::one(&CLOSE, params), note]).await.map(drop)
+        let before = Facts::new().text("alert", alert.kind.name()).text("what", &alert.what);
+        let note = Note::new("alert.close", "alert", alert.subject).before(before);
+        self.noted(tenant, by.into(), note, vec![Step::one(&CLOSE, params)]).await
     }
 }

@@ -7,6 +7,7 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::need::IdempotencyKey;
 use crate::reads::upkeep::IDEMPOTENCY_KEPT;
+use crate::rows;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
@@ -71,8 +72,7 @@ impl Store {
         let rows = self.query(&KEPT, params).await?;
         let Some(found) = rows.first() else { return Ok(None) };
         let mut fields = found.fields();
-        let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
-            .map_err(|_| StoreError::Corrupt("kept_answer.body_hash has not 32 bytes".to_owned()))?;
+        let body_hash = rows::fixed(&mut fields)?;
         let body = self.vault().open(place(tenant, &row(key)), fields.bytes()?)?.to_vec();
         Ok(Some(KeptAnswer { body_hash, body }))
     }

@@ -1,7 +1,9 @@
-//! The store's own key: that of the id permutation, made at the first migration and sealed like everything secret.
+//! The store's own keys, sealed like everything secret: that of the id permutation, made at the first migration, and that
+//! which signs the audit log, made when it is first needed.
 
 use domain::ids::TenantId;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 use crate::driver::Step;
 use crate::error::{DbError, StoreError};
@@ -10,6 +12,7 @@ use crate::sql::Stmt;
 use crate::store::Store;
 
 const ID_KEY: &str = "ids";
+const AUDIT_KEY: &str = "audit";
 
 static PUT: Stmt =
     Stmt::written("store_key.put", "INSERT INTO store_key (name, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING");
@@ -17,24 +20,46 @@ static GET: Stmt = Stmt::written("store_key.get", "SELECT sealed FROM store_key 
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET];
 
-/// It belongs to no tenant.
-const PLACE: Place<'static> = Place { tenant: TenantId(Uuid::nil()), column: "store_key.sealed", row: b"ids" };
-
-/// Makes the key where there is none.
-pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
-    let mut key = [0_u8; 16];
-    store.options().entropy.fill(&mut key);
-    let sealed = store.vault().seal(PLACE, &key);
-    store.write(vec![Step::any(&PUT, vec![ID_KEY.into(), sealed.into()])]).await.map(drop)
+/// Keys belong to no tenant.
+const fn place(name: &str) -> Place<'_> {
+    Place { tenant: TenantId(Uuid::nil()), column: "store_key.sealed", row: name.as_bytes() }
 }
 
-/// Reads the key.
+/// Makes a key where there is none.
+async fn make<const BYTES: usize>(store: &Store, name: &str) -> Result<(), StoreError> {
+    let mut key = Zeroizing::new([0_u8; BYTES]);
+    store.options().entropy.fill(&mut key[..]);
+    let sealed = store.vault().seal(place(name), &key[..]);
+    store.write(vec![Step::any(&PUT, vec![name.into(), sealed.into()])]).await.map(drop)
+}
+
+fn open<const BYTES: usize>(store: &Store, name: &str, sealed: &[u8]) -> Result<[u8; BYTES], StoreError> {
+    let plain = store.vault().open(place(name), sealed)?;
+    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is no key {name}")))
+}
+
+/// Makes the key of the id permutation where there is none.
+pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
+    make::<16>(store, ID_KEY).await
+}
+
+/// Reads the key of the id permutation.
 pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     let rows = match store.driver().query(&GET, vec![ID_KEY.into()]).await {
         Err(DbError::Refused(_)) => return Err(StoreError::Schema("the database has not been migrated".to_owned())),
         other => other?,
     };
     let row = rows.first().ok_or_else(|| StoreError::Schema("the database has not been migrated".to_owned()))?;
-    let plain = store.vault().open(PLACE, row.fields().bytes()?)?;
-    <[u8; 16]>::try_from(plain.as_slice()).map_err(|_| StoreError::Corrupt("store_key.sealed is no id key".to_owned()))
+    open(store, ID_KEY, row.fields().bytes()?)
+}
+
+/// The key that signs the audit log, made if there is none. The first that is made stays.
+pub(crate) async fn audit_key(store: &Store) -> Result<Zeroizing<[u8; 32]>, StoreError> {
+    let mut rows = store.query(&GET, vec![AUDIT_KEY.into()]).await?;
+    if rows.is_empty() {
+        make::<32>(store, AUDIT_KEY).await?;
+        rows = store.query(&GET, vec![AUDIT_KEY.into()]).await?;
+    }
+    let row = rows.first().ok_or_else(|| StoreError::Corrupt("a key vanished".to_owned()))?;
+    open(store, AUDIT_KEY, row.fields().bytes()?).map(Zeroizing::new)
 }

@@ -1,15 +1,20 @@
-//! Administration: small transactions of their own, each of which also leaves an entry in the administration log.
+//! Administration: small transactions of their own, each of which also leaves an entry in the audit log.
 //! Nothing here touches money or a payment's state.
 
 pub(crate) mod access_keys;
 pub(crate) mod alerts;
 pub(crate) mod answers;
+mod approval_document;
+pub(crate) mod approval_outcome;
+pub(crate) mod approvals;
 pub(crate) mod keys;
-pub(crate) mod log;
 pub(crate) mod meta;
 pub(crate) mod permits;
 pub(crate) mod roles;
 pub(crate) mod secrets;
+pub(crate) mod sessions;
+pub(crate) mod switches;
 pub(crate) mod tenants;
+pub(crate) mod users;
 mod wallet_policy;
 pub(crate) mod webhooks;

@@ -1,7 +1,7 @@
 //! Roles that one node has at a time: a rail's collector, the sweeper. A lease, renewed by its owner, with a fence that
 //! rises whenever the owner changes.
 
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 
 use crate::driver::Step;
 use crate::error::StoreError;
@@ -20,7 +20,38 @@ static TAKE: Stmt = Stmt::written(
 );
 static HELD: Stmt = Stmt::written("role.held", "SELECT fence FROM role_lease WHERE name = $1 AND owner = $2");
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&RENEW, &TAKE, &HELD];
+static ALL: Stmt = Stmt::written("role.all", "SELECT name, owner, fence, leased_until FROM role_lease ORDER BY name");
+static HOLDERS: Stmt = Stmt::written(
+    "role.holders_of_jobs",
+    "SELECT j.leased_by, COUNT(*), MAX(j.leased_until) FROM job j \
+     WHERE j.leased_until > {{now}} AND j.leased_by IS NOT NULL GROUP BY j.leased_by ORDER BY j.leased_by",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&RENEW, &TAKE, &HELD, &ALL, &HOLDERS];
+
+/// Who has a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleLease {
+    /// The role.
+    pub name: String,
+    /// The node that has it, or had it last.
+    pub owner: String,
+    /// Rises whenever the owner changes.
+    pub fence: i64,
+    /// Until when nobody else may take it.
+    pub leased_until: Timestamp,
+}
+
+/// A node that works off jobs now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobHolder {
+    /// The node.
+    pub owner: String,
+    /// How many jobs it holds.
+    pub jobs: i64,
+    /// Until when it holds the last of them.
+    pub leased_until: Timestamp,
+}
 
 impl Store {
     /// Takes or renews a role for `owner`; its fence if `owner` has it now, `None` while somebody else has it.
@@ -36,5 +67,39 @@ impl Store {
         ];
         let answers = self.write(steps).await?;
         answers.last().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
+    }
+    /// Who has which role, by name; one that ran out is shown too.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn role_leases(&self) -> Result<Vec<RoleLease>, StoreError> {
+        let rows = self.query(&ALL, Vec::new()).await?;
+        let lease = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            Ok(RoleLease {
+                name: fields.text()?.to_owned(),
+                owner: fields.text()?.to_owned(),
+                fence: fields.int()?,
+                leased_until: Timestamp(fields.int()?),
+            })
+        };
+        rows.iter().map(lease).collect()
+    }
+
+    /// Which nodes hold jobs now.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn job_holders(&self) -> Result<Vec<JobHolder>, StoreError> {
+        let rows = self.query(&HOLDERS, vec![self.now_param()]).await?;
+        let holder = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            Ok(JobHolder {
+                owner: fields.text()?.to_owned(),
+                jobs: fields.int()?,
+                leased_until: Timestamp(fields.int()?),
+            })
+        };
+        rows.iter().map(holder).collect()
     }
 }

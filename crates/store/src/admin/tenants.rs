@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::audit::{Deed, Facts, Note};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -107,13 +108,14 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where its id or tag is taken.
-    pub async fn create_tenant(&self, tenant: &Tenant, who: &str) -> Result<(), StoreError> {
+    pub async fn create_tenant(&self, tenant: &Tenant, by: impl Into<Deed>) -> Result<(), StoreError> {
         let policy = policy_text(&tenant.policy)?;
-        let note = self.note(who, "tenant.create", &tenant.tag, &policy).await?;
+        let after = Facts::new().text("tag", &tenant.tag).text("name", &tenant.name).raw("policy", &policy);
+        let note = Note::new("tenant.create", "tenant", tenant.id).after(after);
         let params =
             vec![self.now_param(), tenant.id.0.into(), (&*tenant.tag).into(), (&*tenant.name).into(), policy.into()];
-        let steps = vec![Step::one(&INSERT, params), Step::one(&INSERT_HEAD, vec![tenant.id.0.into()]), note];
-        self.write(steps).await.map(drop)
+        let steps = vec![Step::one(&INSERT, params), Step::one(&INSERT_HEAD, vec![tenant.id.0.into()])];
+        self.noted(tenant.id, by.into(), note, steps).await
     }
 
     /// Every tenant, by tag.
@@ -144,10 +146,49 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where there is no such tenant.
-    pub async fn set_tenant_policy(&self, id: TenantId, policy: &TenantPolicy, who: &str) -> Result<(), StoreError> {
-        let text = policy_text(policy)?;
-        let note = self.note(who, "tenant.set_policy", &id.to_string(), &text).await?;
-        let steps = vec![Step::one(&SET_POLICY, vec![id.0.into(), text.into()]), note];
-        self.write(steps).await.map(drop)
+    pub async fn set_tenant_policy(
+        &self,
+        id: TenantId,
+        policy: &TenantPolicy,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        self.change_policy(id, None, policy, by.into()).await
+    }
+
+    /// The same where it is still the one that was looked at. The chain of the audit log is in between: whoever changes
+    /// a policy meanwhile has this read it again.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no such tenant, or its policy is another one.
+    pub async fn set_tenant_policy_as_seen(
+        &self,
+        id: TenantId,
+        seen: &TenantPolicy,
+        policy: &TenantPolicy,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        self.change_policy(id, Some(seen), policy, by.into()).await
+    }
+
+    async fn change_policy(
+        &self,
+        id: TenantId,
+        seen: Option<&TenantPolicy>,
+        policy: &TenantPolicy,
+        by: Deed,
+    ) -> Result<(), StoreError> {
+        let changed = async || {
+            let found = self.tenant(id).await?;
+            let tenant = found.ok_or_else(|| StoreError::Conflict(format!("there is no tenant {id}")))?;
+            if seen.is_some_and(|seen| *seen != tenant.policy) {
+                return Err(StoreError::Conflict("the policy has changed since it was looked at".to_owned()));
+            }
+            let [before, after] = [policy_text(&tenant.policy)?, policy_text(policy)?];
+            let note = Note::new("tenant.set_policy", "tenant", id)
+                .before(Facts::new().raw("policy", &before))
+                .after(Facts::new().raw("policy", &after));
+            Ok((note, vec![Step::one(&SET_POLICY, vec![id.0.into(), after.into()])]))
+        };
+        self.noted_as_read(id, by, changed).await
     }
 }

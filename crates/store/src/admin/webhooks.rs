@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use domain::webhook::{Endpoint, SecretText};
@@ -77,6 +78,22 @@ fn place(tenant: &TenantId) -> Place<'_> {
     Place { tenant: *tenant, column: "webhook_endpoint.secrets", row: tenant.0.as_bytes() }
 }
 
+/// What the audit log says of a receiver: all but its secrets, and but what stands behind its path, which may be one.
+fn facts(webhook: &Webhook) -> Facts {
+    let state = if webhook.disabled.is_some() { "disabled" } else { "enabled" };
+    let secrets = i64::try_from(webhook.secrets.len()).unwrap_or(i64::MAX);
+    let facts = Facts::new().text("url", shown(&webhook.url)).text("state", state).number("secrets", secrets);
+    facts.opt_text("disabled_why", webhook.disabled.as_ref().map(|(_, why)| why))
+}
+
+/// An address without user, password and query.
+fn shown(url: &str) -> String {
+    let plain = url.split_once(['?', '#']).map_or(url, |(plain, _)| plain);
+    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    format!("{scheme}://{}{path}", host.rsplit_once('@').map_or(host, |(_, host)| host))
+}
+
 impl Store {
     /// Says where a tenant's webhooks go and what signs them.
     ///
@@ -87,13 +104,15 @@ impl Store {
         tenant: TenantId,
         url: &str,
         secret: SecretString,
-        who: &str,
+        by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let first = KeySecret { secret, created_at: self.options().clock.now(), valid_until: None };
-        let sealed = secrets::seal(self.vault(), place(&tenant), &[first])?;
-        let note = self.note(who, "webhook.add", &tenant.to_string(), url).await?;
+        let created_at = first.created_at;
+        let webhook = Webhook { url: url.to_owned(), secrets: vec![first], created_at, disabled: None };
+        let sealed = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
+        let note = Note::new("webhook.add", "webhook", tenant).after(facts(&webhook));
         let params = vec![self.now_param(), tenant.0.into(), url.into(), sealed.into()];
-        self.write(vec![Step::one(&INSERT, params), note]).await.map(drop)
+        self.noted(tenant, by.into(), note, vec![Step::one(&INSERT, params)]).await
     }
 
     /// Where a tenant's webhooks go, with its secrets opened.
@@ -123,9 +142,34 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` where nothing was said yet.
-    pub async fn set_webhook_url(&self, tenant: TenantId, url: &str, who: &str) -> Result<(), StoreError> {
-        let note = self.note(who, "webhook.set_url", &tenant.to_string(), url).await?;
-        self.write(vec![Step::one(&SET_URL, vec![tenant.0.into(), url.into()]), note]).await.map(drop)
+    pub async fn set_webhook_url(&self, tenant: TenantId, url: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
+        self.move_webhook(tenant, None, url, by.into()).await
+    }
+
+    /// The same where they still go to `seen`.
+    ///
+    /// # Errors
+    /// `Conflict` where nothing was said yet, or they go elsewhere.
+    pub async fn set_webhook_url_as_seen(
+        &self,
+        tenant: TenantId,
+        seen: &str,
+        url: &str,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        self.move_webhook(tenant, Some(seen), url, by.into()).await
+    }
+
+    async fn move_webhook(&self, tenant: TenantId, seen: Option<&str>, url: &str, by: Deed) -> Result<(), StoreError> {
+        let step = Step::one(&SET_URL, vec![tenant.0.into(), url.into()]);
+        let moved = |it: &mut Webhook| {
+            if seen.is_some_and(|seen| seen != it.url) {
+                return Err(StoreError::Conflict("the receiver has changed since it was looked at".to_owned()));
+            }
+            it.url = url.to_owned();
+            Ok(())
+        };
+        self.change_webhook(tenant, "webhook.set_url", by, step, moved).await
     }
 
     /// Signs with a new secret; with the one before it too for `overlap`, with older ones no more.
@@ -137,34 +181,80 @@ impl Store {
         tenant: TenantId,
         secret: SecretString,
         overlap: Span,
-        who: &str,
+        by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let found = self.sealed_webhook(tenant).await?;
         let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("receiver of webhooks"))?;
+        let before = facts(&webhook);
         secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now());
-        let detail = format!("overlap {} s", overlap.0 / 1_000_000);
-        let note = self.note(who, "webhook.rotate", &tenant.to_string(), &detail).await?;
+        let after = facts(&webhook).number("overlap_s", overlap.0 / 1_000_000);
+        let note = Note::new("webhook.rotate", "webhook", tenant).before(before).after(after);
         let new = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
-        let params = vec![tenant.0.into(), sealed.into(), new.into()];
-        self.write(vec![Step::one(&SET_SECRETS, params), note]).await.map(drop)
+        let step = Step::one(&SET_SECRETS, vec![tenant.0.into(), sealed.into(), new.into()]);
+        self.noted(tenant, by.into(), note, vec![step]).await
     }
 
     /// Sends nothing more.
     ///
     /// # Errors
     /// `Conflict` where there is no receiver, or it gets nothing already.
-    pub async fn disable_webhook(&self, tenant: TenantId, why: &str, who: &str) -> Result<(), StoreError> {
-        let note = self.note(who, "webhook.disable", &tenant.to_string(), why).await?;
-        let params = vec![self.now_param(), tenant.0.into(), why.into()];
-        self.write(vec![Step::one(&DISABLE, params), note]).await.map(drop)
+    pub async fn disable_webhook(&self, tenant: TenantId, why: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
+        let step = Step::one(&DISABLE, vec![self.now_param(), tenant.0.into(), why.into()]);
+        let now = self.options().clock.now();
+        let disable = |it: &mut Webhook| {
+            it.disabled = Some((now, why.to_owned()));
+            Ok(())
+        };
+        self.change_webhook(tenant, "webhook.disable", by.into(), step, disable).await
     }
 
     /// Sends again.
     ///
     /// # Errors
     /// `Conflict` where there is no receiver, or it gets everything already.
-    pub async fn enable_webhook(&self, tenant: TenantId, who: &str) -> Result<(), StoreError> {
-        let note = self.note(who, "webhook.enable", &tenant.to_string(), "").await?;
-        self.write(vec![Step::one(&ENABLE, vec![tenant.0.into()]), note]).await.map(drop)
+    pub async fn enable_webhook(&self, tenant: TenantId, by: impl Into<Deed>) -> Result<(), StoreError> {
+        let step = Step::one(&ENABLE, vec![tenant.0.into()]);
+        let enable = |it: &mut Webhook| {
+            it.disabled = None;
+            Ok(())
+        };
+        self.change_webhook(tenant, "webhook.enable", by.into(), step, enable).await
+    }
+
+    /// Changes a receiver that is there, and notes how it was and how it is.
+    async fn change_webhook(
+        &self,
+        tenant: TenantId,
+        action: &str,
+        deed: Deed,
+        step: Step,
+        change: impl Fn(&mut Webhook) -> Result<(), StoreError> + Send + Sync,
+    ) -> Result<(), StoreError> {
+        let (step, change) = (&step, &change);
+        let changed = async || {
+            let found = self.webhook(tenant).await?;
+            let mut webhook =
+                found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let before = facts(&webhook);
+            change(&mut webhook)?;
+            Ok((Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)), vec![step.clone()]))
+        };
+        self.noted_as_read(tenant, deed, changed).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_is_not_shown_of_an_address() {
+        for (url, plain) in [
+            ("https://bank.example/hooks", "https://bank.example/hooks"),
+            ("https://user:pw@bank.example:8443/hooks?token=abc#x", "https://bank.example:8443/hooks"),
+            ("https://bank.example?token=a/b@c", "https://bank.example"),
+        ] {
+            assert_eq!(shown(url), plain);
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::sql::{Columns, Dialect, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
 /// What a driver is asked to do with one statement of a small transaction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) stmt: &'static Stmt,
     pub(crate) params: StepParams,
@@ -24,7 +24,7 @@ pub(crate) struct Step {
 }
 
 /// The parameters of a statement, or many rows of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum StepParams {
     Values(Vec<Value>),
     Rows(Columns<'static>),

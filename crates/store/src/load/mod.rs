@@ -68,10 +68,16 @@ pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
      JOIN idempotency i ON i.tenant = k.tenant AND i.scope = k.scope AND i.idem_key = k.idem_key",
 );
 
+static AUDIT_HEADS: Stmt = Stmt::by_keys(
+    "load.audit_heads",
+    &[("tenant", Uuid)],
+    "SELECT {{audit_head h}} FROM {{keys}} JOIN audit_head h ON h.tenant = k.tenant",
+);
+
 /// Every statement that loads.
 pub(crate) static ALL: &[&[&Stmt]] = &[
     &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
-    &[&OPEN_QUOTES, &IDEMPOTENCY],
+    &[&OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS],
     wallets::ALL,
 ];
 
@@ -95,6 +101,7 @@ enum Into {
     Accounts,
     OpenQuotes,
     Idempotency,
+    AuditHeads,
     Wallet(wallets::Into),
 }
 
@@ -150,6 +157,9 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
         columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
     }
     loader.add(&IDEMPOTENCY, columns, Into::Idempotency);
+    let mut columns = Columns::new([Uuid].into_iter(), need.audits.len());
+    need.audits.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
+    loader.add(&AUDIT_HEADS, columns, Into::AuditHeads);
     wallets::loads(need, &mut loader);
     loader.loads
 }
@@ -207,6 +217,10 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
         Into::Idempotency => {
             let (key, record) = rows::small::read_idempotency(fields, keys)?;
             ws.idempotency.load(key, record);
+        }
+        Into::AuditHeads => {
+            let (tenant, head) = rows::audit::read_head(fields)?;
+            ws.audit_heads.load(tenant, head);
         }
         Into::Wallet(into) => wallets::put(ws, into, fields, keys)?,
     }

@@ -5,7 +5,7 @@ use domain::ids::{EventId, TenantId};
 use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
 
-use super::page::{Listed, Page, total};
+use super::page::{Listed, Page, most, total};
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Row, Stmt, Value};
@@ -35,6 +35,13 @@ static LIST: Stmt = Stmt::written(
      WHERE e.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' AND $3 LIKE '%,' || e.kind || ',%' \
      AND e.at >= $4 AND e.at < $5 ORDER BY e.seq DESC LIMIT $6 OFFSET $7",
 );
+static LOST: Stmt = Stmt::written(
+    "delivery.lost",
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM delivery d \
+     JOIN wallet_event e ON e.tenant = d.tenant AND e.id = d.event \
+     WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state IN ('dead', 'disabled') AND e.at >= $2 \
+     ORDER BY e.seq LIMIT $3",
+);
 static LIST_TOTAL: Stmt = Stmt::written(
     "delivery.list_total",
     "SELECT COUNT(*) FROM wallet_event e JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
@@ -57,7 +64,7 @@ static OLDEST_PENDING: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LIST_TOTAL, &ATTEMPTS, &COUNTS, &OLDEST_PENDING];
+    &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LOST, &LIST_TOTAL, &ATTEMPTS, &COUNTS, &OLDEST_PENDING];
 
 /// A delivery with the event that it delivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +157,20 @@ impl Store {
         let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
         let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
         Ok(Listed { rows: self.delivery_records(&rows).await?, total })
+    }
+
+    /// What was given up or had no receiver, of events at or after `since`: the oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn lost_deliveries(
+        &self,
+        tenant: TenantId,
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let rows = self.query(&LOST, vec![tenant.0.into(), since.0.into(), most(limit)]).await?;
+        self.delivery_records(&rows).await
     }
 
     /// All tries to deliver an event, the first one first.

@@ -5,6 +5,7 @@ use domain::country::Country;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
+use uuid::Uuid;
 
 use super::payments::Record;
 use crate::error::StoreError;
@@ -42,9 +43,14 @@ static BY_REFERENCE: Stmt = Stmt::written(
 );
 static BY_ATTEMPT: Stmt =
     Stmt::written("list.by_attempt", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2");
+// A transfer's subject may also be an exchange order or a deposit: those are no payments, so no record has their id.
+static BY_TRANSFER: Stmt = Stmt::written(
+    "list.by_transfer",
+    "SELECT t.subject FROM transfer t WHERE t.tenant = $1 AND t.id = $2 AND t.subject IS NOT NULL",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&NEWEST, &OLDEST, &NEWEST_IN_STATES, &OLDEST_IN_STATES, &BY_REFERENCE, &BY_ATTEMPT];
+    &[&NEWEST, &OLDEST, &NEWEST_IN_STATES, &OLDEST_IN_STATES, &BY_REFERENCE, &BY_ATTEMPT, &BY_TRANSFER];
 
 /// What a list is searched for. Exact, not a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +59,8 @@ pub enum Search {
     Id(String),
     /// The caller's own id.
     ExternalId(String),
-    /// A bank's reference, or the reference that the payment has at the rail: an attempt's id (UETR, InstrId).
+    /// A bank's reference, the reference that the payment has at the rail (an attempt's id: UETR, InstrId), or the id of a
+    /// transaction of the tenant's wallet: a transfer that reserves, takes or gives back the payment's charge.
     LinkedTxn(String),
 }
 
@@ -158,6 +165,9 @@ impl Store {
         let mut rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
         if let Some(attempt) = AttemptId::parse(text).or_else(|| AttemptId::from_instruction_id(text)) {
             rows.extend(self.query(&BY_ATTEMPT, vec![tenant.0.into(), keys.stored(attempt.0).into()]).await?);
+        }
+        if let Ok(transfer) = text.parse::<Uuid>() {
+            rows.extend(self.query(&BY_TRANSFER, vec![tenant.0.into(), keys.stored(transfer).into()]).await?);
         }
         let mut ids = Vec::with_capacity(rows.len());
         for row in &rows {

@@ -1,6 +1,7 @@
 //! What is read outside batches: on connections that never write and never wait for those that do.
 
 pub(crate) mod chain;
+pub(crate) mod console;
 pub(crate) mod deliveries;
 pub(crate) mod deposits;
 pub(crate) mod events;
@@ -11,7 +12,10 @@ pub(crate) mod list;
 pub(crate) mod page;
 pub(crate) mod payments;
 pub(crate) mod reconcile;
+pub(crate) mod references;
 pub(crate) mod requests;
+pub(crate) mod statement;
 pub(crate) mod upkeep;
 pub(crate) mod wallet_events;
+pub(crate) mod wallet_office;
 pub(crate) mod wallets;

@@ -18,6 +18,7 @@ stored_struct! { Movement as MovementDoc {
 stored_enum! { Plan as PlanDoc { Move(Movement) } {
     ReturnDebit { debit: Word, intent: Word },
     ProposeRefund { movement: Movement, to: Address },
+    CancelRefund { intent: Word },
     ExecuteRefund { intent: Word },
     SetFrozen { account: Address, frozen: bool, case: Word },
     Blacklist { token: Address, account: Address },

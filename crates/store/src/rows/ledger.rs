@@ -16,7 +16,7 @@ const CLASS_SHARED: &str = "shared";
 const CLASS_OWN: &str = "own";
 
 /// The class of an account: part of its key, so that the shared ones lie together.
-fn class(code: &AccountCode) -> &'static str {
+pub(crate) fn class(code: &AccountCode) -> &'static str {
     match code {
         AccountCode::Prefund(_)
         | AccountCode::InTransit(_)

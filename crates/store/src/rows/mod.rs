@@ -2,6 +2,7 @@
 //! error, never a default. Ids pass through [`Keys`], documents through its vault.
 
 pub(crate) mod attempt;
+pub(crate) mod audit;
 pub(crate) mod chain;
 pub(crate) mod chain_tx;
 pub(crate) mod delivery;

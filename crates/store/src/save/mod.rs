@@ -7,12 +7,12 @@ use domain::ids::{BatchId, TenantId};
 
 use crate::error::StoreError;
 use crate::rows::{self, Keys};
-use crate::sql::{Columns, Stmt, Table as Spec, tables};
+use crate::sql::{Columns, Stmt, Table as Spec, audit_tables, tables};
 use crate::working_set::{Table, WorkingSet};
 
 macro_rules! statements {
     ($($name:ident = $make:ident($label:literal, $table:expr);)+) => {
-        $(static $name: $crate::sql::Stmt = $crate::sql::Stmt::$make($label, &$table);)+
+        $(pub(crate) static $name: $crate::sql::Stmt = $crate::sql::Stmt::$make($label, &$table);)+
         /// Every statement that saves.
         pub(crate) static ALL: &[&$crate::sql::Stmt] = &[$(&$name),+];
     };
@@ -47,6 +47,10 @@ statements! {
     HEAD_UPDATE = update("save.head_update", tables::TENANT_HEAD);
     HEAD_INSERT = insert("save.head_insert", tables::TENANT_HEAD);
     BATCH_INSERT = insert("save.batch_insert", tables::BATCH);
+    AUDIT_ENTRY_INSERT = insert("save.audit_entry_insert", audit_tables::AUDIT_ENTRY);
+    AUDIT_HEAD_UPDATE = update("save.audit_head_update", audit_tables::AUDIT_HEAD);
+    AUDIT_HEAD_INSERT = insert("save.audit_head_insert", audit_tables::AUDIT_HEAD);
+    AUDIT_CHECKPOINT_INSERT = insert_if_absent("save.audit_checkpoint_insert", audit_tables::AUDIT_CHECKPOINT);
 }
 
 /// One statement of a save with its rows.
@@ -121,6 +125,7 @@ pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> 
     wallets::save(ws, &mut saver)?;
     save_books(ws, &mut saver)?;
     save_promises(ws, &mut saver)?;
+    save_audit(ws, &mut saver)?;
     let mut columns = Columns::new(tables::BATCH.row_columns(), 1);
     columns.uuid(keys.stored(batch.0)).int(ws.now.0).int(1);
     saver.add(&BATCH_INSERT, columns, true);
@@ -229,6 +234,29 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
         },
         |tenant, new, out| {
             out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq);
+            Ok(())
+        },
+    )
+}
+
+/// What people did, and the ends of the chains that tell it. Last: an administrative change locks a head last too.
+fn save_audit<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    if ws.audit_entries.is_unchanged() {
+        return Ok(());
+    }
+    let mut columns = Columns::new(audit_tables::AUDIT_ENTRY.row_columns(), ws.audit_entries.added().len());
+    ws.audit_entries.added().iter().for_each(|entry| rows::audit::write_entry(entry, &mut columns));
+    saver.add(&AUDIT_ENTRY_INSERT, columns, true);
+    saver.changed(
+        &ws.audit_heads,
+        (&AUDIT_HEAD_UPDATE, &AUDIT_HEAD_INSERT),
+        &audit_tables::AUDIT_HEAD,
+        |tenant, old, new, out| {
+            rows::audit::write_head_change(*tenant, old, new, out);
+            Ok(())
+        },
+        |tenant, new, out| {
+            rows::audit::write_head(*tenant, new, out);
             Ok(())
         },
     )

@@ -2,15 +2,15 @@
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
-use super::wallet_tables;
+use super::{audit_tables, wallet_tables};
 
 /// The table of this name.
 pub(crate) fn named(name: &str) -> Option<&'static Table> {
-    ALL.iter().chain(&wallet_tables::ALL).find(|table| table.name == name).copied()
+    ALL.iter().chain(&wallet_tables::ALL).chain(&audit_tables::ALL).find(|table| table.name == name).copied()
 }
 
 /// Every table of the payment service that has rows of a fixed shape here.
-static ALL: [&Table; 17] = [
+static ALL: [&Table; 19] = [
     &TENANT,
     &ACCESS_KEY,
     &BATCH,
@@ -28,6 +28,8 @@ static ALL: [&Table; 17] = [
     &IDEMPOTENCY,
     &OPEN_QUOTES,
     &DISCREPANCY,
+    &CONSOLE_USER,
+    &APPROVAL,
 ];
 
 pub(crate) static TENANT: Table = Table {
@@ -291,6 +293,48 @@ pub(crate) static DISCREPANCY: Table = Table {
     name: "discrepancy",
     columns: &[("tenant", Uuid), ("attempt", Uuid), ("digest", Uuid), ("payment", Uuid), ("what", Text), ("at", Int)],
     keys: 3,
+    changes: &[],
+    guards: &[],
+};
+
+pub(crate) static CONSOLE_USER: Table = Table {
+    name: "console_user",
+    columns: &[
+        ("id", Uuid),
+        ("login", Text),
+        ("scope", Uuid),
+        ("roles", Text),
+        ("password", Text),
+        ("password_at", Int),
+        ("password_is_initial", Int),
+        ("totp", Bytes),
+        ("totp_step", Int),
+        ("created_at", Int),
+        ("disabled_at", Int),
+        ("version", Int),
+    ],
+    keys: 1,
+    changes: &[],
+    guards: &[],
+};
+
+pub(crate) static APPROVAL: Table = Table {
+    name: "approval",
+    columns: &[
+        ("tenant", Uuid),
+        ("id", Uuid),
+        ("state", Text),
+        ("maker", Uuid),
+        ("maker_login", Text),
+        ("created_at", Int),
+        ("expires_at", Int),
+        ("checker", Uuid),
+        ("checker_login", Text),
+        ("decided_at", Int),
+        ("document", Bytes),
+        ("outcome", Bytes),
+    ],
+    keys: 2,
     changes: &[],
     guards: &[],
 };

@@ -64,7 +64,7 @@ pub(crate) enum Cell<'a> {
 }
 
 /// The values of one column of many rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Column<'a> {
     Int(Vec<Option<i64>>),
     Text(Vec<Option<Cow<'a, str>>>),
@@ -73,7 +73,7 @@ pub(crate) enum Column<'a> {
 }
 
 /// Many rows, column by column: PostgreSQL takes each column as one array, SQLite takes the rows one by one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Columns<'a> {
     columns: Vec<Column<'a>>,
     next: usize,

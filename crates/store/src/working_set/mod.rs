@@ -7,6 +7,7 @@ mod table;
 mod wallets;
 
 use domain::attempt::Attempt;
+use domain::audit;
 use domain::chain::Address;
 use domain::chain_tx::{ChainTx, Intent};
 use domain::country::Country;
@@ -172,6 +173,10 @@ working_set! {
     unsupported: Log<UnsupportedAsset>,
     /// New alerts.
     alerts: Log<(TenantId, Alert)>,
+    /// Ends of the tenants' audit logs.
+    audit_heads: Table<TenantId, audit::Head>,
+    /// New entries of audit logs.
+    audit_entries: Log<audit::Entry>,
 }
 
 impl WorkingSet {
@@ -211,6 +216,13 @@ impl WorkingSet {
             });
         }
         self.heads.put(tenant, head);
+    }
+
+    /// Adds a person's deed to the tenant's audit log. Whoever decides has named the log's end.
+    pub fn note(&mut self, tenant: TenantId, deed: audit::Deed, note: audit::Note) {
+        let mut head = self.audit_heads.get(&tenant).copied().unwrap_or_default();
+        self.audit_entries.add(head.append(tenant, self.now, deed, note));
+        self.audit_heads.put(tenant, head);
     }
 
     /// Changes the job of `subject`. The fence stays: only taking a job raises it.

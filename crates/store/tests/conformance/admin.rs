@@ -1,4 +1,4 @@
-//! Tenants, access keys, seals, remembered values, the administration log.
+//! Tenants, access keys, seals, remembered values.
 
 use domain::ids::TenantId;
 use domain::rail::RailId;
@@ -147,16 +147,4 @@ pub async fn cursors_and_values_are_remembered(world: World) {
     assert_eq!(world.store.meta("theme").await, Ok(Some("light".to_owned())));
     let wrong = world.store.set_meta(store::CLOCK_OFFSET, "soon").await;
     assert!(matches!(wrong, Err(StoreError::Config(_))), "{wrong:?}");
-}
-
-pub async fn what_administrators_do_is_noted(world: World) {
-    let tenant = world.tenant("demobank", 0).await;
-    world.store.set_tenant_policy(tenant, &policy(), "amal").await.expect("set");
-    let conflict = world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &policy(), "mallory").await;
-    assert!(conflict.is_err());
-    world.store.log_admin("amal", "payment.resolve", "p-1", "REF").await.expect("noted");
-    let entries = world.store.admin_log(10).await.expect("read");
-    let words: Vec<(&str, &str)> = entries.iter().map(|it| (it.who.as_str(), it.action.as_str())).collect();
-    assert_eq!(words, [("amal", "payment.resolve"), ("amal", "tenant.set_policy"), ("test", "tenant.create")]);
-    assert_eq!(world.store.admin_log(1).await.expect("read").len(), 1);
 }

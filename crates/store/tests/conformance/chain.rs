@@ -1,5 +1,6 @@
 //! How far the chain is taken in, and by whom; our own transactions.
 
+use domain::audit::{Deed, INSTALLATION};
 use domain::chain::{Address, Block, BlockHash, TxHash};
 use domain::chain_tx::{IntentState, Mined, TxState};
 use domain::currency::StableCoin;
@@ -94,7 +95,8 @@ pub async fn states_of_tokens_are_remembered(world: World) {
         world.store.set_token_state(&role, &token).await.expect("set");
         assert_eq!(world.store.token_states().await, Ok(vec![token]));
     }
-    let accept = async |seen: TokenState| world.store.accept_token_code(&seen, "amal", "audited").await;
+    let accept =
+        async |seen: TokenState| world.store.accept_token_code(&seen, Deed::from("amal").because("audited")).await;
     let older = accept(TokenState { at_block: 8, ..token }).await;
     assert!(matches!(older, Err(StoreError::Conflict(_))), "it is not what was looked at: {older:?}");
     assert_eq!(world.store.token_states().await, Ok(vec![token]));
@@ -104,8 +106,9 @@ pub async fn states_of_tokens_are_remembered(world: World) {
         let again = accept(TokenState { coin, ..token }).await;
         assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     }
-    let noted = world.store.admin_log(1).await.expect("read").remove(0);
-    assert_eq!((noted.action.as_str(), noted.detail.as_str()), ("token.accept_code", "block 9: audited"));
+    let noted = world.audited(INSTALLATION).await.remove(0);
+    assert_eq!((noted.note.action.as_str(), noted.deed.why.as_str()), ("token.accept_code", "audited"));
+    assert_eq!(noted.note.before.as_deref(), Some(r#"{"code_changed":true,"at_block":"9"}"#));
 }
 
 pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
@@ -200,10 +203,12 @@ pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
     assert!(open[1].0 < first + Span::secs(1), "when it was first found");
     assert_eq!(world.store.alerts(tenant, 1).await.expect("read").len(), 1);
     assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
-    world.store.close_alert(tenant, &alert("low"), "amal", "topped up").await.expect("closed");
-    let again = world.store.close_alert(tenant, &alert("low"), "amal", "topped up").await;
+    world.store.close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up")).await.expect("closed");
+    let again = world.store.close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up")).await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
-    assert_eq!(world.store.admin_log(1).await.expect("read")[0].detail, "low_gas: low; topped up");
+    let noted = world.audited(tenant).await.remove(0);
+    assert_eq!((noted.note.action.as_str(), noted.deed.why.as_str()), ("alert.close", "topped up"));
+    assert_eq!(noted.note.before.as_deref(), Some(r#"{"alert":"low_gas","what":"low"}"#));
     world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
     assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised anew");
 }

@@ -218,7 +218,7 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     assert_eq!(list(DeliveryFilter::default(), FIRST).await, (all.to_vec(), 4));
     assert_eq!(list(DeliveryFilter::default(), Page { page: 1, limit: 3 }).await, (all[3..].to_vec(), 4));
     let states = |states: &[DeliveryState]| DeliveryFilter { states: states.to_vec(), ..DeliveryFilter::default() };
-    assert_eq!(list(states(&[DeliveryState::Dead]), FIRST).await, (vec![dead], 1));
+    assert_eq!(list(states(&[DeliveryState::Dead]), FIRST).await, (vec![dead.clone()], 1));
     assert_eq!(list(states(&[DeliveryState::Pending]), FIRST).await, (all[..2].to_vec(), 2));
     let kinds = DeliveryFilter { kinds: vec![WalletEventKind::PaymentReceived], ..DeliveryFilter::default() };
     assert_eq!(list(kinds, FIRST).await, (Vec::new(), 0));
@@ -237,6 +237,15 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
         .collect();
     assert_eq!(jobless.len(), 2, "the first of each aggregate that is not through: {jobless:?}");
     assert!(jobless.contains(&first[2].event.0) && jobless.contains(&second[0].event.0));
+    end(&world, &second[0], DeliveryState::Disabled).await;
+    let lost = async |since, limit| {
+        let found = world.store.lost_deliveries(tenant, since, limit).await.expect("read");
+        found.into_iter().map(|it| it.delivery.event).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(dead.created_at, 9).await, [dead.event, second[0].event], "the oldest first");
+    assert_eq!(lost(dead.created_at, 1).await, [dead.event]);
+    assert_eq!(lost(second[0].created_at, 9).await, [second[0].event]);
+    assert_eq!(lost(second[0].created_at + Span::secs(1), 9).await, []);
 }
 
 pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: World) {
@@ -309,7 +318,7 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     assert!(matches!(store.disable_webhook(tenant, "again", "op").await, Err(StoreError::Conflict(_))));
     store.enable_webhook(tenant, "op").await.expect("enabled");
     assert!(signs(&world, tenant, now).await.is_some());
-    let actions: Vec<String> = store.admin_log(9).await.expect("read").into_iter().map(|it| it.action).collect();
+    let actions: Vec<String> = world.audited(tenant).await.into_iter().map(|it| it.note.action).collect();
     assert_eq!(actions[..5], ["webhook.enable", "webhook.disable", "webhook.rotate", "webhook.set_url", "webhook.add"]);
 }
 

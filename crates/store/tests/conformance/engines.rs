@@ -181,3 +181,40 @@ fn an_address_of_neither_engine_is_refused() {
         assert!(refused.is_err_and(|error| !error.to_string().contains("geheim")));
     });
 }
+
+/// Pages that are left on the disk.
+const PAGES_LEFT: u32 = 8;
+
+async fn full_disk(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let Side::File(dir) = &world.side else { panic!("a file") };
+    let beside = rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
+    let pages: u32 = beside.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
+    let small = world.reopened(|options| options.sqlite_pages_max = Some(pages + PAGES_LEFT)).await.expect("a file");
+    let small = World { store: small, ..world.clone() };
+    let quote = async || small.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await;
+    let mut made = 0;
+    let refused = loop {
+        match quote().await {
+            Ok(_) => made += 1,
+            Err(refused) => break refused,
+        }
+        assert!(made < 10_000, "the disk never fills");
+    };
+    assert!(made > 0, "there was no room at all");
+    for refused in [refused, quote().await.expect_err("still full")] {
+        assert!(matches!(&refused, ExecuteError::Unavailable(why) if why.contains("disk is full")), "{refused:?}");
+        // Reading goes on, and what was refused has left nothing.
+        assert_eq!(small.store.event_head(tenant).await, Ok(made));
+        assert_eq!(small.store.verify_books(tenant).await, Ok(Vec::new()));
+    }
+    // Once there is room again, it goes on where it was.
+    world.quote(tenant).await;
+    assert_eq!(world.store.event_head(tenant).await, Ok(made + 1));
+    assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing() {
+    on_sqlite_file(full_disk);
+}

@@ -131,3 +131,27 @@ pub async fn a_role_has_one_holder_at_a_time(world: World) {
     world.pass(Span::mins(2)).await;
     assert_eq!(lease("b").await, Ok(Some(2)), "nobody else took it meanwhile");
 }
+
+pub async fn who_has_roles_and_jobs_is_told(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    for _ in 0..3 {
+        world.payment(tenant, None).await;
+    }
+    let store = &world.store;
+    assert_eq!(store.role_leases().await, Ok(Vec::new()));
+    store.lease_role("watch:ethereum", "a", LEASE).await.expect("taken");
+    store.lease_role("sweeper", "b", LEASE).await.expect("taken");
+    let until = world.now().await + LEASE;
+    let leases = store.role_leases().await.expect("read");
+    let told: Vec<_> = leases.iter().map(|it| (it.name.as_str(), it.owner.as_str(), it.fence)).collect();
+    assert_eq!(told, [("sweeper", "b", 1), ("watch:ethereum", "a", 1)]);
+    assert!(leases.iter().all(|lease| lease.leased_until <= until));
+    assert_eq!(store.job_holders().await, Ok(Vec::new()));
+    store.lease_jobs(&[JobKind::Submit], "a", LEASE, 2).await.expect("taken");
+    store.lease_jobs(&[JobKind::Submit], "b", LEASE, 2).await.expect("taken");
+    let holders = store.job_holders().await.expect("read");
+    assert_eq!(holders.iter().map(|it| (it.owner.as_str(), it.jobs)).collect::<Vec<_>>(), [("a", 2), ("b", 1)]);
+    world.pass(Span::mins(2)).await;
+    assert_eq!(store.job_holders().await, Ok(Vec::new()), "their leases ran out");
+    assert_eq!(store.role_leases().await.map(|leases| leases.len()), Ok(2), "who had a role last is still told");
+}

@@ -68,6 +68,7 @@ pub async fn searches_are_exact(world: World) {
         Search::LinkedTxn("FT-99".to_owned()),
         Search::LinkedTxn(attempt.id.to_string()),
         Search::LinkedTxn(attempt.id.instruction_id()),
+        Search::LinkedTxn(payment.hold.0.to_string()),
     ] {
         let filter = ListFilter { search: Some(search), ..all() };
         assert_eq!(listed(&world, tenant, &filter).await, std::slice::from_ref(&stands), "{filter:?}");
@@ -97,6 +98,9 @@ pub async fn other_tenants_are_never_listed(world: World) {
     assert_eq!(listed(&world, two, &all()).await, std::slice::from_ref(&other));
     let by_id = ListFilter { search: Some(Search::Id(other.id.to_string())), ..all() };
     assert_eq!(listed(&world, one, &by_id).await, []);
+    let by_transfer = ListFilter { search: Some(Search::LinkedTxn(other.hold.0.to_string())), ..all() };
+    assert_eq!(listed(&world, one, &by_transfer).await, [], "a foreign transfer is not known here");
+    assert_eq!(listed(&world, two, &by_transfer).await, std::slice::from_ref(&other));
     let by_external = ListFilter { search: Some(Search::ExternalId("x".to_owned())), ..all() };
     assert_eq!(listed(&world, one, &by_external).await, [mine]);
     assert_eq!(world.store.records(one, &[other.id]).await, Ok(Vec::new()));

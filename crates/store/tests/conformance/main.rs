@@ -4,18 +4,26 @@
 //! where the environment asks for it (see `testkit::postgres`).
 
 mod admin;
+mod audit;
 mod books;
 mod chain;
 mod commit;
+mod console;
+mod console_reads;
 mod constraints;
 mod deliveries;
 mod engines;
+mod four_eyes;
 mod jobs;
 mod lists;
+mod roles;
 mod rows;
 mod schema;
+mod statements;
+mod tampering;
 mod upkeep;
 mod wallet_guards;
+mod wallet_office;
 mod wallet_reads;
 mod wallet_rows;
 mod wallet_world;
@@ -46,6 +54,19 @@ macro_rules! conformance {
 }
 
 conformance! {
+    console:
+        people_are_kept_and_their_codes_taken_once
+        a_session_is_its_persons_until_he_is_disabled
+        failed_tries_wait_longer_and_longer
+        a_proposal_is_decided_once_by_somebody_else
+        the_database_refuses_a_maker_as_checker
+        a_maker_takes_his_own_proposal_back;
+    four_eyes:
+        what_waits_does_not_stand_before_what_is_to_be_done
+        proposals_are_listed_by_scope
+        an_end_is_in_the_audit_log
+        what_was_done_for_a_proposal_is_found_again
+        settings_change_only_as_they_were_seen;
     schema:
         every_statement_is_prepared
         migrating_twice_does_nothing
@@ -86,16 +107,32 @@ conformance! {
         jobs_that_are_not_due_wait
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
-        a_role_has_one_holder_at_a_time;
+        a_role_has_one_holder_at_a_time
+        who_has_roles_and_jobs_is_told;
     lists:
         lists_are_ordered_filtered_and_paged
         searches_are_exact
         other_tenants_are_never_listed;
+    console_reads:
+        payments_come_newest_first_behind_a_mark
+        what_waits_for_people_is_counted_and_listed
+        quotes_come_newest_first
+        corridors_are_summed_up_over_a_window
+        a_trial_balance_is_that_of_its_time
+        accounts_show_what_moved_over_them
+        a_payments_story_is_all_there
+        every_id_leads_to_its_thing
+        a_transaction_of_ours_leads_to_what_it_was_for;
     books:
         balances_are_the_fold_of_the_transfers
         a_wrong_balance_is_named
         transfers_are_read_in_pages
         what_rails_paid_stands_beside_our_accounts_there;
+    statements:
+        an_account_is_summed_up_before_in_and_behind_a_period
+        a_wallet_has_movements_of_its_own
+        reservations_are_found_that_were_open_at_an_instant
+        references_are_those_of_the_tenant;
     upkeep:
         idempotency_is_kept_and_replaced
         the_answer_under_a_key_is_kept_sealed
@@ -108,8 +145,28 @@ conformance! {
         access_keys_are_sealed_rotated_and_revoked
         sealed_values_open_only_where_they_belong
         a_new_key_encryption_key_opens_what_the_old_one_sealed
-        cursors_and_values_are_remembered
-        what_administrators_do_is_noted;
+        cursors_and_values_are_remembered;
+    audit:
+        each_change_of_an_administrator_is_one_entry
+        a_change_that_is_refused_leaves_no_entry
+        before_and_after_are_told_without_secrets
+        entries_of_a_batch_are_in_its_commit
+        whoever_writes_at_once_finds_his_place
+        entries_are_filtered_and_paged
+        entries_are_found_by_number_thing_and_request
+        what_an_older_program_noted_is_chained;
+    tampering:
+        an_edited_entry_is_found
+        a_deleted_entry_is_found
+        an_inserted_entry_is_found
+        an_entry_behind_the_end_is_found
+        entries_that_changed_places_are_found
+        a_tail_that_was_cut_off_is_found
+        a_chain_that_was_written_anew_is_found
+        a_chain_that_was_taken_away_is_found
+        a_chain_is_verified_in_parts
+        checkpoints_are_signed_by_a_key_that_is_trusted
+        a_broken_chain_is_not_signed;
     wallet_rows:
         a_wallet_is_loaded_as_it_was_saved
         a_request_is_loaded_with_the_newest_sender
@@ -139,6 +196,10 @@ conformance! {
         books_of_vaults_stand_beside_their_logs
         what_chain_and_books_need_not_agree_about_is_summed_up
         what_is_not_at_its_end_has_a_job;
+    wallet_office:
+        wallets_are_listed_newest_first
+        requests_and_orders_are_listed_by_state_and_time
+        deposits_are_listed_by_when_they_were_seen;
     chain:
         blocks_are_taken_in_once_and_rewound
         old_headers_go_and_logs_stay

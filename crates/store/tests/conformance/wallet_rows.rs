@@ -248,6 +248,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
         (IntentKind::Release, Plan::Move(movement(3))),
         (IntentKind::ReturnDebit, Plan::ReturnDebit { debit: one, intent: two }),
         (IntentKind::ProposeRefund, Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) }),
+        (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
         (IntentKind::SetFrozen, Plan::SetFrozen { account: wallet.address, frozen: true, case: two }),
         (IntentKind::Blacklist(StableCoin::Usdt), Plan::Blacklist { token: Address([6; 20]), account: wallet.address }),

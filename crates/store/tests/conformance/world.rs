@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use domain::audit::Entry;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -23,7 +24,7 @@ use secrecy::SecretBox;
 use store::need::Need;
 use store::options::{Entropy, Faults};
 use store::working_set::WorkingSet;
-use store::{ExecuteError, Options, Store, Tenant};
+use store::{AuditFilter, ExecuteError, Options, Store, Tenant};
 use uuid::Uuid;
 
 /// A clock that goes when it is told to.
@@ -170,6 +171,12 @@ impl World {
                 Some(done.map_err(|error| error.as_db_error().map_or_else(|| error.to_string(), |it| it.to_string())))
             }
         }
+    }
+
+    /// Entries of a tenant's audit log, the newest first.
+    pub async fn audited(&self, tenant: TenantId) -> Vec<Entry> {
+        let filter = AuditFilter { tenant: Some(tenant), ..AuditFilter::default() };
+        self.store.audit_entries(&filter, store::AUDIT_LIST_MAX).await.expect("read")
     }
 
     /// Lets time pass. PostgreSQL's own clock cannot be moved, but the service's distance from it can.

@@ -1,9 +1,11 @@
 //! Connecting: the address, TLS, and the settings that every session needs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use domain::time::Span;
+use tokio::runtime::Handle;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
@@ -43,10 +45,12 @@ pub(super) struct Connector {
     tls: Option<MakeRustlsConnect>,
     /// Whether an address is a socket in the file system.
     local: bool,
+    /// Where connections do their work.
+    room: Option<Handle>,
 }
 
 impl Connector {
-    pub(super) fn new(url: &str) -> Result<Connector, StoreError> {
+    pub(super) fn new(url: &str, room: Option<Handle>) -> Result<Connector, StoreError> {
         let address = tls::split(url)?;
         // The address may hold a password: only the parser's own words are passed on.
         let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
@@ -59,12 +63,23 @@ impl Connector {
         if tls.is_none() && !local {
             config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
         }
-        Ok(Connector { looking: AtomicBool::new(false), config, tls, local })
+        Ok(Connector { looking: AtomicBool::new(false), config, tls, local, room })
     }
 
     /// A connection, and who tells it of flights. The latter does nothing on a local socket, where the library lets
     /// nobody in between: there each statement has its own Sync.
-    pub(super) async fn connect(&self, role: Role, statement_timeout: Span) -> Result<(Client, Flights), DbError> {
+    pub(super) async fn connect(
+        self: &Arc<Self>,
+        role: Role,
+        statement_timeout: Span,
+    ) -> Result<(Client, Flights), DbError> {
+        let Some(room) = &self.room else { return self.connect_here(role, statement_timeout).await };
+        let connector = Arc::clone(self);
+        let connecting = room.spawn(async move { connector.connect_here(role, statement_timeout).await });
+        connecting.await.unwrap_or_else(|error| Err(DbError::Unavailable(format!("nobody connects any more: {error}"))))
+    }
+
+    async fn connect_here(&self, role: Role, statement_timeout: Span) -> Result<(Client, Flights), DbError> {
         let flights = Flights::default();
         let connecting = async {
             let flights = flights.clone();
@@ -96,7 +111,7 @@ impl Connector {
     }
 
     async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
-        let (client, _) = self.connect(Role::Reader, longer_than).await?;
+        let (client, _) = self.connect_here(Role::Reader, longer_than).await?;
         let ended = client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
         ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))
     }

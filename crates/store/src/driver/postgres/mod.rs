@@ -62,7 +62,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Prepares connections to `url`; connects when first used.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
-        let connector = Arc::new(connect::Connector::new(url)?);
+        let connector = Arc::new(connect::Connector::new(url, options.connections.clone())?);
         let pool = |role, size, timeout: Span| {
             Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout, duration(timeout) + LOST_AFTER))
         };

@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
 
 use crate::driver::Answer;
 use crate::error::{DbError, StoreError};
+use crate::options::Options;
 use crate::sql::{Cell, Columns, Dialect, Row, Stmt, Value};
 
 /// Statements kept prepared per connection: more than this program has.
@@ -26,9 +27,9 @@ pub(super) fn open_memory() -> Result<Connection, StoreError> {
 }
 
 /// Opens a file for writing, making it if need be.
-pub(super) fn open_writer(path: &str, timeout: Span) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, StoreError> {
     let connection = Connection::open(path).map_err(unusable)?;
-    connection.busy_timeout(duration(timeout)).map_err(unusable)?;
+    connection.busy_timeout(duration(options.statement_timeout)).map_err(unusable)?;
     set_up(
         &connection,
         &format!(
@@ -36,6 +37,9 @@ pub(super) fn open_writer(path: &str, timeout: Span) -> Result<Connection, Store
              PRAGMA cache_size = {CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;"
         ),
     )?;
+    if let Some(pages) = options.sqlite_pages_max {
+        connection.execute_batch(&format!("PRAGMA max_page_count = {pages};")).map_err(unusable)?;
+    }
     Ok(connection)
 }
 

@@ -50,7 +50,7 @@ impl Sqlite {
         let mode = if path == MEMORY {
             Mode::InPlace(Mutex::new(connection::open_memory()?))
         } else {
-            let writer = writer::Writer::start(connection::open_writer(path, options.statement_timeout)?)?;
+            let writer = writer::Writer::start(connection::open_writer(path, options)?)?;
             Mode::File { writer, readers: readers::Readers::new(path, options) }
         };
         Ok(Sqlite { mode, clock: Arc::clone(&options.clock), faults: FaultHooks::of(options) })

@@ -1,0 +1,229 @@
+//! What of a proposal is sealed: what is to be done, what that changes, and why. Rows of our own, so that a change of the
+//! domain's types is a decision here.
+
+use std::collections::BTreeMap;
+
+use domain::approval::{Change, Deed, Pricing};
+use domain::attempt::Doubt;
+use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ids::{AttemptId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
+use domain::rail::RailStatus;
+use domain::time::Timestamp;
+use domain::user::{Role, Scope};
+use domain::wallet::BlacklistOrder;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// The sealed part of a proposal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DocumentRow {
+    deed: DeedRow,
+    changes: Vec<(String, String, String)>,
+    why: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum DeedRow {
+    UnblockWallet { wallet: Uuid, blocked_at: i64, reason: Option<String> },
+    BlacklistWallet { wallet: Uuid, authority: String, reference: String, reason: String, effective_date: String },
+    ReleaseDeposit { deposit: Uuid, waits_since: i64 },
+    ResolvePayment { payment: Uuid, attempt: Uuid, since: i64, became: String },
+    ResolveOrder { order: Uuid, attempt: Uuid, since: i64, became: String },
+    SetPricing { premium_bps: u32, margin_bps: u32, margin_bps_by_country: BTreeMap<String, u32>, spread_bps: u32 },
+    SetWebhookUrl { url: String },
+    AcceptCoinCode { coin: String, at_block: u64 },
+    SetUserAccess { user: Uuid, roles: Vec<String>, scope: Option<Uuid> },
+}
+
+/// The states that people may say something became of; a rail's own words for the others are never stored.
+const BECAME: [(RailStatus, &str); 6] = [
+    (RailStatus::Received, "received"),
+    (RailStatus::Accepted, "accepted"),
+    (RailStatus::Settled, "settled"),
+    (RailStatus::Rejected, "rejected"),
+    (RailStatus::Cancelled, "cancelled"),
+    (RailStatus::Returned, "returned"),
+];
+
+fn became_name(status: &RailStatus) -> Result<String, StoreError> {
+    let known = BECAME.iter().find(|(known, _)| known == status);
+    let name = known.map(|(_, name)| (*name).to_owned());
+    name.ok_or_else(|| StoreError::Config(format!("nobody can say that something became {status:?}")))
+}
+
+fn unknown(what: &str, text: &str) -> StoreError {
+    StoreError::Corrupt(format!("approval.document: unknown {what} {text:?}"))
+}
+
+fn became(text: &str) -> Result<RailStatus, StoreError> {
+    let known = BECAME.iter().find(|(_, name)| *name == text);
+    known.map(|(status, _)| status.clone()).ok_or_else(|| unknown("end", text))
+}
+
+const fn doubt(attempt: Uuid, since: i64) -> Doubt {
+    Doubt { attempt: AttemptId(attempt), since: Timestamp(since) }
+}
+
+impl DocumentRow {
+    pub(super) fn of(deed: &Deed, changes: &[Change], why: &str) -> Result<DocumentRow, StoreError> {
+        let change = |change: &Change| (change.what.clone(), change.before.clone(), change.after.clone());
+        Ok(DocumentRow { deed: DeedRow::of(deed)?, changes: changes.iter().map(change).collect(), why: why.to_owned() })
+    }
+
+    /// What is to be done, what that changes, and why.
+    pub(super) fn parts(self) -> Result<(Deed, Vec<Change>, String), StoreError> {
+        let change = |(what, before, after)| Change { what, before, after };
+        Ok((self.deed.deed()?, self.changes.into_iter().map(change).collect(), self.why))
+    }
+}
+
+impl DeedRow {
+    fn of(deed: &Deed) -> Result<DeedRow, StoreError> {
+        Ok(match deed {
+            Deed::UnblockWallet { wallet, blocked_at, reason } => {
+                DeedRow::UnblockWallet { wallet: wallet.0, blocked_at: blocked_at.0, reason: reason.clone() }
+            }
+            Deed::BlacklistWallet { wallet, order } => DeedRow::BlacklistWallet {
+                wallet: wallet.0,
+                authority: order.authority.clone(),
+                reference: order.reference.clone(),
+                reason: order.reason.clone(),
+                effective_date: order.effective_date.to_string(),
+            },
+            Deed::ReleaseDeposit { deposit, waits_since } => {
+                DeedRow::ReleaseDeposit { deposit: deposit.0, waits_since: waits_since.0 }
+            }
+            Deed::ResolvePayment { payment, doubt, became } => DeedRow::ResolvePayment {
+                payment: payment.0,
+                attempt: doubt.attempt.0,
+                since: doubt.since.0,
+                became: became_name(became)?,
+            },
+            Deed::ResolveOrder { order, doubt, became } => DeedRow::ResolveOrder {
+                order: order.0,
+                attempt: doubt.attempt.0,
+                since: doubt.since.0,
+                became: became_name(became)?,
+            },
+            Deed::SetPricing(pricing) => DeedRow::SetPricing {
+                premium_bps: pricing.premium_bps,
+                margin_bps: pricing.margin_bps,
+                margin_bps_by_country: {
+                    let by_country = pricing.margin_bps_by_country.iter();
+                    by_country.map(|(country, bps)| (country.alpha3().to_owned(), *bps)).collect()
+                },
+                spread_bps: pricing.spread_bps,
+            },
+            Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
+            Deed::AcceptCoinCode { coin, at_block } => {
+                DeedRow::AcceptCoinCode { coin: coin.currency().code().to_owned(), at_block: *at_block }
+            }
+            Deed::SetUserAccess { user, roles, scope } => DeedRow::SetUserAccess {
+                user: user.0,
+                roles: roles.iter().map(|role| role.name().to_owned()).collect(),
+                scope: match scope {
+                    Scope::All => None,
+                    Scope::Tenant(tenant) => Some(tenant.0),
+                },
+            },
+        })
+    }
+
+    fn deed(self) -> Result<Deed, StoreError> {
+        Ok(match self {
+            DeedRow::UnblockWallet { wallet, blocked_at, reason } => {
+                Deed::UnblockWallet { wallet: WalletId(wallet), blocked_at: Timestamp(blocked_at), reason }
+            }
+            DeedRow::BlacklistWallet { wallet, authority, reference, reason, effective_date } => {
+                let effective_date = effective_date.parse().map_err(|_| unknown("date", &effective_date))?;
+                let order = BlacklistOrder { authority, reference, reason, effective_date };
+                Deed::BlacklistWallet { wallet: WalletId(wallet), order }
+            }
+            DeedRow::ReleaseDeposit { deposit, waits_since } => {
+                Deed::ReleaseDeposit { deposit: DepositId(deposit), waits_since: Timestamp(waits_since) }
+            }
+            DeedRow::ResolvePayment { payment, attempt, since, became: end } => {
+                let doubt = doubt(attempt, since);
+                Deed::ResolvePayment { payment: PaymentId(payment), doubt, became: became(&end)? }
+            }
+            DeedRow::ResolveOrder { order, attempt, since, became: end } => {
+                let doubt = doubt(attempt, since);
+                Deed::ResolveOrder { order: ExchangeId(order), doubt, became: became(&end)? }
+            }
+            DeedRow::SetPricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps } => {
+                let country = |code: &str| Country::parse(code).ok_or_else(|| unknown("country", code));
+                let by_country = margin_bps_by_country.into_iter().map(|(code, bps)| Ok((country(&code)?, bps)));
+                let margin_bps_by_country = by_country.collect::<Result<_, StoreError>>()?;
+                Deed::SetPricing(Pricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps })
+            }
+            DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
+            DeedRow::AcceptCoinCode { coin, at_block } => {
+                Deed::AcceptCoinCode { coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?, at_block }
+            }
+            DeedRow::SetUserAccess { user, roles, scope } => {
+                let role = |name: &String| Role::parse(name).ok_or_else(|| unknown("role", name));
+                Deed::SetUserAccess {
+                    user: UserId(user),
+                    roles: roles.iter().map(role).collect::<Result<_, _>>()?,
+                    scope: scope.map_or(Scope::All, |tenant| Scope::Tenant(TenantId(tenant))),
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deeds() -> Vec<Deed> {
+        let id = Uuid::from_u128(7);
+        let order = BlacklistOrder {
+            authority: "FIA".to_owned(),
+            reference: "17/2026".to_owned(),
+            reason: "order".to_owned(),
+            effective_date: jiff::civil::date(2026, 11, 22),
+        };
+        let pricing = Pricing {
+            premium_bps: 25,
+            margin_bps: 10,
+            margin_bps_by_country: [(Country::Pak, 30)].into(),
+            spread_bps: 50,
+        };
+        vec![
+            Deed::UnblockWallet { wallet: WalletId(id), blocked_at: Timestamp(5), reason: Some("r".to_owned()) },
+            Deed::BlacklistWallet { wallet: WalletId(id), order },
+            Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
+            Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled },
+            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned },
+            Deed::SetPricing(pricing),
+            Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
+            Deed::AcceptCoinCode { coin: StableCoin::Usdc, at_block: 9 },
+            Deed::SetUserAccess { user: UserId(id), roles: vec![Role::Viewer], scope: Scope::Tenant(TenantId(id)) },
+            Deed::SetUserAccess { user: UserId(id), roles: Vec::new(), scope: Scope::All },
+        ]
+    }
+
+    #[test]
+    fn every_deed_reads_back() {
+        for deed in deeds() {
+            let changes = [Change { what: "w".to_owned(), before: String::new(), after: "a".to_owned() }];
+            let row = DocumentRow::of(&deed, &changes, "why").expect("written");
+            let text = serde_json::to_string(&row).expect("json");
+            let read: DocumentRow = serde_json::from_str(&text).expect("read");
+            assert_eq!(read.parts(), Ok((deed, changes.to_vec(), "why".to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_rail_can_say_is_not_stored() {
+        for status in [RailStatus::Unknown, RailStatus::Unrecognised("X".to_owned())] {
+            assert!(became_name(&status).is_err(), "{status:?}");
+        }
+    }
+}

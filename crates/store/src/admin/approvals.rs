@@ -1,0 +1,278 @@
+//! Proposals that a second person decides about. A decision is one conditional statement: of two of them at the same
+//! moment one finds nothing to decide any more. That the two are not one person is a constraint of the table.
+
+use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
+use domain::audit::{self, Facts, Note};
+use domain::ids::{ApprovalId, TenantId, UserId};
+use domain::time::{Span, Timestamp};
+use domain::user::Scope;
+use uuid::Uuid;
+
+use super::approval_document::DocumentRow;
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::Keys;
+use crate::sealed::Place;
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+static INSERT: Stmt = Stmt::written(
+    "approval.insert",
+    "INSERT INTO approval (tenant, id, kind, subject, state, maker, maker_login, created_at, expires_at, checker, \
+     checker_login, decided_at, document, outcome) \
+     VALUES ($2, $3, $4, $5, 'waiting', $6, $7, {{now}}, {{now}} + $8, NULL, NULL, NULL, $9, NULL)",
+);
+// A proposal whose time is up makes room for another one.
+static EXPIRE: Stmt = Stmt::written(
+    "approval.expire",
+    "UPDATE approval SET state = 'withdrawn' \
+     WHERE tenant = $2 AND subject = $3 AND kind = $4 AND state = 'waiting' AND expires_at <= {{now}}",
+);
+static ONE: Stmt = Stmt::written("approval.one", "SELECT {{approval a}} FROM approval a WHERE a.id = $1");
+static OPEN: Stmt = Stmt::written(
+    "approval.open",
+    "SELECT {{approval a}} FROM approval a WHERE a.state = 'approved' \
+     OR (a.state = 'waiting' AND a.expires_at > {{now}}) ORDER BY a.created_at, a.id LIMIT $2",
+);
+static OPEN_OF: Stmt = Stmt::written(
+    "approval.open_of",
+    "SELECT {{approval a}} FROM approval a WHERE a.tenant = $2 AND (a.state = 'approved' \
+     OR (a.state = 'waiting' AND a.expires_at > {{now}})) ORDER BY a.created_at, a.id LIMIT $3",
+);
+// Those that wait do not stand in the way of what is to be done.
+static LEFT: Stmt = Stmt::written(
+    "approval.left",
+    "SELECT {{approval a}} FROM approval a WHERE a.state = 'approved' AND a.decided_at <= {{now}} - $2 \
+     AND (a.decided_at, a.id) > ($3, $4) ORDER BY a.decided_at, a.id LIMIT $5",
+);
+static NEWEST: Stmt = Stmt::written(
+    "approval.newest",
+    "SELECT {{approval a}} FROM approval a ORDER BY a.created_at DESC, a.id DESC LIMIT $1",
+);
+static NEWEST_OF: Stmt = Stmt::written(
+    "approval.newest_of",
+    "SELECT {{approval a}} FROM approval a WHERE a.tenant = $1 ORDER BY a.created_at DESC, a.id DESC LIMIT $2",
+);
+static ABOUT: Stmt = Stmt::written(
+    "approval.about",
+    "SELECT {{approval a}} FROM approval a WHERE a.tenant = $1 AND a.subject = $2 ORDER BY a.created_at DESC LIMIT $3",
+);
+static DECIDE: Stmt = Stmt::written(
+    "approval.decide",
+    "UPDATE approval SET state = $4, checker = $5, checker_login = $6, decided_at = {{now}}, outcome = $7 \
+     WHERE tenant = $2 AND id = $3 AND state = 'waiting' AND expires_at > {{now}} AND maker <> $5",
+);
+static WITHDRAW: Stmt = Stmt::written(
+    "approval.withdraw",
+    "UPDATE approval SET state = 'withdrawn' WHERE tenant = $1 AND id = $2 AND state = 'waiting' AND maker = $3",
+);
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&INSERT, &EXPIRE, &ONE, &OPEN, &OPEN_OF, &LEFT, &NEWEST, &NEWEST_OF, &ABOUT, &DECIDE, &WITHDRAW];
+
+/// Proposals about one thing that are shown.
+const ABOUT_MAX: i64 = 20;
+const DOCUMENT: &str = "approval.document";
+pub(super) const OUTCOME: &str = "approval.outcome";
+
+/// A proposal to be kept.
+#[derive(Debug)]
+pub struct NewApproval<'a> {
+    /// Whose affairs; `None` = the installation's.
+    pub tenant: Option<TenantId>,
+    /// What is to be done.
+    pub deed: &'a Deed,
+    /// What that changes.
+    pub changes: &'a [Change],
+    /// Who proposes it.
+    pub maker: &'a Person,
+    /// Why.
+    pub why: &'a str,
+    /// How long it waits.
+    pub lifetime: Span,
+}
+
+/// Nobody's: the installation's.
+pub(super) fn owner(tenant: Option<TenantId>) -> TenantId {
+    tenant.unwrap_or(TenantId(Uuid::nil()))
+}
+
+impl Store {
+    /// Keeps a proposal.
+    ///
+    /// # Errors
+    /// `Conflict` where one of the same kind about the same thing waits already.
+    pub async fn propose(&self, new: &NewApproval<'_>, by: impl Into<audit::Deed>) -> Result<ApprovalId, StoreError> {
+        let keys = self.id_keys().await?;
+        let id = ApprovalId(self.ids().next());
+        let (stored, tenant) = (keys.stored(id.0), owner(new.tenant));
+        let row = DocumentRow::of(new.deed, new.changes, new.why)?;
+        let plain = serde_json::to_vec(&row).map_err(|error| unreadable(&error))?;
+        let document = self.vault().seal(place(tenant, DOCUMENT, &stored), &plain);
+        let subject = new.deed.subject();
+        let expire = vec![self.now_param(), tenant.0.into(), (&*subject).into(), new.deed.kind().into()];
+        let params: Vec<Value> = vec![
+            self.now_param(),
+            tenant.0.into(),
+            stored.into(),
+            new.deed.kind().into(),
+            (&*subject).into(),
+            keys.stored(new.maker.id.0).into(),
+            (&*new.maker.login).into(),
+            new.lifetime.0.into(),
+            document.into(),
+        ];
+        let note = Note::new("approval.propose", "approval", id).after(facts(new.deed, new.changes));
+        self.noted(tenant, by.into(), note, vec![Step::any(&EXPIRE, expire), Step::one(&INSERT, params)]).await?;
+        Ok(id)
+    }
+
+    /// One proposal, whosever it is about: whether somebody may see it is the caller's to judge.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the proposal does not open.
+    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ONE, vec![keys.stored(id.0).into()]).await?;
+        rows.first().map(|row| self.read_approval(row, &keys)).transpose()
+    }
+
+    /// The proposals in a scope that wait or are being carried out, the oldest first; or the newest of all, the newest
+    /// first. The installation's own are in the scope of every tenant.
+    ///
+    /// # Errors
+    /// As [`Store::approval`].
+    pub async fn approvals(&self, scope: Scope, open: bool, limit: usize) -> Result<Vec<Approval>, StoreError> {
+        let (keys, limit, now) = (self.id_keys().await?, most(limit), self.now_param());
+        let rows = match (scope, open) {
+            (Scope::All, true) => self.query(&OPEN, vec![now, limit]).await?,
+            (Scope::All, false) => self.query(&NEWEST, vec![limit]).await?,
+            (Scope::Tenant(tenant), true) => self.query(&OPEN_OF, vec![now, tenant.0.into(), limit]).await?,
+            (Scope::Tenant(tenant), false) => self.query(&NEWEST_OF, vec![tenant.0.into(), limit]).await?,
+        };
+        rows.iter().map(|row| self.read_approval(row, &keys)).collect()
+    }
+
+    /// What was approved at least `age` ago and is not done, the longest first; a page begins behind the last one of the
+    /// page before.
+    ///
+    /// # Errors
+    /// As [`Store::approval`].
+    pub async fn approvals_left(
+        &self,
+        age: Span,
+        after: Option<&Approval>,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let keys = self.id_keys().await?;
+        let place = after.and_then(|last| Some((last.decided.as_ref()?.1.0, keys.stored(last.id.0))));
+        let (at, id) = place.unwrap_or((i64::MIN, Uuid::nil()));
+        let params = vec![self.now_param(), age.0.into(), at.into(), id.into(), most(limit)];
+        self.query(&LEFT, params).await?.iter().map(|row| self.read_approval(row, &keys)).collect()
+    }
+
+    /// The newest proposals about one thing.
+    ///
+    /// # Errors
+    /// As [`Store::approval`].
+    pub async fn approvals_about(&self, tenant: Option<TenantId>, subject: &str) -> Result<Vec<Approval>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![owner(tenant).0.into(), subject.into(), ABOUT_MAX.into()];
+        let rows = self.query(&ABOUT, params).await?;
+        rows.iter().map(|row| self.read_approval(row, &keys)).collect()
+    }
+
+    /// Decides about a proposal that waits: once, and not by who made it.
+    ///
+    /// # Errors
+    /// `Conflict` where somebody has decided, its time is up, it was withdrawn, or `checker` is its maker.
+    pub async fn decide(
+        &self,
+        approval: &Approval,
+        approve: bool,
+        checker: &Person,
+        note: &str,
+        by: impl Into<audit::Deed>,
+    ) -> Result<(), StoreError> {
+        let keys = self.id_keys().await?;
+        let (tenant, stored) = (owner(approval.tenant), keys.stored(approval.id.0));
+        let state = if approve { ApprovalState::Approved } else { ApprovalState::Rejected };
+        let outcome = self.vault().seal(place(tenant, OUTCOME, &stored), note.as_bytes());
+        let params: Vec<Value> = vec![
+            self.now_param(),
+            tenant.0.into(),
+            stored.into(),
+            state.name().into(),
+            keys.stored(checker.id.0).into(),
+            (&*checker.login).into(),
+            outcome.into(),
+        ];
+        let action = if approve { "approval.approve" } else { "approval.reject" };
+        let note = Note::new(action, "approval", approval.id).after(facts(&approval.deed, &approval.changes));
+        self.noted(tenant, by.into(), note, vec![Step::one(&DECIDE, params)]).await
+    }
+
+    /// Takes a proposal back that waits: only its maker does.
+    ///
+    /// # Errors
+    /// `Conflict` where it does not wait any more, or is somebody else's.
+    pub async fn withdraw(
+        &self,
+        approval: &Approval,
+        maker: &Person,
+        by: impl Into<audit::Deed>,
+    ) -> Result<(), StoreError> {
+        let keys = self.id_keys().await?;
+        let tenant = owner(approval.tenant);
+        let params = [tenant.0, keys.stored(approval.id.0), keys.stored(maker.id.0)].map(Value::from);
+        let note = Note::new("approval.withdraw", "approval", approval.id);
+        self.noted(tenant, by.into(), note, vec![Step::one(&WITHDRAW, params.into())]).await
+    }
+
+    fn read_approval(&self, row: &Row, keys: &Keys) -> Result<Approval, StoreError> {
+        let mut fields = row.fields();
+        let (tenant, stored) = (TenantId(fields.uuid()?), fields.uuid()?);
+        let state = fields.named("state of an approval", ApprovalState::parse)?;
+        let maker = Person { id: UserId(keys.public(fields.uuid()?)), login: fields.text()?.to_owned() };
+        let (created_at, expires_at) = (Timestamp(fields.int()?), Timestamp(fields.int()?));
+        let checker = fields.opt_uuid()?.map(|id| UserId(keys.public(id)));
+        let checker = checker.zip(fields.opt_text()?).map(|(id, login)| Person { id, login: login.to_owned() });
+        let decided = checker.zip(fields.opt_int()?.map(Timestamp));
+        let plain = self.vault().open(place(tenant, DOCUMENT, &stored), fields.bytes()?)?;
+        let document: DocumentRow = serde_json::from_slice(&plain).map_err(|error| unreadable(&error))?;
+        let (deed, changes, why) = document.parts()?;
+        let outcome = match fields.opt_bytes()? {
+            Some(sealed) => self.vault().open(place(tenant, OUTCOME, &stored), sealed)?.to_vec(),
+            None => Vec::new(),
+        };
+        Ok(Approval {
+            id: ApprovalId(keys.public(stored)),
+            tenant: Some(tenant).filter(|tenant| !tenant.0.is_nil()),
+            deed,
+            changes,
+            maker,
+            why,
+            created_at,
+            expires_at,
+            state,
+            decided,
+            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: no text")))?,
+        })
+    }
+}
+
+/// What a proposal is about, for the audit log.
+pub(super) fn facts(deed: &Deed, changes: &[Change]) -> Facts {
+    let facts = Facts::new().text("kind", deed.kind()).text("subject", deed.subject());
+    let changed = changes.iter().filter(|change| change.before != change.after);
+    changed.fold(facts, |facts, change| facts.text(&change.what, format!("{} → {}", change.before, change.after)))
+}
+
+pub(super) fn place<'a>(tenant: TenantId, column: &'static str, row: &'a Uuid) -> Place<'a> {
+    Place { tenant, column, row: row.as_bytes() }
+}
+
+/// Only the kind of error is told: its text could quote what is sealed.
+fn unreadable(error: &serde_json::Error) -> StoreError {
+    StoreError::Corrupt(format!("{DOCUMENT}: {:?} error", error.classify()))
+}

@@ -1,0 +1,56 @@
+//! What operators have switched off, for every node. Kept among the installation's named values; a switch that is on
+//! leaves nothing behind but its entry in the audit log.
+
+use domain::audit::{Deed, INSTALLATION, Note};
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+/// What stands before a switch's name.
+const PREFIX: &str = "off:";
+
+static OFF: Stmt = Stmt::written(
+    "switch.off",
+    "SELECT m.name, m.value FROM meta m WHERE m.name >= 'off:' AND m.name < 'off;' ORDER BY m.name",
+);
+static TURN_OFF: Stmt = Stmt::written(
+    "switch.turn_off",
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+static TURN_ON: Stmt = Stmt::written("switch.turn_on", "DELETE FROM meta WHERE name = $1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&OFF, &TURN_OFF, &TURN_ON];
+
+impl Store {
+    /// What is switched off, by name, each with why.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn switched_off(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let rows = self.query(&OFF, Vec::new()).await?;
+        rows.iter()
+            .map(|row| {
+                let mut fields = row.fields();
+                let name = fields.text()?.trim_start_matches(PREFIX).to_owned();
+                Ok((name, fields.text()?.to_owned()))
+            })
+            .collect()
+    }
+
+    /// Switches something on or off, and notes who did and why.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn set_switch(&self, name: &str, on: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
+        let (key, by) = (format!("{PREFIX}{name}"), by.into());
+        let (action, step) = match on {
+            true => ("switch.on", Step::any(&TURN_ON, vec![key.into()])),
+            false => {
+                ("switch.off", Step::any(&TURN_OFF, vec![key.into(), format!("{}: {}", by.person(), by.why).into()]))
+            }
+        };
+        self.noted(INSTALLATION, by, Note::new(action, "switch", name), vec![step]).await
+    }
+}

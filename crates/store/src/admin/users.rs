@@ -1,0 +1,349 @@
+//! People of the operator console. Passwords are kept as hashes, the secrets of one-time codes sealed.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::ids::{TenantId, UserId};
+use domain::time::Timestamp;
+use domain::user::{Role, Scope, User};
+use secrecy::{ExposeSecret as _, SecretBox};
+use uuid::Uuid;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::rows::Keys;
+use crate::sealed::Place;
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+static INSERT: Stmt = Stmt::written(
+    "console_user.insert",
+    "INSERT INTO console_user (id, login, scope, roles, password, password_at, password_is_initial, totp, totp_step, \
+     created_at, disabled_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, 0, $6, NULL, 1)",
+);
+static ALL: Stmt = Stmt::written("console_user.all", "SELECT {{console_user u}} FROM console_user u ORDER BY u.login");
+static ONE: Stmt = Stmt::written("console_user.one", "SELECT {{console_user u}} FROM console_user u WHERE u.id = $1");
+static BY_LOGIN: Stmt =
+    Stmt::written("console_user.by_login", "SELECT {{console_user u}} FROM console_user u WHERE u.login = $1");
+static SET_ACCESS: Stmt = Stmt::written(
+    "console_user.set_access",
+    "UPDATE console_user SET roles = $3, scope = $4, version = version + 1 WHERE id = $1 AND version = $2",
+);
+static SET_PASSWORD: Stmt = Stmt::written(
+    "console_user.set_password",
+    "UPDATE console_user SET password = $2, password_at = $3, password_is_initial = $4, version = version + 1 \
+     WHERE id = $1",
+);
+static FORGET_TOTP: Stmt = Stmt::written(
+    "console_user.forget_totp",
+    "UPDATE console_user SET totp = NULL, totp_step = 0, version = version + 1 WHERE id = $1",
+);
+// A secret that is in use is never replaced by whoever knows the password alone.
+static ENROL_TOTP: Stmt = Stmt::written(
+    "console_user.enrol_totp",
+    "UPDATE console_user SET totp = $2, totp_step = $3, version = version + 1 \
+     WHERE id = $1 AND totp IS NULL AND disabled_at IS NULL",
+);
+static TAKE_STEP: Stmt = Stmt::written(
+    "console_user.take_step",
+    "UPDATE console_user SET totp_step = $2 WHERE id = $1 AND totp_step < $2 AND totp IS NOT NULL",
+);
+static DISABLE: Stmt = Stmt::written(
+    "console_user.disable",
+    "UPDATE console_user SET disabled_at = $2, version = version + 1 WHERE id = $1 AND disabled_at IS NULL",
+);
+static ENABLE: Stmt = Stmt::written(
+    "console_user.enable",
+    "UPDATE console_user SET disabled_at = NULL, version = version + 1 WHERE id = $1 AND disabled_at IS NOT NULL",
+);
+pub(super) static END_SESSIONS: Stmt =
+    Stmt::written("console_session.end_all", "DELETE FROM console_session WHERE user_id = $1");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &INSERT,
+    &ALL,
+    &ONE,
+    &BY_LOGIN,
+    &SET_ACCESS,
+    &SET_PASSWORD,
+    &FORGET_TOTP,
+    &ENROL_TOTP,
+    &TAKE_STEP,
+    &DISABLE,
+    &ENABLE,
+    &END_SESSIONS,
+];
+
+/// Bytes of a secret of one-time codes (RFC 4226: at least 160 bits).
+pub const TOTP_SECRET_BYTES: usize = 20;
+
+/// The secret of somebody's one-time codes.
+pub type TotpSecret = SecretBox<[u8; TOTP_SECRET_BYTES]>;
+
+/// Somebody new.
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    /// The name that he signs in with (`domain::user::login_name`).
+    pub login: String,
+    /// What he may do.
+    pub roles: BTreeSet<Role>,
+    /// About whose affairs.
+    pub scope: Scope,
+    /// His password's hash, in PHC string format.
+    pub password: String,
+    /// Whether he has to choose another one at the first sign-in.
+    pub password_is_initial: bool,
+}
+
+/// Somebody as the console keeps him.
+pub struct StoredUser {
+    /// Who he is and what he may do.
+    pub user: User,
+    /// His password's hash, in PHC string format.
+    pub password: String,
+    /// When he got it.
+    pub password_at: Timestamp,
+    /// Whether he has to choose another one.
+    pub password_is_initial: bool,
+    /// The secret of his one-time codes; `None` = not enrolled yet.
+    pub totp: Option<TotpSecret>,
+    /// The newest time step that a code was taken of.
+    pub totp_step: i64,
+    /// Since when he is known.
+    pub created_at: Timestamp,
+    /// Since when he may not sign in.
+    pub disabled_at: Option<Timestamp>,
+    /// Rises with each change.
+    pub version: i64,
+}
+
+impl fmt::Debug for StoredUser {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("StoredUser")
+            .field("user", &self.user)
+            .field("disabled_at", &self.disabled_at)
+            .field("is_enrolled", &self.totp.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A change of somebody that an administrator makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserChange {
+    /// Other roles, another scope; `version` is the one that was looked at.
+    Access {
+        /// What he may do.
+        roles: BTreeSet<Role>,
+        /// About whose affairs.
+        scope: Scope,
+        /// [`StoredUser::version`]
+        version: i64,
+    },
+    /// A new password, as a hash; all of his sessions end.
+    Password {
+        /// PHC string format.
+        hash: String,
+        /// Whether he has to choose another one.
+        is_initial: bool,
+    },
+    /// He enrols again for one-time codes.
+    ForgetTotp,
+    /// He may not sign in any more; all of his sessions end.
+    Disable,
+    /// He may again.
+    Enable,
+}
+
+/// A scope as a column: the nil id is every tenant.
+pub(super) const fn scope_id(scope: Scope) -> Uuid {
+    match scope {
+        Scope::All => Uuid::nil(),
+        Scope::Tenant(tenant) => tenant.0,
+    }
+}
+
+const fn scope_of(id: Uuid) -> Scope {
+    if id.is_nil() { Scope::All } else { Scope::Tenant(TenantId(id)) }
+}
+
+/// Roles stand in one column, divided by spaces.
+fn roles_text(roles: &BTreeSet<Role>) -> String {
+    roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(" ")
+}
+
+fn roles_of(text: &str) -> Result<BTreeSet<Role>, StoreError> {
+    let role = |word| Role::parse(word).ok_or_else(|| StoreError::Corrupt(format!("unknown role {word:?}")));
+    text.split_ascii_whitespace().map(role).collect()
+}
+
+/// What somebody may do, for the audit log.
+fn access_facts(roles: &BTreeSet<Role>, scope: Scope) -> Facts {
+    let scope = match scope {
+        Scope::All => "all".to_owned(),
+        Scope::Tenant(tenant) => tenant.to_string(),
+    };
+    Facts::new().text("roles", roles_text(roles)).text("scope", scope)
+}
+
+/// Where a person's secret stands.
+pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
+    Place { tenant: TenantId(Uuid::nil()), column, row }
+}
+
+const TOTP: &str = "console_user.totp";
+
+impl Store {
+    fn opened_totp(&self, place: Place<'_>, sealed: Option<&[u8]>) -> Result<Option<TotpSecret>, StoreError> {
+        let Some(sealed) = sealed else { return Ok(None) };
+        let plain = self.vault().open(place, sealed)?;
+        let bytes = <[u8; TOTP_SECRET_BYTES]>::try_from(plain.as_slice());
+        let bytes = bytes.map_err(|_| StoreError::Corrupt(format!("{}: of another length", place.column)))?;
+        Ok(Some(SecretBox::new(Box::new(bytes))))
+    }
+
+    pub(super) fn open_totp(
+        &self,
+        column: &'static str,
+        row: &[u8],
+        sealed: Option<&[u8]>,
+    ) -> Result<Option<TotpSecret>, StoreError> {
+        self.opened_totp(totp_place(column, row), sealed)
+    }
+
+    pub(super) fn read_user(&self, row: &Row, keys: &Keys) -> Result<StoredUser, StoreError> {
+        let mut fields = row.fields();
+        let stored = fields.uuid()?;
+        let user = User {
+            id: UserId(keys.public(stored)),
+            login: fields.text()?.to_owned(),
+            scope: scope_of(fields.uuid()?),
+            roles: roles_of(fields.text()?)?,
+        };
+        Ok(StoredUser {
+            user,
+            password: fields.text()?.to_owned(),
+            password_at: Timestamp(fields.int()?),
+            password_is_initial: fields.flag()?,
+            totp: self.open_totp(TOTP, stored.as_bytes(), fields.opt_bytes()?)?,
+            totp_step: fields.int()?,
+            created_at: Timestamp(fields.int()?),
+            disabled_at: fields.opt_int()?.map(Timestamp),
+            version: fields.int()?,
+        })
+    }
+
+    /// Adds somebody to the console.
+    ///
+    /// # Errors
+    /// `Conflict` where the name is taken.
+    pub async fn create_user(&self, new: &NewUser, now: Timestamp, by: impl Into<Deed>) -> Result<UserId, StoreError> {
+        let id = UserId(self.ids().next());
+        let stored = self.id_keys().await?.stored(id.0);
+        let note = Note::new("user.create", "user", &new.login).after(access_facts(&new.roles, new.scope));
+        let params: Vec<Value> = vec![
+            stored.into(),
+            (&*new.login).into(),
+            scope_id(new.scope).into(),
+            roles_text(&new.roles).into(),
+            (&*new.password).into(),
+            now.0.into(),
+            i64::from(new.password_is_initial).into(),
+        ];
+        self.noted(INSTALLATION, by.into(), note, vec![Step::one(&INSERT, params)]).await?;
+        Ok(id)
+    }
+
+    /// Everybody, by name.
+    ///
+    /// # Errors
+    /// The database cannot be reached or holds an unknown value.
+    pub async fn users(&self) -> Result<Vec<StoredUser>, StoreError> {
+        let keys = self.id_keys().await?;
+        self.query(&ALL, Vec::new()).await?.iter().map(|row| self.read_user(row, &keys)).collect()
+    }
+
+    /// One person.
+    ///
+    /// # Errors
+    /// As [`Store::users`].
+    pub async fn user(&self, id: UserId) -> Result<Option<StoredUser>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ONE, vec![keys.stored(id.0).into()]).await?;
+        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+    }
+
+    /// The person of this name.
+    ///
+    /// # Errors
+    /// As [`Store::users`].
+    pub async fn user_by_login(&self, login: &str) -> Result<Option<StoredUser>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_LOGIN, vec![login.into()]).await?;
+        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+    }
+
+    /// Changes somebody.
+    ///
+    /// # Errors
+    /// `Conflict` where he is not there, is so already, or was changed meanwhile.
+    pub async fn change_user(
+        &self,
+        user: &User,
+        change: &UserChange,
+        now: Timestamp,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let id: Value = self.id_keys().await?.stored(user.id.0).into();
+        let end = || Step::any(&END_SESSIONS, vec![id.clone()]);
+        let note = |action| Note::new(action, "user", &user.login);
+        let (note, steps) = match change {
+            UserChange::Access { roles, scope, version } => {
+                let params = vec![id.clone(), (*version).into(), roles_text(roles).into(), scope_id(*scope).into()];
+                let note = note("user.set_access").before(access_facts(&user.roles, user.scope));
+                (note.after(access_facts(roles, *scope)), vec![Step::one(&SET_ACCESS, params)])
+            }
+            UserChange::Password { hash, is_initial } => {
+                let params = vec![id.clone(), (&**hash).into(), now.0.into(), i64::from(*is_initial).into()];
+                (note("user.set_password"), vec![Step::one(&SET_PASSWORD, params), end()])
+            }
+            UserChange::ForgetTotp => {
+                (note("user.forget_totp"), vec![Step::one(&FORGET_TOTP, vec![id.clone()]), end()])
+            }
+            UserChange::Disable => {
+                let params = vec![id.clone(), now.0.into()];
+                (note("user.disable"), vec![Step::one(&DISABLE, params), end()])
+            }
+            UserChange::Enable => (note("user.enable"), vec![Step::one(&ENABLE, vec![id.clone()])]),
+        };
+        self.noted(INSTALLATION, by.into(), note, steps).await
+    }
+
+    /// Keeps the secret that somebody has just confirmed with the code of `step`, where he has none.
+    ///
+    /// # Errors
+    /// `Conflict` where he has one, or may not sign in any more.
+    pub async fn enrol_totp(
+        &self,
+        user: &User,
+        secret: &TotpSecret,
+        step: i64,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let stored = self.id_keys().await?.stored(user.id.0);
+        let sealed = self.vault().seal(totp_place(TOTP, stored.as_bytes()), secret.expose_secret());
+        let params = vec![stored.into(), sealed.into(), step.into()];
+        let note = Note::new("user.enrol_totp", "user", &user.login);
+        self.noted(INSTALLATION, by.into(), note, vec![Step::one(&ENROL_TOTP, params)]).await
+    }
+
+    /// Takes the code of a time step, once: `false` where that step or a later one was taken already.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn take_totp_step(&self, user: UserId, step: i64) -> Result<bool, StoreError> {
+        let stored = self.id_keys().await?.stored(user.0);
+        let counts = self.write_counts(vec![Step::any(&TAKE_STEP, vec![stored.into(), step.into()])]).await?;
+        Ok(counts == [1])
+    }
+}

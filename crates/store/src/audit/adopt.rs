@@ -1,0 +1,67 @@
+//! Begins the chains of an installation, once: what an older program noted without hashes becomes the first entries of
+//! the installation's chain, and each tenant gets the beginning of its own (ADR 17).
+
+use domain::audit::{Deed, Entry, Head, INSTALLATION, Note, Via};
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+
+use super::append;
+use crate::driver::{Step, StepParams};
+use crate::error::StoreError;
+use crate::rows;
+use crate::save;
+use crate::sql::{Columns, Fields, Stmt, audit_tables as tables};
+use crate::store::Store;
+
+/// Name of the value that says that it is done.
+const BEGUN: &str = "audit_begun";
+
+static OLD: Stmt =
+    Stmt::written("audit.old", "SELECT o.at, o.who, o.action, o.subject, o.detail FROM admin_log o ORDER BY o.id");
+static CLEAR: Stmt = Stmt::written("audit.clear_old", "DELETE FROM admin_log");
+static TENANTS: Stmt = Stmt::written("audit.tenants", "SELECT t.id FROM tenant t ORDER BY t.id");
+// Whoever comes second meets the row of the first.
+static BEGIN: Stmt = Stmt::written("audit.begin", "INSERT INTO meta (name, value) VALUES ($1, '1')");
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&OLD, &CLEAR, &TENANTS, &BEGIN];
+
+/// Begins the chains where that is not done yet.
+pub(crate) async fn adopt(store: &Store) -> Result<(), StoreError> {
+    if store.meta(BEGUN).await?.is_some() {
+        return Ok(());
+    }
+    let mut head = Head::default();
+    let mut entries = Vec::new();
+    for row in store.query(&OLD, Vec::new()).await? {
+        entries.push(adopted(&mut row.fields(), &mut head)?);
+    }
+    let mut heads = Columns::new(tables::AUDIT_HEAD.row_columns(), 0);
+    for row in store.query(&TENANTS, Vec::new()).await? {
+        rows::audit::write_head(TenantId(row.fields().uuid()?), &Head::default(), &mut heads);
+    }
+    let mut steps = vec![Step::one(&BEGIN, vec![BEGUN.into()])];
+    if heads.len() > 0 {
+        steps.push(Step { stmt: &save::AUDIT_HEAD_INSERT, params: StepParams::Rows(heads), rows: None });
+    }
+    let cleared = u64::try_from(entries.len()).ok();
+    steps.push(Step { rows: cleared, ..Step::any(&CLEAR, Vec::new()) });
+    steps.extend(append::steps(INSTALLATION, &entries, None, head));
+    match store.write(steps).await {
+        // Another process that migrates has done it meanwhile.
+        Err(StoreError::Conflict(_)) if store.meta(BEGUN).await?.is_some() => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// A row of the older log. It named its user as `cli:name` and had no place for a tenant.
+fn adopted(fields: &mut Fields<'_>, head: &mut Head) -> Result<Entry, StoreError> {
+    let at = Timestamp(fields.int()?);
+    let who = fields.text()?;
+    let (action, subject, detail) = (fields.text()?, fields.text()?, fields.text()?);
+    let deed = match who.strip_prefix("cli:") {
+        Some(user) => Deed::new(Via::Cli, user),
+        None => Deed::new(Via::Program, who),
+    };
+    let kind = action.split_once('.').map_or(action, |(kind, _)| kind);
+    Ok(head.append(INSTALLATION, at, deed.because(detail), Note::new(action, kind, subject)))
+}

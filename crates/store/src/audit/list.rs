@@ -1,0 +1,152 @@
+//! Lists entries of the audit log, the newest first.
+
+use domain::audit::Entry;
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Stmt, Value};
+use crate::store::Store;
+
+/// Most entries of one page.
+pub const AUDIT_LIST_MAX: usize = 1_000;
+
+macro_rules! filtered {
+    ($name:literal, $from:literal, $order:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT {{audit_entry a}} FROM audit_entry a WHERE ",
+                $from,
+                " AND (CAST($4 AS TEXT) IS NULL OR a.who = $4 OR a.behalf = $4 OR a.second = $4)",
+                " AND (CAST($5 AS TEXT) IS NULL OR a.action = $5 OR SUBSTR(a.action, 1, LENGTH($5) + 1) = $5 || '.')",
+                " AND (CAST($6 AS TEXT) IS NULL OR a.subject = $6)",
+                " AND (CAST($10 AS TEXT) IS NULL OR a.request_id = $10)",
+                " AND a.at >= $7 AND a.at < $8 ORDER BY ",
+                $order,
+                " LIMIT $9"
+            ),
+        )
+    };
+}
+
+// Number 2 is not needed where one chain is read: its numbers are its order.
+static OF_TENANT: Stmt =
+    filtered!("audit.of_tenant", "a.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND a.seq < $3", "a.seq DESC");
+static OF_ALL: Stmt =
+    filtered!("audit.of_all", "(a.at, a.tenant, a.seq) < ($2, $1, $3)", "a.at DESC, a.tenant DESC, a.seq DESC");
+
+static ONE: Stmt =
+    Stmt::written("audit.one", "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 AND a.seq = $2");
+static ABOUT: Stmt = Stmt::written(
+    "audit.about",
+    "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.subject = $2 AND a.tenant = $1 ORDER BY a.seq DESC LIMIT $3",
+);
+// No index has request ids: a chain's newest entries are looked through.
+static OF_REQUEST: Stmt = Stmt::written(
+    "audit.of_request",
+    "SELECT {{audit_entry x}} FROM (SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 \
+     ORDER BY a.seq DESC LIMIT $3) x WHERE x.request_id = $2 ORDER BY x.seq DESC",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&OF_TENANT, &OF_ALL, &ONE, &ABOUT, &OF_REQUEST];
+
+/// Entries of a chain that are looked through for a request's id, from the newest back.
+pub const AUDIT_SEARCHED_MAX: usize = 20_000;
+
+/// Where a page ended: the next one begins behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditPlace {
+    /// When its last entry was made.
+    pub at: Timestamp,
+    /// Whose chain that is in.
+    pub tenant: TenantId,
+    /// Its number there.
+    pub seq: i64,
+}
+
+impl AuditPlace {
+    /// The place of an entry.
+    pub const fn of(entry: &Entry) -> AuditPlace {
+        AuditPlace { at: entry.at, tenant: entry.tenant, seq: entry.seq }
+    }
+}
+
+/// Which entries. Each filter that is there must fit; the default is all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Of this chain only ([`domain::audit::INSTALLATION`] is one); `None` = of all.
+    pub tenant: Option<TenantId>,
+    /// Done by this user, in this person's name, or together with this person.
+    pub who: Option<String>,
+    /// This action (`key.rotate`), or all that begin with it (`key`).
+    pub action: Option<String>,
+    /// Done to this: an id, a tag, an access key.
+    pub subject: Option<String>,
+    /// Done by the request of this id.
+    pub request_id: Option<String>,
+    /// Not before this instant.
+    pub from: Option<Timestamp>,
+    /// Before this instant.
+    pub to: Option<Timestamp>,
+    /// Behind the last entry of the page before.
+    pub after: Option<AuditPlace>,
+}
+
+impl Store {
+    /// Entries of the audit log, the newest first, at most `limit` and [`AUDIT_LIST_MAX`]. The next page begins at
+    /// [`AuditPlace::of`] the last entry.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn audit_entries(&self, filter: &AuditFilter, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        let end = AuditPlace { at: Timestamp(i64::MAX), tenant: TenantId(Uuid::max()), seq: i64::MAX };
+        let place = filter.after.unwrap_or(end);
+        let stmt = if filter.tenant.is_some() { &OF_TENANT } else { &OF_ALL };
+        let text = |value: &Option<String>| Value::from(value.clone());
+        let params = vec![
+            filter.tenant.unwrap_or(place.tenant).0.into(),
+            place.at.0.into(),
+            place.seq.into(),
+            text(&filter.who),
+            text(&filter.action),
+            text(&filter.subject),
+            filter.from.map_or(i64::MIN, |at| at.0).into(),
+            filter.to.map_or(i64::MAX, |at| at.0).into(),
+            crate::reads::page::most(limit.min(AUDIT_LIST_MAX)),
+            text(&filter.request_id),
+        ];
+        let rows = self.query(stmt, params).await?;
+        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+    }
+    /// One entry; `None` where the chain has none of this number.
+    ///
+    /// # Errors
+    /// As [`Store::audit_entries`].
+    pub async fn audit_entry(&self, tenant: TenantId, seq: i64) -> Result<Option<Entry>, StoreError> {
+        let rows = self.query(&ONE, vec![tenant.0.into(), seq.into()]).await?;
+        rows.first().map(|row| rows::audit::read_entry(&mut row.fields())).transpose()
+    }
+
+    /// What was done to one thing of a tenant's, the newest first, at most [`AUDIT_LIST_MAX`].
+    ///
+    /// # Errors
+    /// As [`Store::audit_entries`].
+    pub async fn audit_about(&self, tenant: TenantId, subject: &str) -> Result<Vec<Entry>, StoreError> {
+        let params = vec![tenant.0.into(), subject.into(), crate::reads::page::most(AUDIT_LIST_MAX)];
+        let rows = self.query(&ABOUT, params).await?;
+        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+    }
+
+    /// What one request did, the newest first, among the newest [`AUDIT_SEARCHED_MAX`] entries of a chain.
+    ///
+    /// # Errors
+    /// As [`Store::audit_entries`].
+    pub async fn audit_of_request(&self, tenant: TenantId, request_id: &str) -> Result<Vec<Entry>, StoreError> {
+        let params = vec![tenant.0.into(), request_id.into(), crate::reads::page::most(AUDIT_SEARCHED_MAX)];
+        let rows = self.query(&OF_REQUEST, params).await?;
+        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+    }
+}

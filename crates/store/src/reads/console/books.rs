@@ -1,0 +1,242 @@
+//! The books as people read them: the trial balance at a time, and what moved over one account.
+
+use std::collections::BTreeMap;
+
+use domain::currency::{Currency, StableCoin};
+use domain::ids::{TenantId, TransferId};
+use domain::ledger::{Account, AccountCode};
+use domain::money::Money;
+use domain::time::{Span, Timestamp};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::ledger::StoredTransfer;
+use crate::rows::{self, Keys};
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+/// Transfers of a tenant that one page of an account looks at.
+pub const TRANSFERS_LOOKED_AT_MAX: usize = 20_000;
+/// Transfers of a tenant that an earlier trial balance takes back at most.
+pub const TRANSFERS_TAKEN_BACK_MAX: usize = 500_000;
+/// By how much the clock that numbers transfers may differ from the one that dates them.
+const CLOCKS_DIFFER: Span = Span::hours(1);
+
+static SHARED: Stmt = Stmt::written(
+    "console.shared_accounts",
+    "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class = 'shared' ORDER BY a.code",
+);
+static ONE: Stmt = Stmt::written(
+    "console.account",
+    "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class IN ('shared', 'own') AND a.code = $2",
+);
+// Accounts of vaults are many: they are added up where they stand.
+static NOW: Stmt = Stmt::written(
+    "console.balances_now",
+    "SELECT x.code, CAST(SUM(x.dp) AS BIGINT), CAST(SUM(x.d) AS BIGINT), CAST(SUM(x.cp) AS BIGINT), \
+     CAST(SUM(x.c) AS BIGINT) FROM (SELECT CASE WHEN a.class = 'shared' THEN a.code \
+     WHEN a.code LIKE 'escrow:%:USDC' THEN 'escrow:USDC' WHEN a.code LIKE 'escrow:%' THEN 'escrow:USDT' \
+     WHEN a.code LIKE 'wallet:%:USDC' THEN 'wallet:USDC' ELSE 'wallet:USDT' END AS code, a.debits_pending AS dp, \
+     a.debits_posted AS d, a.credits_pending AS cp, a.credits_posted AS c FROM account a WHERE a.tenant = $1) x \
+     GROUP BY x.code",
+);
+static NEWEST: Stmt = Stmt::written(
+    "console.newest_transfer",
+    "SELECT t.id, t.at FROM transfer t WHERE t.tenant = $1 ORDER BY t.id DESC LIMIT 1",
+);
+// The first transfer that would be one too many.
+static BEYOND: Stmt = Stmt::written(
+    "console.transfers_beyond",
+    "SELECT t.id FROM transfer t WHERE t.tenant = $1 AND t.id > $2 ORDER BY t.id LIMIT 1 OFFSET $3",
+);
+static DEBITED_SINCE: Stmt = Stmt::written(
+    "console.debited_since",
+    "SELECT x.code, CAST(SUM(CASE x.kind WHEN 'pending' THEN x.amount WHEN 'posted' THEN 0 ELSE -x.amount END) \
+     AS BIGINT), CAST(SUM(CASE x.kind WHEN 'posted' THEN x.amount WHEN 'post_pending' THEN x.amount ELSE 0 END) \
+     AS BIGINT) FROM (SELECT CASE WHEN t.debit LIKE 'escrow:%:USDC' THEN 'escrow:USDC' \
+     WHEN t.debit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.debit LIKE 'wallet:%:USDC' THEN 'wallet:USDC' \
+     WHEN t.debit LIKE 'wallet:%' THEN 'wallet:USDT' ELSE t.debit END AS code, t.kind AS kind, t.amount AS amount \
+     FROM transfer t WHERE t.tenant = $1 AND t.id > $2 AND t.at > $3) x GROUP BY x.code",
+);
+static CREDITED_SINCE: Stmt = Stmt::written(
+    "console.credited_since",
+    "SELECT x.code, CAST(SUM(CASE x.kind WHEN 'pending' THEN x.amount WHEN 'posted' THEN 0 ELSE -x.amount END) \
+     AS BIGINT), CAST(SUM(CASE x.kind WHEN 'posted' THEN x.amount WHEN 'post_pending' THEN x.amount ELSE 0 END) \
+     AS BIGINT) FROM (SELECT CASE WHEN t.credit LIKE 'escrow:%:USDC' THEN 'escrow:USDC' \
+     WHEN t.credit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.credit LIKE 'wallet:%:USDC' THEN 'wallet:USDC' \
+     WHEN t.credit LIKE 'wallet:%' THEN 'wallet:USDT' ELSE t.credit END AS code, t.kind AS kind, t.amount AS amount \
+     FROM transfer t WHERE t.tenant = $1 AND t.id > $2 AND t.at > $3) x GROUP BY x.code",
+);
+static OF_ACCOUNT: Stmt = Stmt::written(
+    "console.account_transfers",
+    "SELECT {{transfer x}} FROM (SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id < $2 \
+     ORDER BY t.id DESC LIMIT $3) x WHERE x.debit = $4 OR x.credit = $4 ORDER BY x.id DESC LIMIT $5",
+);
+static EDGE: Stmt = Stmt::written(
+    "console.account_transfers_edge",
+    "SELECT t.id FROM transfer t WHERE t.tenant = $1 AND t.id < $2 ORDER BY t.id DESC LIMIT 1 OFFSET $3",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] =
+    &[&SHARED, &ONE, &NOW, &NEWEST, &BEYOND, &DEBITED_SINCE, &CREDITED_SINCE, &OF_ACCOUNT, &EDGE];
+
+/// One line of a trial balance, in minor units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialLine {
+    /// The account's code, or `escrow:USDC`, `wallet:USDT` … for all vaults of that kind and coin together.
+    pub name: String,
+    /// The account, unless it is many.
+    pub account: Option<AccountCode>,
+    /// Its currency.
+    pub currency: Currency,
+    /// Reserved debits.
+    pub debits_pending: i64,
+    /// Final debits.
+    pub debits_posted: i64,
+    /// Reserved credits.
+    pub credits_pending: i64,
+    /// Final credits.
+    pub credits_posted: i64,
+}
+
+impl TrialLine {
+    fn empty(name: &str) -> Result<TrialLine, StoreError> {
+        let account = AccountCode::parse(name);
+        let many = || name.split_once(':').and_then(|(_, coin)| StableCoin::parse(coin)).map(StableCoin::currency);
+        let currency = account.as_ref().map(AccountCode::currency).or_else(many);
+        let currency = currency.ok_or_else(|| StoreError::Corrupt(format!("unknown account {name:?}")))?;
+        let name = name.to_owned();
+        let (debits_pending, debits_posted, credits_pending, credits_posted) = (0, 0, 0, 0);
+        Ok(TrialLine { name, account, currency, debits_pending, debits_posted, credits_pending, credits_posted })
+    }
+
+    /// Final credits less final debits.
+    pub fn balance(&self) -> Money {
+        Money::new(self.credits_posted.saturating_sub(self.debits_posted), self.currency)
+    }
+}
+
+/// What moved over an account, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccountPage {
+    /// The transfers.
+    pub transfers: Vec<StoredTransfer>,
+    /// Behind which transfer the next page begins; `None` = this was the last.
+    pub next: Option<TransferId>,
+}
+
+impl Store {
+    /// A tenant's accounts that are not a vault's, by code.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn shared_accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
+        let rows = self.query(&SHARED, vec![tenant.0.into()]).await?;
+        rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
+    }
+
+    /// One account; `None` where nothing was ever booked on it.
+    ///
+    /// # Errors
+    /// As [`Store::shared_accounts`].
+    pub async fn account(&self, tenant: TenantId, code: &AccountCode) -> Result<Option<Account>, StoreError> {
+        let rows = self.query(&ONE, vec![tenant.0.into(), code.to_string().into()]).await?;
+        rows.first().map(|row| rows::ledger::read_account(&mut row.fields())).transpose()
+    }
+
+    /// Every account with its sums as they were at `at` (now for `None`), by name; vaults of one kind and coin are one
+    /// line. An earlier time costs as much as there were transfers since; `None` where they are more than `taken_back`.
+    ///
+    /// # Errors
+    /// As [`Store::shared_accounts`].
+    pub async fn trial_balance(
+        &self,
+        tenant: TenantId,
+        at: Option<Timestamp>,
+        taken_back: usize,
+    ) -> Result<Option<Vec<TrialLine>>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mut queries: Vec<(&'static Stmt, Vec<Value>)> = vec![(&NOW, vec![tenant.0.into()])];
+        if let Some(at) = at {
+            let first = self.first_transfer_after(tenant, at, &keys).await?;
+            if !self.query(&BEYOND, vec![tenant.0.into(), first.into(), most(taken_back)]).await?.is_empty() {
+                return Ok(None);
+            }
+            let since = vec![tenant.0.into(), first.into(), at.0.into()];
+            queries.extend([(&DEBITED_SINCE, since.clone()), (&CREDITED_SINCE, since)]);
+        }
+        let answers = self.driver().snapshot(queries).await?;
+        let mut lines: BTreeMap<String, TrialLine> = BTreeMap::new();
+        for (which, row) in
+            answers.iter().enumerate().flat_map(|(which, rows)| rows.iter().map(move |row| (which, row)))
+        {
+            let mut fields = row.fields();
+            let name = fields.text()?;
+            if !lines.contains_key(name) {
+                lines.insert(name.to_owned(), TrialLine::empty(name)?);
+            }
+            let Some(line) = lines.get_mut(name) else { continue };
+            let (pending, posted) = (fields.int()?, fields.int()?);
+            match which {
+                0 => {
+                    (line.debits_pending, line.debits_posted) = (pending, posted);
+                    (line.credits_pending, line.credits_posted) = (fields.int()?, fields.int()?);
+                }
+                1 => {
+                    line.debits_pending -= pending;
+                    line.debits_posted -= posted;
+                }
+                _ => {
+                    line.credits_pending -= pending;
+                    line.credits_posted -= posted;
+                }
+            }
+        }
+        Ok(Some(lines.into_values().collect()))
+    }
+
+    /// An id below those of all transfers that were made after `at`. The newest one shows by how much the clock that
+    /// numbers transfers is off.
+    async fn first_transfer_after(&self, tenant: TenantId, at: Timestamp, keys: &Keys) -> Result<Uuid, StoreError> {
+        let rows = self.query(&NEWEST, vec![tenant.0.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(Uuid::nil()) };
+        let mut fields = row.fields();
+        let made = keys.ids.made_at(fields.uuid()?);
+        let off = Timestamp(fields.int()?) - made;
+        Ok(keys.ids.first_at(at - off - CLOCKS_DIFFER))
+    }
+
+    /// What moved over an account before `after` (up to now for `None`), the newest first, at most `limit`. Looks at no
+    /// more than [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have one behind it.
+    ///
+    /// # Errors
+    /// As [`Store::shared_accounts`].
+    pub async fn account_transfers(
+        &self,
+        tenant: TenantId,
+        account: &AccountCode,
+        after: Option<TransferId>,
+        limit: usize,
+    ) -> Result<AccountPage, StoreError> {
+        let keys = self.id_keys().await?;
+        let below = Value::from(after.map_or(Uuid::max(), |transfer| keys.stored(transfer.0)));
+        let looked = most(TRANSFERS_LOOKED_AT_MAX);
+        let code = account.to_string();
+        let params = vec![tenant.0.into(), below.clone(), looked, code.into(), most(limit + 1)];
+        let mut transfers = read(&self.query(&OF_ACCOUNT, params).await?, &keys)?;
+        if transfers.len() > limit {
+            transfers.truncate(limit);
+            let next = transfers.last().map(|transfer| transfer.id);
+            return Ok(AccountPage { transfers, next });
+        }
+        let params = vec![tenant.0.into(), below, most(TRANSFERS_LOOKED_AT_MAX - 1)];
+        let edge = self.query(&EDGE, params).await?;
+        let next = edge.first().map(|row| row.fields().uuid()).transpose()?;
+        Ok(AccountPage { transfers, next: next.map(|stored| TransferId(keys.public(stored))) })
+    }
+}
+
+fn read(rows: &[Row], keys: &Keys) -> Result<Vec<StoredTransfer>, StoreError> {
+    rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), keys)).collect()
+}

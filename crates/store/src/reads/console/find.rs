@@ -1,0 +1,288 @@
+//! Whatever an operator has a name of: each kind of id is looked up through an index, and leads to the thing.
+
+use domain::chain::{Address, TxHash};
+use domain::event::Event;
+use domain::ids::{
+    DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId, TransferId, WalletId,
+};
+use domain::time::{Span, Timestamp};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::rows::ledger::StoredTransfer;
+use crate::rows::{self, Keys};
+use crate::sql::{Fields, Row, Stmt};
+use crate::store::Store;
+
+/// By how much the clock that numbers events may differ from the one that dates them.
+const CLOCKS_DIFFER: Span = Span::mins(5);
+/// Events that are compared one by one at most.
+const EVENTS_COMPARED_MAX: i64 = 200_000;
+
+// An attempt's owner is a payment or an exchange order.
+static BY_UUID: Stmt = Stmt::written(
+    "console.find_uuid",
+    "SELECT 'payment', p.id FROM payment p WHERE p.tenant = $1 AND p.id = $2 \
+     UNION ALL SELECT 'attempt', a.payment FROM attempt a WHERE a.id = $2 AND a.tenant = $1 \
+     UNION ALL SELECT 'quote', q.id FROM quote q WHERE q.tenant = $1 AND q.id = $2 \
+     UNION ALL SELECT 'wallet', w.id FROM wallet w WHERE w.tenant = $1 AND w.id = $2 \
+     UNION ALL SELECT 'request', r.id FROM payment_request r WHERE r.tenant = $1 AND r.id = $2 \
+     UNION ALL SELECT 'deposit', d.id FROM deposit d WHERE d.tenant = $1 AND d.id = $2 \
+     UNION ALL SELECT 'order', o.id FROM exchange_order o WHERE o.tenant = $1 AND o.id = $2 \
+     UNION ALL SELECT 'delivery', y.event FROM delivery y WHERE y.tenant = $1 AND y.event = $2 \
+     UNION ALL SELECT 'transfer', t.id FROM transfer t WHERE t.tenant = $1 AND t.id = $2 \
+     UNION ALL SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
+);
+static OWNER: Stmt = Stmt::written(
+    "console.find_owner",
+    "SELECT 'payment', p.id FROM payment p WHERE p.tenant = $1 AND p.id = $2 \
+     UNION ALL SELECT 'order', o.id FROM exchange_order o WHERE o.tenant = $1 AND o.id = $2",
+);
+static BY_REFERENCE: Stmt = Stmt::written(
+    "console.find_reference",
+    "SELECT 'attempt', r.payment FROM linked_reference r WHERE r.tenant = $1 AND r.reference = $2 \
+     UNION ALL SELECT 'payment', e.payment FROM external_id e WHERE e.tenant = $1 AND e.external_id = $2 \
+     UNION ALL SELECT 'wallet', w.id FROM wallet w WHERE w.customer_id = $2 AND w.tenant = $1",
+);
+static BY_ADDRESS: Stmt = Stmt::written(
+    "console.find_address",
+    "SELECT v.wallet, v.request FROM watched_address v WHERE v.address = $2 AND v.tenant = $1",
+);
+static BY_HASH: Stmt = Stmt::written(
+    "console.find_hash",
+    "SELECT 'deposit', d.id FROM deposit d WHERE d.tx = $2 AND d.tenant = $1 \
+     UNION ALL SELECT 'chain_tx', a.tx FROM chain_attempt a WHERE a.hash = $2 AND a.tenant = $1 \
+     UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u WHERE u.tenant = $1 AND u.tx = $2",
+);
+static CHAIN_TX: Stmt =
+    Stmt::written("console.chain_tx", "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2");
+static INTENT: Stmt =
+    Stmt::written("console.intent", "SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2");
+static TRANSFER: Stmt =
+    Stmt::written("console.transfer", "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2");
+static EVENT_NEWEST: Stmt = Stmt::written(
+    "console.event_newest",
+    "SELECT e.id, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq DESC LIMIT 1",
+);
+static EVENT_FROM: Stmt = Stmt::written(
+    "console.event_from",
+    "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 AND e.seq >= $2 ORDER BY e.seq LIMIT 1",
+);
+static EVENT_AMONG: Stmt = Stmt::written(
+    "console.event_among",
+    "SELECT {{event e}} FROM event e WHERE e.tenant = $1 AND e.seq >= $2 AND e.seq < $3 AND e.id = $4",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[
+    &BY_UUID,
+    &OWNER,
+    &BY_REFERENCE,
+    &BY_ADDRESS,
+    &BY_HASH,
+    &CHAIN_TX,
+    &INTENT,
+    &TRANSFER,
+    &EVENT_NEWEST,
+    &EVENT_FROM,
+    &EVENT_AMONG,
+];
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Found {
+    /// A payment: its id, external_id, EndToEndId, one of its attempts, its bank's reference, a transfer of it.
+    Payment(PaymentId),
+    /// A quote.
+    Quote(QuoteId),
+    /// A wallet: its id, address, customer.
+    Wallet(WalletId),
+    /// A payment request: its id, its escrow's address.
+    Request(PaymentRequestId),
+    /// A deposit: its id, its transaction.
+    Deposit(DepositId),
+    /// An exchange order: its id, its pay-out's attempt or reference.
+    Order(ExchangeId),
+    /// A wallet event and its delivery.
+    Delivery(EventId),
+    /// A transfer that belongs to nothing that has a page.
+    Transfer(TransferId),
+}
+
+impl Found {
+    /// The thing of this kind in `Found`'s terms; `None` for what has to be looked up first.
+    fn of(kind: &str, id: Uuid) -> Option<Found> {
+        Some(match kind {
+            "payment" => Found::Payment(PaymentId(id)),
+            "quote" => Found::Quote(QuoteId(id)),
+            "wallet" => Found::Wallet(WalletId(id)),
+            "request" => Found::Request(PaymentRequestId(id)),
+            "deposit" | "release" | "propose_refund" | "execute_refund" => Found::Deposit(DepositId(id)),
+            "order" | "debit" | "return_debit" => Found::Order(ExchangeId(id)),
+            "delivery" => Found::Delivery(EventId(id)),
+            "set_frozen" | "blacklist_usdc" | "blacklist_usdt" => Found::Wallet(WalletId(id)),
+            _ => return None,
+        })
+    }
+}
+
+fn pair<'a>(fields: &mut Fields<'a>) -> Result<(&'a str, Uuid), StoreError> {
+    Ok((fields.text()?, fields.uuid()?))
+}
+
+impl Store {
+    /// Whatever of a tenant's has this UUID.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn find_uuid(&self, tenant: TenantId, id: Uuid) -> Result<Vec<Found>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_UUID, vec![tenant.0.into(), keys.stored(id).into()]).await?;
+        let mut found = self.resolved(tenant, &rows, &keys).await?;
+        if found.is_empty()
+            && let Some(event) = self.event_by_id(tenant, EventId(id)).await?
+        {
+            let of_quote = event.kind.is_of_quote();
+            found.push(match of_quote {
+                true => Found::Quote(QuoteId(event.subject)),
+                false => Found::Payment(PaymentId(event.subject)),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Whatever of a tenant's has this text as its reference at a bank, as its external_id or as its customer.
+    ///
+    /// # Errors
+    /// As [`Store::find_uuid`].
+    pub async fn find_reference(&self, tenant: TenantId, text: &str) -> Result<Vec<Found>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
+        self.resolved(tenant, &rows, &keys).await
+    }
+
+    /// The wallet or payment request whose vault has this address.
+    ///
+    /// # Errors
+    /// As [`Store::find_uuid`].
+    pub async fn find_address(&self, tenant: TenantId, address: &Address) -> Result<Option<Found>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_ADDRESS, vec![tenant.0.into(), address.0.to_vec().into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mut fields = row.fields();
+        let wallet = WalletId(keys.public(fields.uuid()?));
+        let request = fields.opt_uuid()?.map(|stored| PaymentRequestId(keys.public(stored)));
+        Ok(Some(request.map_or(Found::Wallet(wallet), Found::Request)))
+    }
+
+    /// Whatever of a tenant's came or went with this transaction.
+    ///
+    /// # Errors
+    /// As [`Store::find_uuid`].
+    pub async fn find_hash(&self, tenant: TenantId, hash: &TxHash) -> Result<Vec<Found>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_HASH, vec![tenant.0.into(), hash.0.to_vec().into()]).await?;
+        self.resolved(tenant, &rows, &keys).await
+    }
+
+    /// One transfer.
+    ///
+    /// # Errors
+    /// As [`Store::find_uuid`].
+    pub async fn transfer(&self, tenant: TenantId, id: TransferId) -> Result<Option<StoredTransfer>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&TRANSFER, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
+        rows.first().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).transpose()
+    }
+
+    async fn resolved(&self, tenant: TenantId, rows: &[Row], keys: &Keys) -> Result<Vec<Found>, StoreError> {
+        let mut found = Vec::new();
+        for row in rows {
+            let (kind, stored) = pair(&mut row.fields())?;
+            match kind {
+                "attempt" => found.extend(self.owner(tenant, stored, keys).await?),
+                "chain_tx" => found.extend(self.sent_for(tenant, stored, keys).await?),
+                "transfer" => found.extend(self.moved(tenant, TransferId(keys.public(stored)), keys).await?),
+                kind => found.extend(Found::of(kind, keys.public(stored))),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The payment or exchange order with this id.
+    async fn owner(&self, tenant: TenantId, stored: Uuid, keys: &Keys) -> Result<Option<Found>, StoreError> {
+        let rows = self.query(&OWNER, vec![tenant.0.into(), stored.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let (kind, stored) = pair(&mut row.fields())?;
+        Ok(Found::of(kind, keys.public(stored)))
+    }
+
+    /// What a transaction of ours was sent for.
+    async fn sent_for(&self, tenant: TenantId, tx: Uuid, keys: &Keys) -> Result<Vec<Found>, StoreError> {
+        let rows = self.query(&CHAIN_TX, vec![tenant.0.into(), tx.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(Vec::new()) };
+        let tx = rows::chain_tx::read(&mut row.fields(), keys)?;
+        let mut found = Vec::new();
+        for IntentId(intent) in tx.intents {
+            let rows = self.query(&INTENT, vec![tenant.0.into(), keys.stored(intent).into()]).await?;
+            for row in &rows {
+                let (kind, subject) = pair(&mut row.fields())?;
+                found.extend(Found::of(kind, keys.public(subject)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a transfer belongs to.
+    async fn moved(&self, tenant: TenantId, id: TransferId, keys: &Keys) -> Result<Option<Found>, StoreError> {
+        let Some(transfer) = self.transfer(tenant, id).await? else { return Ok(None) };
+        let Some(subject) = transfer.subject else { return Ok(Some(Found::Transfer(id))) };
+        let rows = self.query(&BY_UUID, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
+        for row in &rows {
+            let (kind, stored) = pair(&mut row.fields())?;
+            if let Some(found) = Found::of(kind, keys.public(stored)) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(Some(Found::Transfer(id)))
+    }
+
+    /// An event of a tenant's log by its id. Ids of events and their numbers are both in time order, so the place is
+    /// found by halving, and only its neighbours are compared. The newest event shows by how much the clock that numbers
+    /// is off.
+    ///
+    /// # Errors
+    /// As [`Store::find_uuid`].
+    pub async fn event_by_id(&self, tenant: TenantId, id: EventId) -> Result<Option<Event>, StoreError> {
+        let keys = self.id_keys().await?;
+        let stored = keys.stored(id.0);
+        let head = self.event_head(tenant).await?;
+        let rows = self.query(&EVENT_NEWEST, vec![tenant.0.into()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mut fields = row.fields();
+        let newest = keys.ids.made_at(fields.uuid()?);
+        let made = keys.ids.made_at(stored) + (Timestamp(fields.int()?) - newest);
+        let from = self.first_event_at(tenant, (made - CLOCKS_DIFFER).0, head).await?;
+        let to = self.first_event_at(tenant, (made + CLOCKS_DIFFER).0, head).await?;
+        let to = to.min(from.saturating_add(EVENTS_COMPARED_MAX));
+        let params = vec![tenant.0.into(), from.into(), to.into(), stored.into()];
+        let rows = self.query(&EVENT_AMONG, params).await?;
+        rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// The number of the first event at or after an instant; one behind the last where there is none.
+    async fn first_event_at(&self, tenant: TenantId, at: i64, head: i64) -> Result<i64, StoreError> {
+        let (mut low, mut high) = (1, head + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let rows = self.query(&EVENT_FROM, vec![tenant.0.into(), middle.into()]).await?;
+            let Some(row) = rows.first() else { return Ok(high) };
+            let mut fields = row.fields();
+            let (seq, dated) = (fields.int()?, fields.int()?);
+            // Events below `seq` and from `middle` on are no longer kept.
+            if dated >= at { high = middle } else { low = seq + 1 }
+        }
+        Ok(low)
+    }
+}

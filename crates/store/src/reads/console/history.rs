@@ -1,0 +1,146 @@
+//! What happened to one quote or payment: its events, its job, its transfers, what rails said that cannot be right.
+//!
+//! No index leads from a payment to its transfers: writing it would cost every payment something, and only people ask.
+//! Ids of transfers are in time order, so they are looked for around the instants at which the payment moved.
+
+use domain::event::Event;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::job::Job;
+use domain::payment::{Discrepancy, Payment, PaymentState};
+use domain::time::{Span, Timestamp};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::rows::ledger::StoredTransfer;
+use crate::rows::{self, Keys};
+use crate::sql::Stmt;
+use crate::store::Store;
+
+/// A set's transfers are numbered in one breath.
+const ONE_BREATH: Span = Span::secs(10);
+/// By how much the clock that numbers transfers may differ from the one that dates them: what is not found in the
+/// first span is looked for in the next.
+const CLOCKS_DIFFER: [Span; 3] = [Span::secs(2), Span::secs(60), Span::hours(1)];
+
+static EVENTS: Stmt = Stmt::written(
+    "console.events_of",
+    "SELECT {{event e}} FROM event e WHERE e.tenant = $1 AND e.subject = $2 ORDER BY e.version",
+);
+static JOB: Stmt =
+    Stmt::written("console.job_of", "SELECT {{job j}} FROM job j WHERE j.tenant = $1 AND j.subject = $2");
+static HOLD: Stmt = Stmt::written(
+    "console.hold",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2 \
+     UNION ALL SELECT {{transfer e}} FROM transfer e WHERE e.tenant = $1 AND e.pending = $2",
+);
+static AROUND: Stmt = Stmt::written(
+    "console.transfers_around",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $2 AND t.id < $3 AND t.subject = $4 \
+     ORDER BY t.id",
+);
+static DISCREPANCIES: Stmt = Stmt::written(
+    "console.discrepancies_of",
+    "SELECT d.at, d.what FROM discrepancy d WHERE d.tenant = $1 AND d.attempt = $2 ORDER BY d.at, d.digest",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&EVENTS, &JOB, &HOLD, &AROUND, &DISCREPANCIES];
+
+impl Store {
+    /// All events about one quote or payment that are still kept, the first one first.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn events_of(&self, tenant: TenantId, subject: Uuid) -> Result<Vec<Event>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&EVENTS, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
+        rows.iter().map(|row| rows::event::read(&mut row.fields(), &keys)).collect()
+    }
+
+    /// What is to be done next about a thing; `None` where nothing is.
+    ///
+    /// # Errors
+    /// As [`Store::events_of`].
+    pub async fn job_of(&self, tenant: TenantId, subject: Uuid) -> Result<Option<Job>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&JOB, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
+        rows.first().map(|row| rows::job::read(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// All transfers of a payment, in the order in which they were booked.
+    ///
+    /// # Errors
+    /// As [`Store::events_of`].
+    pub async fn payment_transfers(
+        &self,
+        tenant: TenantId,
+        payment: &Payment,
+    ) -> Result<Vec<StoredTransfer>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&HOLD, vec![tenant.0.into(), keys.stored(payment.hold.0).into()]).await?;
+        let mut found = rows
+            .iter()
+            .map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys))
+            .collect::<Result<Vec<_>, _>>()?;
+        if let Some(end) = found.iter().find(|transfer| transfer.pending.is_some()).map(|transfer| transfer.id) {
+            let first = keys.stored(end.0);
+            let last = keys.ids.first_at(keys.ids.made_at(first) + ONE_BREATH);
+            let rest = self.transfers_around(&keys, payment, (first, last)).await?;
+            found.extend(rest.into_iter().filter(|transfer| transfer.set == end));
+        }
+        if payment.standing.state == PaymentState::Reversed && payment.settled_at.is_some() {
+            found.extend(self.given_back(&keys, payment).await?);
+        }
+        found.sort_by_key(|transfer| keys.stored(transfer.id.0));
+        found.dedup_by_key(|transfer| transfer.id);
+        Ok(found)
+    }
+
+    /// The set that gave the money of a returned payment back. Its reservation shows by how much the clock that numbers
+    /// was off.
+    async fn given_back(&self, keys: &Keys, payment: &Payment) -> Result<Vec<StoredTransfer>, StoreError> {
+        let off = payment.accepted_at - keys.ids.made_at(keys.stored(payment.hold.0));
+        let at = payment.standing.state_at - off;
+        for differ in CLOCKS_DIFFER {
+            let bounds = (keys.ids.first_at(at - differ), keys.ids.first_at(at + differ));
+            let mut found = self.transfers_around(keys, payment, bounds).await?;
+            found.retain(|transfer| transfer.reason == "payment.return");
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    async fn transfers_around(
+        &self,
+        keys: &Keys,
+        payment: &Payment,
+        (above, below): (Uuid, Uuid),
+    ) -> Result<Vec<StoredTransfer>, StoreError> {
+        let subject = keys.stored(payment.id.0);
+        let params = vec![payment.tenant.0.into(), above.into(), below.into(), subject.into()];
+        let rows = self.query(&AROUND, params).await?;
+        rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), keys)).collect()
+    }
+
+    /// What rails said about an attempt that cannot be right, each with the time at which it was first said.
+    ///
+    /// # Errors
+    /// As [`Store::events_of`].
+    pub async fn discrepancies_of(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+        attempt: AttemptId,
+    ) -> Result<Vec<(Timestamp, Discrepancy)>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&DISCREPANCIES, vec![tenant.0.into(), keys.stored(attempt.0).into()]).await?;
+        rows.iter()
+            .map(|row| {
+                let mut fields = row.fields();
+                let at = Timestamp(fields.int()?);
+                Ok((at, Discrepancy { payment, attempt, what: fields.text()?.to_owned() }))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,143 @@
+//! Numbers of the console's first page, each over the newest payments of a window.
+
+use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use domain::money::Money;
+use domain::payment::PaymentState;
+use domain::time::{Span, Timestamp};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::{coin, narrow};
+use crate::sql::{Row, Stmt, Value};
+use crate::store::Store;
+
+/// Payments of one country that are counted: beyond it the window begins later, and the page says so.
+pub const COUNTED_MAX: usize = 10_000;
+
+static VOLUME: Stmt = Stmt::written(
+    "console.volume",
+    "SELECT x.state, x.coin, COUNT(*), CAST(SUM(x.amount) AS BIGINT), CAST(SUM(x.charge) AS BIGINT), \
+     MIN(x.accepted_at) FROM (SELECT p.state AS state, p.coin AS coin, p.amount AS amount, p.charge_amount AS charge, \
+     p.accepted_at AS accepted_at FROM payment p \
+     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x GROUP BY x.state, x.coin ORDER BY x.state, x.coin",
+);
+static TIMES: Stmt = Stmt::written(
+    "console.settle_times",
+    "SELECT x.took FROM (SELECT p.settled_at - p.accepted_at AS took FROM payment p \
+     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x WHERE x.took IS NOT NULL",
+);
+// In the index's own words, so that only open intents are looked at, of all tenants. What COALESCE says of the tenant is
+// true anyway: without it the tenant alone would be taken for the way, and all its intents be read.
+static UNRELEASED: Stmt = Stmt::written(
+    "console.unreleased",
+    "SELECT d.coin, COUNT(*), CAST(SUM(d.amount) AS BIGINT), MIN(i.created_at) FROM chain_intent i \
+     JOIN deposit d ON d.tenant = i.tenant AND d.id = i.subject \
+     WHERE i.wallet >= $2 AND i.state IN ('waiting', 'assigned') AND COALESCE(i.tenant, i.id) = $1 \
+     AND i.kind = 'release' GROUP BY d.coin ORDER BY d.coin",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &UNRELEASED];
+
+/// Payments of one state in one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateVolume {
+    /// The state.
+    pub state: PaymentState,
+    /// How many.
+    pub count: u64,
+    /// What their beneficiaries get.
+    pub amount: Money,
+    /// The same in the settlement coin.
+    pub charge: Money,
+}
+
+/// What went over a corridor in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorridorVolume {
+    /// Destination.
+    pub country: Country,
+    /// By state and coin.
+    pub states: Vec<StateVolume>,
+    /// How long each paid payment took, from acceptance to settlement, shortest first.
+    pub settled_in: Vec<Span>,
+    /// Where there were more payments than are counted: since when they are.
+    pub counted_since: Option<Timestamp>,
+}
+
+/// Coins that were approved and are still in escrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreleased {
+    /// How many deposits.
+    pub count: u64,
+    /// What they come to.
+    pub amount: Money,
+    /// Since when the first of them is to be released.
+    pub oldest: Timestamp,
+}
+
+fn volume(row: &Row, country: Country) -> Result<(StateVolume, Timestamp), StoreError> {
+    let mut fields = row.fields();
+    let state = fields.named("payment state", PaymentState::parse)?;
+    let coin: StableCoin = coin(&mut fields)?;
+    let count = narrow(fields.int()?, "count")?;
+    let amount = Money::new(fields.int()?, country.currency());
+    let charge = Money::new(fields.int()?, coin.currency());
+    Ok((StateVolume { state, count, amount, charge }, Timestamp(fields.int()?)))
+}
+
+impl Store {
+    /// What went over each corridor from `start` on and before `end`, as of one instant.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for the read below.
+    pub async fn corridor_volumes(
+        &self,
+        tenant: TenantId,
+        start: Timestamp,
+        end: Timestamp,
+    ) -> Result<Vec<CorridorVolume>, StoreError> {
+        let params = |country: Country| -> Vec<Value> {
+            let window = [start.0.into(), end.0.into(), most(COUNTED_MAX)];
+            [vec![tenant.0.into(), country.alpha3().into()], window.into()].concat()
+        };
+        let queries = Country::ALL.iter().flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(*country))));
+        let answers = self.driver().snapshot(queries.collect()).await?;
+        let mut found = Vec::new();
+        for (country, answers) in Country::ALL.into_iter().zip(answers.chunks(2)) {
+            let [volumes, times] = answers else {
+                return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+            };
+            let read = volumes.iter().map(|row| volume(row, country)).collect::<Result<Vec<_>, _>>()?;
+            let counted: u64 = read.iter().map(|(volume, _)| volume.count).sum();
+            let capped = usize::try_from(counted).is_ok_and(|counted| counted >= COUNTED_MAX);
+            let since = read.iter().map(|(_, since)| *since).min().filter(|_| capped);
+            let times = times.iter().map(|row| Ok(Span(row.fields().int()?)));
+            let mut settled_in = times.collect::<Result<Vec<Span>, StoreError>>()?;
+            settled_in.sort_unstable();
+            let states = read.into_iter().map(|(volume, _)| volume).collect();
+            found.push(CorridorVolume { country, states, settled_in, counted_since: since });
+        }
+        Ok(found)
+    }
+
+    /// Coins that were approved and not released from escrow yet, by coin.
+    ///
+    /// # Errors
+    /// As [`Store::corridor_volumes`].
+    pub async fn unreleased(&self, tenant: TenantId) -> Result<Vec<Unreleased>, StoreError> {
+        let rows = self.query(&UNRELEASED, vec![tenant.0.into(), Uuid::nil().into()]).await?;
+        let read = |row: &Row| {
+            let mut fields = row.fields();
+            let coin = coin(&mut fields)?;
+            let count = narrow(fields.int()?, "count")?;
+            let amount = Money::new(fields.int()?, coin.currency());
+            Ok(Unreleased { count, amount, oldest: Timestamp(fields.int()?) })
+        };
+        rows.iter().map(read).collect()
+    }
+}

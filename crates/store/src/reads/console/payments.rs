@@ -1,0 +1,205 @@
+//! Payments of a tenant over all countries, newest first, page by page behind a mark; and those that wait for a person.
+
+use domain::country::Country;
+use domain::ids::{PaymentId, TenantId};
+use domain::job::JobKind;
+use domain::payment::PaymentState;
+use domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::reads::payments::Record;
+use crate::rows::{Keys, narrow};
+use crate::sql::{Fields, Row, Stmt, Value};
+use crate::store::Store;
+
+/// Payments of one country that one page looks at: where a filter finds few, the page ends there and says so.
+pub const LOOKED_AT_MAX: usize = 10_000;
+
+// $7 holds the wanted states between commas. The index gives the order; only the states need the rows.
+static NEWEST: Stmt = Stmt::written(
+    "console.payments",
+    "SELECT x.accepted_at, x.id FROM (SELECT p.accepted_at AS accepted_at, p.id AS id, p.state AS state FROM payment p \
+     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 \
+     AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT $6) x \
+     WHERE $7 LIKE '%,' || x.state || ',%' ORDER BY x.accepted_at DESC, x.id DESC LIMIT $8",
+);
+// The last payment that `NEWEST` looked at, if it did not see the end.
+static EDGE: Stmt = Stmt::written(
+    "console.payments_edge",
+    "SELECT p.accepted_at, p.id FROM payment p \
+     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 \
+     AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT 1 OFFSET $6",
+);
+static IN_REVIEW: Stmt = Stmt::written(
+    "console.payments_in_review",
+    "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
+     WHERE j.kind = 'review' AND j.tenant = $1 ORDER BY j.run_at LIMIT $2",
+);
+// An unknown payment is asked about for ever: it has this job.
+static UNKNOWN: Stmt = Stmt::written(
+    "console.payments_unknown",
+    "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
+     WHERE j.kind = 'inquire' AND j.tenant = $1 AND p.state = 'unknown' ORDER BY p.state_at LIMIT $2",
+);
+static UNKNOWN_COUNT: Stmt = Stmt::written(
+    "console.payments_unknown_count",
+    "SELECT COUNT(*), MIN(p.state_at) FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
+     WHERE j.kind = 'inquire' AND j.tenant = $1 AND p.state = 'unknown'",
+);
+static JOBS_OF_KIND: Stmt = Stmt::written(
+    "console.jobs_of_kind",
+    "SELECT COUNT(*), MIN(j.run_at) FROM job j WHERE j.kind = $2 AND j.tenant = $1",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN, &UNKNOWN_COUNT, &JOBS_OF_KIND];
+
+/// A place in the list of payments: behind it come those that were accepted earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaymentMark {
+    /// When the payment was accepted.
+    pub at: Timestamp,
+    /// Which it is, among those of the same instant.
+    pub payment: PaymentId,
+}
+
+/// Which payments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaymentsWanted {
+    /// Destinations; empty = all.
+    pub countries: Vec<Country>,
+    /// States; empty = all.
+    pub states: Vec<PaymentState>,
+    /// Accepted at or after.
+    pub start: Option<Timestamp>,
+    /// Accepted before.
+    pub end: Option<Timestamp>,
+    /// Behind this one.
+    pub after: Option<PaymentMark>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of payments, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaymentsPage {
+    /// The payments. Fewer than asked for does not mean that there are no more: that is what `next` says.
+    pub records: Vec<Record>,
+    /// Where the next page begins; `None` = this was the last.
+    pub next: Option<PaymentMark>,
+}
+
+/// How many wait, and since when the one that waits longest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many.
+    pub count: u64,
+    /// Since when the oldest; `None` where there is none.
+    pub oldest: Option<Timestamp>,
+}
+
+/// A mark in the order of the index: the id as it is stored.
+type Place = (Timestamp, Uuid);
+
+fn place(fields: &mut Fields<'_>) -> Result<Place, StoreError> {
+    Ok((Timestamp(fields.int()?), fields.uuid()?))
+}
+
+fn backlog(rows: &[Row]) -> Result<Backlog, StoreError> {
+    let Some(row) = rows.first() else { return Ok(Backlog::default()) };
+    let mut fields = row.fields();
+    Ok(Backlog { count: narrow(fields.int()?, "count")?, oldest: fields.opt_int()?.map(Timestamp) })
+}
+
+impl PaymentsWanted {
+    fn countries(&self) -> Vec<Country> {
+        if self.countries.is_empty() { Country::ALL.to_vec() } else { self.countries.clone() }
+    }
+
+    /// Where the page begins: behind the mark, and before the end.
+    fn top(&self, keys: &Keys) -> Place {
+        let end = (self.end.unwrap_or(Timestamp(i64::MAX)), Uuid::nil());
+        self.after.map_or(end, |mark| end.min((mark.at, keys.stored(mark.payment.0))))
+    }
+
+    fn states(&self) -> String {
+        let all = PaymentState::ALL.to_vec();
+        let states = if self.states.is_empty() { &all } else { &self.states };
+        let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
+        format!(",{},", names.join(","))
+    }
+}
+
+impl Store {
+    /// A page of payments over all countries. Looks at no more than [`LOOKED_AT_MAX`] payments of a country.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn payments_page(&self, tenant: TenantId, wanted: &PaymentsWanted) -> Result<PaymentsPage, StoreError> {
+        let keys = self.id_keys().await?;
+        let top = wanted.top(&keys);
+        let mut found: Vec<Place> = Vec::new();
+        // Without a filter the first ones of the index are those of the page.
+        let look = if wanted.states.is_empty() { wanted.limit + 1 } else { LOOKED_AT_MAX };
+        // Down to here the page is complete, whatever the country.
+        let mut horizon: Option<Place> = None;
+        for country in wanted.countries() {
+            let start = wanted.start.map_or(i64::MIN, |start| start.0);
+            let range: Vec<Value> =
+                vec![tenant.0.into(), country.alpha3().into(), start.into(), top.0.0.into(), top.1.into()];
+            let page: Vec<Value> = vec![most(look), wanted.states().into(), most(wanted.limit + 1)];
+            let rows = self.query(&NEWEST, [range.clone(), page].concat()).await?;
+            let mut places = rows.iter().map(|row| place(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+            let end = match places.get(wanted.limit) {
+                Some(last) => Some(*last),
+                None if wanted.states.is_empty() => None,
+                None => {
+                    let rows = self.query(&EDGE, [range, vec![most(LOOKED_AT_MAX - 1)]].concat()).await?;
+                    rows.first().map(|row| place(&mut row.fields())).transpose()?
+                }
+            };
+            horizon = horizon.max(end);
+            found.append(&mut places);
+        }
+        found.retain(|place| horizon.is_none_or(|end| *place >= end));
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let next = if found.len() > wanted.limit { found.get(wanted.limit.wrapping_sub(1)).copied() } else { horizon };
+        found.truncate(wanted.limit);
+        let ids: Vec<PaymentId> = found.iter().map(|(_, id)| PaymentId(keys.public(*id))).collect();
+        let next = next.map(|(at, id)| PaymentMark { at, payment: PaymentId(keys.public(id)) });
+        Ok(PaymentsPage { records: self.records(tenant, &ids).await?, next })
+    }
+
+    /// Payments that wait for a person: those that screening held, then those whose outcome nobody knows, each the
+    /// longest waiting first, at most `limit` of each.
+    ///
+    /// # Errors
+    /// As [`Store::payments_page`].
+    pub async fn payments_for_people(&self, tenant: TenantId, limit: usize) -> Result<Vec<Record>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mut ids = Vec::new();
+        for stmt in [&IN_REVIEW, &UNKNOWN] {
+            for row in &self.query(stmt, vec![tenant.0.into(), most(limit)]).await? {
+                ids.push(PaymentId(keys.public(row.fields().uuid()?)));
+            }
+        }
+        self.records(tenant, &ids).await
+    }
+
+    /// How many payments have an outcome that nobody knows.
+    ///
+    /// # Errors
+    /// As [`Store::payments_page`].
+    pub async fn unknown_payments(&self, tenant: TenantId) -> Result<Backlog, StoreError> {
+        backlog(&self.query(&UNKNOWN_COUNT, vec![tenant.0.into()]).await?)
+    }
+
+    /// How many of a tenant's things have a job of this kind, and since when the first of them is due.
+    ///
+    /// # Errors
+    /// As [`Store::payments_page`].
+    pub async fn jobs_of_kind(&self, tenant: TenantId, kind: JobKind) -> Result<Backlog, StoreError> {
+        backlog(&self.query(&JOBS_OF_KIND, vec![tenant.0.into(), kind.name().into()]).await?)
+    }
+}

@@ -1,0 +1,37 @@
+//! Quotes of a tenant, newest first, page by page.
+
+use domain::ids::{QuoteId, TenantId};
+use domain::quote::Quote;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+// Stored ids are in time order: the key is the list.
+static NEWEST: Stmt = Stmt::written(
+    "console.quotes",
+    "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id < $2 ORDER BY q.id DESC LIMIT $3",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST];
+
+impl Store {
+    /// Quotes that were made before `after` (all for `None`), the newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn quotes_before(
+        &self,
+        tenant: TenantId,
+        after: Option<QuoteId>,
+        limit: usize,
+    ) -> Result<Vec<Quote>, StoreError> {
+        let keys = self.id_keys().await?;
+        let below = after.map_or(Uuid::max(), |quote| keys.stored(quote.0));
+        let rows = self.query(&NEWEST, vec![tenant.0.into(), below.into(), most(limit)]).await?;
+        rows.iter().map(|row| rows::quote::read(&mut row.fields(), &keys)).collect()
+    }
+}

@@ -1,0 +1,181 @@
+//! What the wallet service holds of one tenant, listed for its own staff: wallets, payment requests, orders and deposits,
+//! newest first, with filters. A page says whether there are more and counts nothing: a count would read them all.
+
+use domain::deposit::{Deposit, DepositState};
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::TenantId;
+use domain::payment_request::{PaymentRequest, RequestState};
+use domain::time::Timestamp;
+use domain::wallet::{KycLevel, Wallet, WalletState};
+
+use super::page::Page;
+use crate::error::StoreError;
+use crate::rows::{self, Keys};
+use crate::sql::{Fields, Stmt, Value};
+use crate::store::Store;
+
+// Stored ids grow with time: their order is that in which things were made, and the primary key has it. $2 … hold what
+// is wanted between commas.
+static WALLETS: Stmt = Stmt::written(
+    "office.wallets",
+    "SELECT {{wallet w}} FROM wallet w WHERE w.tenant = $1 AND $2 LIKE '%,' || w.state || ',%' \
+     AND $3 LIKE '%,' || w.kyc_level || ',%' AND ($4 = '' OR w.customer_id = $4) \
+     ORDER BY w.id DESC LIMIT $5 OFFSET $6",
+);
+static REQUESTS: Stmt = Stmt::written(
+    "office.requests",
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.tenant = $1 AND $2 LIKE '%,' || r.state || ',%' \
+     AND r.created_at >= $3 AND r.created_at < $4 ORDER BY r.id DESC LIMIT $5 OFFSET $6",
+);
+static ORDERS: Stmt = Stmt::written(
+    "office.orders",
+    "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.tenant = $1 AND $2 LIKE '%,' || e.state || ',%' \
+     AND e.created_at >= $3 AND e.created_at < $4 ORDER BY e.id DESC LIMIT $5 OFFSET $6",
+);
+// The id of a deposit is that of its log: only the time says which is newer.
+static DEPOSITS: Stmt = Stmt::written(
+    "office.deposits",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' \
+     AND d.seen_at >= $3 AND d.seen_at < $4 ORDER BY d.seen_at DESC, d.id DESC LIMIT $5 OFFSET $6",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&WALLETS, &REQUESTS, &ORDERS, &DEPOSITS];
+
+/// One page of a list that nobody has counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sheet<T> {
+    /// Its rows; none behind the end.
+    pub rows: Vec<T>,
+    /// Whether there are rows behind them.
+    pub more: bool,
+}
+
+/// Which wallets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WalletFilter {
+    /// States; empty = all.
+    pub states: Vec<WalletState>,
+    /// Levels; empty = all.
+    pub levels: Vec<KycLevel>,
+    /// The bank's own id of the customer, exactly.
+    pub customer_id: Option<String>,
+}
+
+/// Which things that have states and a time at which they began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted<S> {
+    /// States; empty = all.
+    pub states: Vec<S>,
+    /// Begun at or after.
+    pub start: Option<Timestamp>,
+    /// Begun before.
+    pub end: Option<Timestamp>,
+}
+
+impl<S> Default for Wanted<S> {
+    fn default() -> Wanted<S> {
+        Wanted { states: Vec::new(), start: None, end: None }
+    }
+}
+
+/// Names between commas; those of all where none is wanted.
+fn names<S: Copy>(wanted: &[S], all: &[S], name: impl Fn(S) -> &'static str) -> Value {
+    let wanted = if wanted.is_empty() { all } else { wanted };
+    let names: Vec<&str> = wanted.iter().map(|it| name(*it)).collect();
+    format!(",{},", names.join(",")).into()
+}
+
+/// One row more than the page has, to see whether there are more.
+fn one_more(page: Page) -> [Value; 2] {
+    let limit = i64::from(page.limit);
+    [(limit + 1).into(), (i64::from(page.page) * limit).into()]
+}
+
+impl Store {
+    /// A page of a tenant's wallets, newest first.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    pub async fn office_wallets(
+        &self,
+        tenant: TenantId,
+        filter: &WalletFilter,
+        page: Page,
+    ) -> Result<Sheet<Wallet>, StoreError> {
+        let params = vec![
+            tenant.0.into(),
+            names(&filter.states, &WalletState::ALL, WalletState::name),
+            names(&filter.levels, &KycLevel::ALL, KycLevel::name),
+            filter.customer_id.as_deref().unwrap_or_default().into(),
+        ];
+        self.sheet(&WALLETS, params, page, rows::wallet::read).await
+    }
+
+    /// A page of a tenant's payment requests, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::office_wallets`].
+    pub async fn office_requests(
+        &self,
+        tenant: TenantId,
+        wanted: &Wanted<RequestState>,
+        page: Page,
+    ) -> Result<Sheet<PaymentRequest>, StoreError> {
+        let params = params(tenant, wanted, &RequestState::ALL, RequestState::name);
+        self.sheet(&REQUESTS, params, page, rows::request::read).await
+    }
+
+    /// A page of a tenant's exchange orders, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::office_wallets`].
+    pub async fn office_orders(
+        &self,
+        tenant: TenantId,
+        wanted: &Wanted<ExchangeState>,
+        page: Page,
+    ) -> Result<Sheet<ExchangeOrder>, StoreError> {
+        let params = params(tenant, wanted, &ExchangeState::ALL, ExchangeState::name);
+        self.sheet(&ORDERS, params, page, rows::exchange::read).await
+    }
+
+    /// A page of a tenant's deposits by when they were seen, newest first; what was orphaned only where it is asked for.
+    ///
+    /// # Errors
+    /// As [`Store::office_wallets`].
+    pub async fn office_deposits(
+        &self,
+        tenant: TenantId,
+        wanted: &Wanted<DepositState>,
+        page: Page,
+    ) -> Result<Sheet<Deposit>, StoreError> {
+        let shown: Vec<DepositState> =
+            DepositState::ALL.into_iter().filter(|state| *state != DepositState::Orphaned).collect();
+        let params = params(tenant, wanted, &shown, DepositState::name);
+        self.sheet(&DEPOSITS, params, page, rows::deposit::read).await
+    }
+
+    async fn sheet<T>(
+        &self,
+        stmt: &'static Stmt,
+        mut params: Vec<Value>,
+        page: Page,
+        read: impl Fn(&mut Fields<'_>, &Keys) -> Result<T, StoreError>,
+    ) -> Result<Sheet<T>, StoreError> {
+        let keys = self.id_keys().await?;
+        params.extend(one_more(page));
+        let found = self.query(stmt, params).await?;
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let rows = found.iter().take(limit).map(|row| read(&mut row.fields(), &keys)).collect::<Result<_, _>>()?;
+        Ok(Sheet { rows, more: found.len() > limit })
+    }
+}
+
+fn params<S: Copy>(tenant: TenantId, wanted: &Wanted<S>, all: &[S], name: impl Fn(S) -> &'static str) -> Vec<Value> {
+    vec![
+        tenant.0.into(),
+        names(&wanted.states, all, name),
+        wanted.start.map_or(i64::MIN, |at| at.0).into(),
+        wanted.end.map_or(i64::MAX, |at| at.0).into(),
+    ]
+}

@@ -1,0 +1,342 @@
+//! What the operator console reads of payments and of the books.
+
+use std::collections::BTreeMap;
+
+use domain::chain::Address;
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::ids::{EventId, QuoteId, TenantId, TransferId};
+use domain::job::JobKind;
+use domain::ledger::AccountCode;
+use domain::payment::{Payment, PaymentState};
+use domain::rail::{RailId, RailReport, RailStatus};
+use domain::time::{Span, Timestamp};
+use store::{Backlog, Found, PaymentMark, PaymentsWanted, TrialLine};
+use uuid::Uuid;
+
+use crate::wallet_world::{chain_tx, release};
+use crate::world::{World, payment_need, put_effects};
+
+fn foreign() -> TenantId {
+    TenantId(Uuid::new_v4())
+}
+
+fn first(limit: usize) -> PaymentsWanted {
+    PaymentsWanted { limit, ..PaymentsWanted::default() }
+}
+
+async fn page(world: &World, tenant: TenantId, wanted: &PaymentsWanted) -> (Vec<Payment>, Option<PaymentMark>) {
+    let page = world.store.payments_page(tenant, wanted).await.expect("read");
+    (page.records.into_iter().map(|record| record.payment).collect(), page.next)
+}
+
+/// Pays out; the payment as it stands then.
+async fn paid(world: &World, tenant: TenantId, external_id: Option<&str>, reference: &str) -> Payment {
+    let payment = world.payment(tenant, external_id).await;
+    world.attempt(&payment, &RailId::new("pak-raast")).await;
+    world.reference(&payment, reference).await;
+    world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment
+}
+
+/// The rail gives a paid payment back.
+async fn returned(world: &World, payment: &Payment) -> Payment {
+    let mut given_back = None;
+    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+        let mut it = ws.payments.get(&(payment.tenant, payment.id)).cloned().expect("loaded");
+        let id = it.attempt.expect("begun");
+        let mut attempt = ws.attempts.get(&(payment.tenant, id)).cloned().expect("loaded");
+        let report = RailReport {
+            attempt: id,
+            status: RailStatus::Returned,
+            reason: None,
+            info: None,
+            bank_reference: None,
+            amount: None,
+            source: "pacs.004".to_owned(),
+        };
+        let cx = &mut domain::payment::Cx { now: ws.now, ids };
+        let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
+        ws.attempts.put((payment.tenant, id), attempt);
+        put_effects(ws, &it, effects, ids);
+        ws.keep();
+        given_back = Some(it);
+    };
+    world.execute(&payment_need(payment), decide).await.expect("saved");
+    given_back.expect("given back")
+}
+
+pub async fn payments_come_newest_first_behind_a_mark(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let mut made = Vec::new();
+    for number in 0..7 {
+        made.push(world.payment(tenant, None).await);
+        // Two of one instant are told apart by their ids.
+        if number != 3 {
+            world.pass(Span::secs(1)).await;
+        }
+    }
+    made[2] = world.refuse(&made[2]).await;
+    made.reverse();
+    let mut seen = Vec::new();
+    let mut wanted = first(3);
+    loop {
+        let (payments, next) = page(&world, tenant, &wanted).await;
+        seen.extend(payments);
+        let Some(mark) = next else { break };
+        wanted.after = Some(mark);
+    }
+    assert_eq!(seen, made);
+    let (exact, next) = page(&world, tenant, &first(7)).await;
+    assert_eq!((exact.len(), next), (7, None));
+    let rejected = PaymentsWanted { states: vec![PaymentState::Rejected], ..first(3) };
+    assert_eq!(page(&world, tenant, &rejected).await, (vec![made[4].clone()], None));
+    let elsewhere = PaymentsWanted { countries: vec![Country::Ind], ..first(3) };
+    assert_eq!(page(&world, tenant, &elsewhere).await, (Vec::new(), None));
+    let between = PaymentsWanted { start: Some(made[5].accepted_at), end: Some(made[1].accepted_at), ..first(10) };
+    assert_eq!(page(&world, tenant, &between).await, (made[2..=5].to_vec(), None), "from inclusive, to exclusive");
+    assert_eq!(page(&world, foreign(), &first(10)).await, (Vec::new(), None));
+}
+
+pub async fn what_waits_for_people_is_counted_and_listed(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let (held, stuck) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
+    world.payment(tenant, None).await;
+    let decide = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+        let mut it = ws.payments.get(&(tenant, stuck.id)).cloned().expect("loaded");
+        it.standing.state = PaymentState::Unknown;
+        ws.payments.put((tenant, stuck.id), it);
+        let (soon, now) = (ws.now + Span::hours(1), ws.now);
+        ws.set_job(tenant, stuck.id.0, domain::payment::JobChange::Set(JobKind::Inquire, soon));
+        ws.set_job(tenant, held.id.0, domain::payment::JobChange::Set(JobKind::Review, now));
+        ws.keep();
+    };
+    let mut need = payment_need(&stuck);
+    need.payments.insert((tenant, held.id));
+    world.execute(&need, decide).await.expect("saved");
+    let waiting = world.store.payments_for_people(tenant, 10).await.expect("read");
+    assert_eq!(waiting.iter().map(|it| it.payment.id).collect::<Vec<_>>(), [held.id, stuck.id]);
+    let unknown = world.store.unknown_payments(tenant).await.expect("read");
+    assert_eq!(unknown, Backlog { count: 1, oldest: Some(stuck.standing.state_at) });
+    assert_eq!(world.store.jobs_of_kind(tenant, JobKind::Review).await.expect("read").count, 1);
+    assert_eq!(world.store.jobs_of_kind(foreign(), JobKind::Review).await.expect("read"), Backlog::default());
+    assert!(world.store.payments_for_people(foreign(), 10).await.expect("read").is_empty());
+}
+
+pub async fn quotes_come_newest_first(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(world.quote(tenant).await);
+    }
+    made.reverse();
+    let read = async |after: Option<QuoteId>| world.store.quotes_before(tenant, after, 2).await.expect("read");
+    assert_eq!(read(None).await, made[..2]);
+    assert_eq!(read(Some(made[1].id)).await, made[2..4]);
+    assert_eq!(read(Some(made[3].id)).await, made[4..]);
+    assert!(world.store.quotes_before(foreign(), None, 2).await.expect("read").is_empty());
+}
+
+pub async fn corridors_are_summed_up_over_a_window(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let early = paid(&world, tenant, None, "FT-1").await;
+    world.pass(Span::mins(5)).await;
+    let (one, two) = (paid(&world, tenant, None, "FT-2").await, world.payment(tenant, None).await);
+    let end = two.accepted_at + Span::secs(1);
+    let volumes = async |start| world.store.corridor_volumes(tenant, start, end).await.expect("read");
+    let of_pakistan = |all: &[store::CorridorVolume]| {
+        assert_eq!(all.len(), Country::ALL.len());
+        all.iter().find(|it| it.country == Country::Pak).cloned().expect("there")
+    };
+    let all = of_pakistan(&volumes(early.accepted_at).await);
+    let count = |it: &store::CorridorVolume, state| {
+        it.states.iter().filter(|it| it.state == state).map(|it| it.count).sum::<u64>()
+    };
+    assert_eq!((count(&all, PaymentState::Succeeded), count(&all, PaymentState::Queued)), (2, 1));
+    let settled = |it: &Payment| it.settled_at.expect("settled") - it.accepted_at;
+    let mut took = vec![settled(&early), settled(&one)];
+    took.sort_unstable();
+    assert_eq!((all.settled_in, all.counted_since), (took, None));
+    let late = of_pakistan(&volumes(one.accepted_at).await);
+    assert_eq!(count(&late, PaymentState::Succeeded), 1);
+    let volume = late.states.iter().find(|it| it.state == PaymentState::Succeeded).expect("there");
+    assert_eq!((volume.amount, volume.charge), (one.amount, one.charge.amount));
+    let none = world.store.corridor_volumes(foreign(), early.accepted_at, end).await.expect("read");
+    assert!(none.iter().all(|it| it.states.is_empty() && it.settled_in.is_empty()));
+}
+
+fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {
+    let mut sums = BTreeMap::new();
+    for line in lines {
+        *sums.entry(line.currency).or_default() += line.balance().minor;
+    }
+    sums
+}
+
+pub async fn a_trial_balance_is_that_of_its_time(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let balance = async |at, most| world.store.trial_balance(tenant, at, most).await.expect("read");
+    let now = async |at: Option<Timestamp>| balance(at, 1_000).await.expect("not too long ago");
+    let mut known = Vec::new();
+    for reference in ["FT-1", "FT-2", "FT-3"] {
+        let payment = paid(&world, tenant, None, reference).await;
+        world.payment(tenant, None).await;
+        returned(&world, &payment).await;
+        let at = world.now().await;
+        known.push((at, now(None).await));
+        world.pass(Span::hours(3)).await;
+    }
+    for (at, lines) in &known {
+        let mut then = now(Some(*at)).await;
+        // An account that moved later only is there, and empty.
+        then.retain(|line| lines.iter().any(|known| known.name == line.name) || line.balance().minor != 0);
+        assert_eq!(then, *lines);
+        assert!(sums(&then).values().all(|sum| *sum == 0), "{then:?}");
+    }
+    assert_ne!(known[0].1, known[2].1);
+    let prefund = known[2].1.iter().find(|line| line.name == "prefund:USDT").expect("there");
+    let code = AccountCode::Prefund(StableCoin::Usdt);
+    let account = world.store.account(tenant, &code).await.expect("read").expect("there");
+    assert_eq!((prefund.account.as_ref(), prefund.balance()), (Some(&code), account.balance()));
+    assert!(world.store.shared_accounts(tenant).await.expect("read").contains(&account));
+    assert!(now(Some(Timestamp(known[0].0.0 - Span::days(1).0))).await.iter().all(|it| it.balance().minor == 0));
+    // An earlier time is worked out only as long as that is not too much work. Clocks may differ by an hour.
+    let since = known[1].0;
+    let moved = world.store.transfers(tenant, None, 1_000).await.expect("read");
+    let moved = moved.iter().filter(|it| it.at > since - Span::hours(1)).count();
+    assert!(balance(Some(since), moved).await.is_some());
+    assert_eq!(balance(Some(since), moved - 1).await, None);
+    assert!(balance(None, 0).await.is_some(), "the present one takes nothing back");
+    assert_eq!(world.store.trial_balance(foreign(), None, 0).await.expect("read"), Some(Vec::new()));
+}
+
+pub async fn accounts_show_what_moved_over_them(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    for reference in ["FT-1", "FT-2"] {
+        paid(&world, tenant, None, reference).await;
+    }
+    let code = AccountCode::Prefund(StableCoin::Usdt);
+    let mut expected = world.store.transfers(tenant, None, 1_000).await.expect("read");
+    expected.retain(|it| it.debit == code || it.credit == code);
+    expected.reverse();
+    let mut seen = Vec::new();
+    let mut after: Option<TransferId> = None;
+    loop {
+        let page = world.store.account_transfers(tenant, &code, after, 2).await.expect("read");
+        assert!(page.transfers.len() <= 2);
+        seen.extend(page.transfers);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, expected);
+    assert_eq!(seen.len(), 5, "a top-up, and a reservation and its end each");
+    assert_eq!(world.store.account_transfers(foreign(), &code, None, 9).await.expect("read"), Default::default());
+}
+
+pub async fn a_payments_story_is_all_there(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let open = world.payment(tenant, None).await;
+    let other = paid(&world, tenant, None, "FT-1").await;
+    let payment = paid(&world, tenant, None, "FT-2").await;
+    world.pass(Span::hours(30)).await;
+    let payment = returned(&world, &payment).await;
+    let reasons = async |payment: &Payment| {
+        let transfers = world.store.payment_transfers(tenant, payment).await.expect("read");
+        assert!(transfers.iter().all(|it| it.subject == Some(payment.id.0)));
+        transfers.into_iter().map(|it| it.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(&open).await, ["payment.reserve"]);
+    let settled =
+        ["payment.reserve", "payment.post", "payment.fx", "payment.premium", "payment.rail_cost", "payment.fx"];
+    assert_eq!(reasons(&other).await, settled);
+    assert_eq!(reasons(&payment).await, [&settled[..], &["payment.return", "payment.return"]].concat());
+    let mut whole = world.store.transfers(tenant, None, 1_000).await.expect("read");
+    whole.retain(|it| it.subject == Some(payment.id.0));
+    assert_eq!(world.store.payment_transfers(tenant, &payment).await.expect("read"), whole);
+
+    let events = world.store.events_of(tenant, payment.id.0).await.expect("read");
+    assert_eq!(events.iter().map(|it| it.version).collect::<Vec<_>>(), (1..=payment.version).collect::<Vec<_>>());
+    assert_eq!(events.last().and_then(|it| it.standing.clone()), Some(payment.standing.clone()));
+    assert!(world.store.events_of(foreign(), payment.id.0).await.expect("read").is_empty());
+    assert_eq!(world.store.job_of(tenant, open.id.0).await.expect("read").map(|it| it.kind), Some(JobKind::Submit));
+    assert_eq!(world.store.job_of(tenant, payment.id.0).await, Ok(None));
+    assert_eq!(world.store.job_of(foreign(), open.id.0).await, Ok(None));
+    let attempt = payment.attempt.expect("begun");
+    assert!(world.store.discrepancies_of(tenant, payment.id, attempt).await.expect("read").is_empty());
+}
+
+pub async fn every_id_leads_to_its_thing(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let payment = paid(&world, tenant, Some("A-1"), "FT-1").await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let deposit = world.deposit(&wallet, Some(&request), 7, |_| {}).await;
+    let order = world.exchange(&wallet, |_| {}).await;
+    let itself = [Found::Payment(payment.id)];
+    let transfers = world.store.payment_transfers(tenant, &payment).await.expect("read");
+    let events = world.store.events_of(tenant, payment.id.0).await.expect("read");
+    let of_quote = world.store.events_of(tenant, payment.quote.0).await.expect("read");
+    for (id, leads_to) in [
+        (payment.id.0, itself[0]),
+        (payment.quote.0, Found::Quote(payment.quote)),
+        (payment.attempt.expect("begun").0, itself[0]),
+        (transfers[2].id.0, itself[0]),
+        (events[0].id.0, itself[0]),
+        (events.last().expect("some").id.0, itself[0]),
+        (of_quote[0].id.0, Found::Quote(payment.quote)),
+        (wallet.id.0, Found::Wallet(wallet.id)),
+        (request.id.0, Found::Request(request.id)),
+        (deposit.id.0, Found::Deposit(deposit.id)),
+        (order.id.0, Found::Order(order.id)),
+    ] {
+        assert_eq!(world.store.find_uuid(tenant, id).await, Ok(vec![leads_to]), "{leads_to:?}");
+        assert_eq!(world.store.find_uuid(foreign(), id).await, Ok(Vec::new()), "{leads_to:?}");
+    }
+    for nothing in [Uuid::nil(), Uuid::max(), Uuid::new_v4()] {
+        assert_eq!(world.store.find_uuid(tenant, nothing).await, Ok(Vec::new()));
+        assert_eq!(world.store.event_by_id(tenant, EventId(nothing)).await, Ok(None));
+    }
+    for (text, leads_to) in [("A-1", itself[0]), ("FT-1", itself[0]), ("C-1", Found::Wallet(wallet.id))] {
+        assert_eq!(world.store.find_reference(tenant, text).await, Ok(vec![leads_to]), "{text}");
+        assert_eq!(world.store.find_reference(foreign(), text).await, Ok(Vec::new()), "{text}");
+    }
+    assert_eq!(world.store.find_reference(tenant, "FT-").await, Ok(Vec::new()), "exact, not a part of it");
+    let at = async |address: &Address| world.store.find_address(tenant, address).await.expect("read");
+    assert_eq!(at(&wallet.address).await, Some(Found::Wallet(wallet.id)));
+    assert_eq!(at(&request.escrow).await, Some(Found::Request(request.id)));
+    assert_eq!(at(&Address([9; 20])).await, None);
+    assert_eq!(world.store.find_address(foreign(), &wallet.address).await, Ok(None));
+    assert_eq!(world.store.find_hash(tenant, &deposit.tx).await, Ok(vec![Found::Deposit(deposit.id)]));
+    assert_eq!(world.store.find_hash(foreign(), &deposit.tx).await, Ok(Vec::new()));
+}
+
+pub async fn a_transaction_of_ours_leads_to_what_it_was_for(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let deposit = world.deposit(&wallet, Some(&request), 7, |_| {}).await;
+    let need = crate::wallet_world::wallet_need(&wallet);
+    let mut hash = None;
+    let mut intent_id = None;
+    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+        let intent = release(&deposit, ws.now, ids);
+        let mut tx = chain_tx(tenant, 0, ws.now, ids);
+        tx.intents = vec![intent.id];
+        tx.attempts = vec![crate::wallet_world::attempt(1, 77, ws.now)];
+        hash = tx.attempts.first().map(|attempt| attempt.hash);
+        intent_id = Some(intent.id);
+        ws.intents.put((tenant, intent.id), intent);
+        ws.chain_txs.put((tenant, tx.id), tx);
+        ws.keep();
+    };
+    world.execute(&need, decide).await.expect("saved");
+    let found = vec![Found::Deposit(deposit.id)];
+    assert_eq!(world.store.find_hash(tenant, &hash.expect("signed")).await, Ok(found.clone()));
+    assert_eq!(world.store.find_hash(foreign(), &hash.expect("signed")).await, Ok(Vec::new()));
+    assert_eq!(world.store.find_uuid(tenant, intent_id.expect("made").0).await, Ok(found));
+    let unreleased = world.store.unreleased(tenant).await.expect("read");
+    let [unreleased] = unreleased.as_slice() else { panic!("{unreleased:?}") };
+    assert_eq!((unreleased.count, unreleased.amount.minor), (1, deposit.minor));
+    assert!(world.store.unreleased(foreign()).await.expect("read").is_empty());
+}
