@@ -1,14 +1,16 @@
-//! Self-clocking group commit: while one batch commits, the next one gathers. No timer, no latency when idle.
+//! Self-clocking group commit: while one batch commits, the next one gathers. No latency when idle.
 //!
 //! Commands wait in two queues. The API's go first; workers' commands ride along, at most `background_max` in a
-//! batch while API commands wait, so settling never starves accepting and accepting never stops settling.
+//! batch while API commands wait, and have a batch of their own when none came for a moment after the last: a burst is
+//! accepted first and settled behind it. Once jobs are later than `background_lag_max`, a load that lasts is shared
+//! evenly: settling never starves accepting and accepting never stops settling.
 //! A full queue refuses at once: memory is bounded, callers are told to come back.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use domain::ids::{BatchId, TenantId};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -23,7 +25,7 @@ use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
 use crate::measure::Seen;
 use crate::planted::{self, Planted};
-use crate::world::World;
+use crate::world::{Tuning, World};
 
 /// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
 const STORE_RETRY: Span = Span::millis(200);
@@ -74,6 +76,7 @@ impl Engine {
             foreground: foreground_in,
             background: background_in,
             queued: [VecDeque::new(), VecDeque::new()],
+            callers_turn_until: Timestamp(0),
         };
         (Engine { foreground, background, feed }, batcher)
     }
@@ -114,12 +117,14 @@ pub struct Batcher {
     foreground: mpsc::Receiver<Waiting>,
     background: mpsc::Receiver<Waiting>,
     queued: [VecDeque<Waiting>; 2],
+    callers_turn_until: Timestamp,
 }
 
 impl Batcher {
     /// Runs until every [`Engine`] handle is gone and everything taken is answered.
     pub async fn run(mut self) {
-        let mut in_flight: FuturesUnordered<BoxFuture<'static, HashSet<TenantId>>> = FuturesUnordered::new();
+        let mut in_flight: FuturesUnordered<BoxFuture<'static, Done>> = FuturesUnordered::new();
+        let clock = self.runner.world.clock.clone();
         let mut busy: HashSet<TenantId> = HashSet::new();
         let mut open = [true, true];
         loop {
@@ -130,21 +135,25 @@ impl Batcher {
                 if batch.is_empty() {
                     break;
                 }
-                let tenants: HashSet<TenantId> = batch.iter().map(|waiting| waiting.command.tenant).collect();
-                busy.extend(tenants.iter().copied());
+                let done = Done::of(&batch);
+                busy.extend(done.tenants.iter().copied());
                 let runner = self.runner.clone();
                 in_flight.push(Box::pin(async move {
                     runner.run(batch).await;
-                    tenants
+                    done
                 }));
             }
-            if open == [false, false] && in_flight.is_empty() {
+            let waiting_behind = self.is_callers_turn() && !self.queued[BACKGROUND].is_empty();
+            if open == [false, false] && in_flight.is_empty() && !waiting_behind {
                 return;
             }
             tokio::select! {
                 biased;
                 Some(done) = in_flight.next(), if !in_flight.is_empty() => {
-                    busy.retain(|tenant| !done.contains(tenant));
+                    busy.retain(|tenant| !done.tenants.contains(tenant));
+                    if done.foreground {
+                        self.callers_turn_until = clock.now() + self.runner.world.tuning.callers_turn;
+                    }
                 }
                 waiting = self.foreground.recv(), if open[FOREGROUND] && self.has_room(FOREGROUND) => match waiting {
                     Some(waiting) => self.queued[FOREGROUND].push_back(waiting),
@@ -154,6 +163,7 @@ impl Batcher {
                     Some(waiting) => self.queued[BACKGROUND].push_back(waiting),
                     None => open[BACKGROUND] = false,
                 },
+                () = clock.sleep_until(self.callers_turn_until), if waiting_behind => {}
                 else => {}
             }
         }
@@ -182,13 +192,51 @@ impl Batcher {
 
     /// The next commands of tenants that have no batch in flight, in order of arrival.
     fn next_batch(&mut self, busy: &HashSet<TenantId>) -> Vec<Waiting> {
-        let tuning = &self.runner.world.tuning;
+        let batch_max = self.runner.world.tuning.batch_max;
         let mut batch = Vec::new();
-        draw(&mut self.queued[FOREGROUND], busy, tuning.batch_max, &mut batch);
-        let background = if batch.is_empty() { tuning.batch_max } else { tuning.background_max };
-        let most = tuning.batch_max.min(batch.len() + background);
+        draw(&mut self.queued[FOREGROUND], busy, batch_max, &mut batch);
+        let most = batch_max.min(batch.len() + self.background_share(batch.len()));
         draw(&mut self.queued[BACKGROUND], busy, most, &mut batch);
         batch
+    }
+
+    fn background_share(&self, foreground: usize) -> usize {
+        background_share(&self.runner.world.tuning, foreground, self.is_callers_turn(), self.is_late())
+    }
+
+    /// Whether callers were answered a moment ago; nobody is waited for while jobs are late.
+    fn is_callers_turn(&self) -> bool {
+        self.runner.world.clock.now() < self.callers_turn_until && !self.is_late()
+    }
+
+    fn is_late(&self) -> bool {
+        self.runner.world.lag.most() > self.runner.world.tuning.background_lag_max
+    }
+}
+
+/// How many of the workers' commands may go with so many of the API's.
+fn background_share(tuning: &Tuning, foreground: usize, callers_turn: bool, late: bool) -> usize {
+    match foreground {
+        0 if callers_turn => 0,
+        0 => tuning.batch_max,
+        _ if late => tuning.background_max.max(foreground),
+        _ => tuning.background_max,
+    }
+}
+
+/// What a batch held up until it was done.
+struct Done {
+    tenants: HashSet<TenantId>,
+    /// Whether callers of the API were answered.
+    foreground: bool,
+}
+
+impl Done {
+    fn of(batch: &[Waiting]) -> Done {
+        Done {
+            tenants: batch.iter().map(|waiting| waiting.command.tenant).collect(),
+            foreground: batch.iter().any(|waiting| waiting.command.is_foreground()),
+        }
     }
 }
 
@@ -357,4 +405,21 @@ fn settled(outcome: Outcome) -> Result<Outcome, EngineError> {
 /// A fresh id for a command that names what it makes before it is first tried.
 pub fn fresh_id(store: &Store) -> Uuid {
     store.ids().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_have_what_the_api_leaves_until_they_are_late() {
+        let tuning = Tuning { batch_max: 256, background_max: 4, ..Tuning::default() };
+        let share = |foreground, callers_turn, late| background_share(&tuning, foreground, callers_turn, late);
+        assert_eq!(share(0, false, false), 256, "nobody asks: all of the batch");
+        assert_eq!(share(0, true, false), 0, "callers were just answered and may ask again");
+        assert_eq!(share(60, true, false), 4);
+        assert_eq!(share(60, false, false), 4);
+        assert_eq!(share(60, false, true), 60, "late: as much as the API");
+        assert_eq!(share(2, false, true), 4);
+    }
 }

@@ -1,5 +1,7 @@
 //! Commands: everything that can change state, with all that a decision needs and the rows that it names.
 
+use domain::attempt::Doubt;
+use domain::audit::Deed;
 use domain::chain_tx::{ChainTx, TxRefusal};
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -15,10 +17,12 @@ use domain::quote::{Offer, Quote};
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
+use store::IDEMPOTENCY_KEPT;
 use store::need::{IdempotencyKey, Need};
 use store::working_set::IdempotencyRecord;
 
 pub mod chain;
+mod deed;
 pub mod deposits;
 pub mod exchange;
 pub mod wallets;
@@ -38,15 +42,27 @@ pub struct Idempotency {
 }
 
 impl Idempotency {
-    /// What the same request made before, from what is kept of its key.
+    /// What the same request made before, from what is kept of its key. A record that has outlived its time means
+    /// nothing, whether it was removed yet or not.
     ///
     /// # Errors
     /// Another request had the key.
-    pub fn made_before(&self, kept: Option<&IdempotencyRecord>) -> Result<Option<IdempotencyRecord>, Refused> {
-        match kept {
-            Some(record) if record.body_hash != self.body_hash => Err(Refused::IdempotencyMismatch),
-            kept => Ok(kept.cloned()),
-        }
+    pub fn made_before(
+        &self,
+        kept: Option<&IdempotencyRecord>,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, Refused> {
+        let kept = kept.filter(|record| now < record.at + IDEMPOTENCY_KEPT);
+        kept.map(|record| self.is_for(&record.body_hash)).transpose()?;
+        Ok(kept.cloned())
+    }
+
+    /// Whether the request that had the key before had the same body.
+    ///
+    /// # Errors
+    /// It had another one.
+    pub fn is_for(&self, body_hash: &[u8; 32]) -> Result<(), Refused> {
+        if self.body_hash == *body_hash { Ok(()) } else { Err(Refused::IdempotencyMismatch) }
     }
 }
 
@@ -90,6 +106,8 @@ pub enum Action {
         coin: StableCoin,
         /// How much, in minor units (10^-6).
         minor: i64,
+        /// Whose deed it is.
+        by: Box<Deed>,
     },
     /// Something about one payment.
     Payment(PaymentId, PaymentAction),
@@ -159,13 +177,19 @@ pub enum PaymentAction {
     Review {
         /// Let it pass.
         approve: bool,
+        /// Whose decision it is.
+        by: Box<Deed>,
     },
     /// People have found out what became of an `unknown` payment.
     Resolve {
+        /// The attempt that they have looked at.
+        seen: Doubt,
         /// What became of it.
         status: RailStatus,
         /// How they know.
         evidence: String,
+        /// Whose finding it is.
+        by: Box<Deed>,
     },
 }
 
@@ -237,6 +261,9 @@ pub enum Refused {
     /// It belongs to other things by now than whoever asks has read.
     #[error("what was read has changed")]
     Moved,
+    /// It is not any more as the people have seen it who decided about it.
+    #[error("it has changed since it was looked at")]
+    NotAsSeen,
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
@@ -298,6 +325,9 @@ impl Command {
             Action::Chain(action) => action.need(tenant, &mut need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
         }
+        if self.action.deed().is_some() {
+            need.audits.insert((tenant, ()));
+        }
         // Whatever may write an event asks whether there is somebody to tell.
         if !need.streams.is_empty() {
             need.receivers.insert((tenant, ()));
@@ -317,7 +347,7 @@ impl Command {
             Action::Wallet(_, action) => action.is_foreground(),
             Action::Request(_, action) => action.is_foreground(),
             Action::Deposit(_, action) => action.is_foreground(),
-            Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay(_)),
+            Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay { .. }),
             Action::Exchange(_, action) => action.is_foreground(),
             Action::ExpireQuotes(_) | Action::Chain(_) => false,
         }

@@ -8,15 +8,20 @@
 
 pub mod batcher;
 pub mod command;
+pub mod console;
 pub mod decide;
 pub mod failpoint;
 pub mod feed;
 pub mod health;
+pub mod lag;
 mod measure;
+pub mod office;
 pub mod pace;
 pub mod payments;
 pub mod planted;
 pub mod reconcile;
+pub mod statement;
+pub mod switches;
 pub mod wallets;
 pub mod workers;
 pub mod world;

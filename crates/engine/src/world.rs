@@ -1,6 +1,6 @@
 //! What the engine knows about the installation: configuration and the ports to the outside, shared by all its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
@@ -8,10 +8,13 @@ use domain::chain::ChainConfig;
 use domain::policy::Corridors;
 use domain::ports::{AddressScreen, Chain, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver};
 use domain::rail::RailId;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet_event::WalletEventEntry;
 
+use crate::health::RailHealth;
+use crate::lag::JobLag;
 use crate::pace::RailPace;
+use crate::switches::Switches;
 
 /// Configuration and ports.
 pub struct World {
@@ -35,6 +38,21 @@ pub struct World {
     pub tuning: Tuning,
     /// How long the rails took of late.
     pub pace: RailPace,
+    /// How late this node's workers are.
+    pub lag: JobLag,
+    /// Which rails answer.
+    pub health: RailHealth,
+    /// What operators have switched off.
+    pub switches: Switches,
+}
+
+impl World {
+    /// The rails that nothing is to be sent over at `now`: those that do not answer and those that are switched off.
+    pub fn resting_rails(&self, now: Timestamp) -> BTreeSet<RailId> {
+        let mut rails = self.health.unhealthy(now);
+        rails.extend(self.switches.rails_off());
+        rails
+    }
 }
 
 /// What the wallet service needs beside what payments need.
@@ -65,6 +83,11 @@ pub struct Tuning {
     pub batch_max: usize,
     /// Most worker commands that ride along in a batch while API commands wait.
     pub background_max: usize,
+    /// How long after API commands were answered workers' commands alone wait for the next ones: callers that ask again at
+    /// once are heard first. None where the clock stands still while commands are executed.
+    pub callers_turn: Span,
+    /// Jobs that are later than this get as large a share of each batch as the API's commands.
+    pub background_lag_max: Span,
     /// Most commands that wait; beyond it callers are told to come back.
     pub queue_max: usize,
     /// Batches in flight at once, of different tenants.
@@ -84,6 +107,8 @@ impl Default for Tuning {
         Tuning {
             batch_max: 256,
             background_max: 4,
+            callers_turn: Span::millis(2),
+            background_lag_max: Span::secs(30),
             queue_max: 8_192,
             batches_in_flight: 2,
             lease_max: 128,

@@ -1,7 +1,7 @@
 //! Commands about what we do on the chain.
 
 use domain::chain::{Address, Fees, Signed};
-use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Taking};
+use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
 use domain::deposit::{Halt, UnsupportedAsset};
 use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
@@ -37,6 +37,8 @@ impl IntentKey {
     /// The key of an intent that was read.
     pub fn of(intent: &Intent) -> IntentKey {
         let subject = match (intent.kind, intent.wallet, intent.coin) {
+            // The deposit is what it was before: nothing of it hangs on this.
+            (IntentKind::ProposeRefund, ..) if matches!(intent.plan, Plan::CancelRefund { .. }) => Subject::Other,
             (IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund, Some(wallet), Some(coin)) => {
                 Subject::Deposit(DepositRef {
                     id: DepositId(intent.subject),

@@ -1,5 +1,6 @@
 //! Commands about incoming transactions.
 
+use domain::audit::Deed;
 use domain::chain::Address;
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
@@ -9,7 +10,7 @@ use domain::ids::{DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::risk::Assessment;
 use domain::screening::Screened;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use store::need::Need;
 
 use super::Idempotency;
@@ -109,12 +110,12 @@ pub enum DepositAction {
     WalletChanged,
     /// A person has decided about it.
     Reviewed {
+        /// Since when it was in the state that was looked at; `None` = in whichever it is.
+        seen: Option<Timestamp>,
         /// What.
         verdict: ReviewVerdict,
-        /// Who.
-        by: String,
-        /// Why.
-        note: String,
+        /// Who, and why.
+        by: Box<Deed>,
         /// For a repeated request.
         idempotency: Option<Idempotency>,
     },
@@ -125,12 +126,17 @@ pub enum DepositAction {
         /// What screening the address found.
         screened: Screened,
         /// Who.
-        by: String,
+        by: Box<Deed>,
     },
     /// Another person agrees.
     ApproveRefund {
         /// Who.
-        by: String,
+        by: Box<Deed>,
+    },
+    /// The proposal is taken back.
+    WithdrawRefund {
+        /// Who.
+        by: Box<Deed>,
     },
 }
 
@@ -148,7 +154,10 @@ impl DepositAction {
     pub(super) const fn is_foreground(&self) -> bool {
         matches!(
             self,
-            DepositAction::Reviewed { .. } | DepositAction::ProposeRefund { .. } | DepositAction::ApproveRefund { .. }
+            DepositAction::Reviewed { .. }
+                | DepositAction::ProposeRefund { .. }
+                | DepositAction::ApproveRefund { .. }
+                | DepositAction::WithdrawRefund { .. }
         )
     }
 }

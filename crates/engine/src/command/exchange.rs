@@ -1,5 +1,7 @@
 //! Commands about exchange orders.
 
+use domain::attempt::Doubt;
+use domain::audit::Deed;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::exchange::{ExchangeOrder, NewOrder};
@@ -109,13 +111,20 @@ pub enum ExchangeAction {
     Report(RailReport),
     /// People have found out what became of a pay-out that nobody knew about.
     Resolve {
+        /// The attempt that they have looked at.
+        seen: Doubt,
         /// What became of it.
         status: RailStatus,
         /// How they know.
         evidence: String,
+        /// Whose finding it is.
+        by: Box<Deed>,
     },
     /// A person gives the coins of an order back whose pay-out came back after it was settled.
-    Recredit,
+    Recredit {
+        /// Who.
+        by: Box<Deed>,
+    },
 }
 
 impl ExchangeAction {
@@ -125,7 +134,7 @@ impl ExchangeAction {
             ExchangeAction::Create { .. }
                 | ExchangeAction::Cancel { .. }
                 | ExchangeAction::Resolve { .. }
-                | ExchangeAction::Recredit
+                | ExchangeAction::Recredit { .. }
         )
     }
 

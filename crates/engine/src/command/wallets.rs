@@ -1,10 +1,12 @@
 //! Commands about wallets, payment requests and deliveries.
 
+use domain::audit::Deed;
 use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
 use domain::ids::{EventId, IntentId, PaymentRequestId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{NewRequest, SenderDetails};
+use domain::time::Timestamp;
 use domain::wallet::{BlacklistOrder, BlockOrder, KycLevel, Provision, Wallet};
 use domain::wallet_event::Aggregate;
 use domain::webhook::DeliveryAnswer;
@@ -27,11 +29,22 @@ pub struct NewWallet {
 #[derive(Clone, Debug)]
 pub enum WalletAction {
     /// Block it.
-    Block(BlockOrder, Option<Idempotency>),
+    Block {
+        /// Why and for how long.
+        order: BlockOrder,
+        /// Who asks for it.
+        by: Box<Deed>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
     /// Unblock it.
     Unblock {
+        /// The block that was looked at, by its beginning; `None` = whichever there is.
+        seen: Option<Timestamp>,
         /// `unblock_reason`
         reason: Option<String>,
+        /// Who asks for it.
+        by: Box<Deed>,
         /// For a repeated request.
         idempotency: Option<Idempotency>,
     },
@@ -41,6 +54,8 @@ pub enum WalletAction {
         order: BlacklistOrder,
         /// The coins whose blacklists our keys can write.
         tokens: Vec<(StableCoin, Address)>,
+        /// Who passes it on.
+        by: Box<Deed>,
         /// For a repeated request.
         idempotency: Option<Idempotency>,
     },
@@ -78,8 +93,13 @@ pub struct Followed {
 /// What is to be done about one payment request.
 #[derive(Clone, Debug)]
 pub enum RequestAction {
-    /// The bank cancels it.
-    Cancel(Option<Idempotency>),
+    /// It is called off.
+    Cancel {
+        /// Whose deed it is; `None` = the bank's own system's, which is no person's.
+        by: Option<Box<Deed>>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
     /// Its wallet is another one than it was.
     WalletChanged(WalletId),
     /// Its time may have run out.
@@ -107,7 +127,12 @@ pub enum DeliveryAction {
         fence: i64,
     },
     /// Somebody wants it delivered, again or after all.
-    Replay(Option<Idempotency>),
+    Replay {
+        /// Who.
+        by: Box<Deed>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
 }
 
 /// A delivery as commands name it: with what is needed to find all that belongs to it.
@@ -145,7 +170,7 @@ impl WalletAction {
         need.wallets.insert((tenant, wallet));
         need.streams.insert((tenant, wallet.0));
         match self {
-            WalletAction::Block(_, idempotency)
+            WalletAction::Block { idempotency, .. }
             | WalletAction::Unblock { idempotency, .. }
             | WalletAction::Blacklist { idempotency, .. }
             | WalletAction::Request { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
@@ -165,7 +190,7 @@ impl RequestAction {
     pub(super) fn need(&self, tenant: TenantId, request: PaymentRequestId, need: &mut Need) {
         need.requests.insert((tenant, request));
         match self {
-            RequestAction::Cancel(idempotency) => add(need, tenant, idempotency.as_ref()),
+            RequestAction::Cancel { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
             RequestAction::WalletChanged(wallet) => _ = need.wallets.insert((tenant, *wallet)),
             RequestAction::Expire { .. } => {}
             RequestAction::Sender(..) => _ = need.senders.insert((tenant, request)),
@@ -173,7 +198,7 @@ impl RequestAction {
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        matches!(self, RequestAction::Cancel(_) | RequestAction::Sender(..))
+        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender(..))
     }
 }
 
@@ -183,7 +208,7 @@ impl DeliveryAction {
         need.streams.insert((tenant, delivery.aggregate.id()));
         // The next of its aggregate gets its job when this one is through.
         need.jobs.insert((tenant, delivery.aggregate.event_id(tenant, delivery.version + 1).0));
-        if let DeliveryAction::Replay(idempotency) = self {
+        if let DeliveryAction::Replay { idempotency, .. } = self {
             add(need, tenant, idempotency.as_ref());
         }
     }

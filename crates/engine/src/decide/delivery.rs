@@ -36,8 +36,8 @@ pub(super) fn act(
             holds(ws, tenant, named.event.0, *fence)?;
             delivery.no_receiver(&mut stream, cx.now)
         }
-        DeliveryAction::Replay(idempotency) => {
-            if let Some(made) = replayed(ws, tenant, idempotency.as_ref())? {
+        DeliveryAction::Replay { idempotency, .. } => {
+            if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
                 return Ok(Outcome::Replayed(made));
             }
             remember(ws, tenant, idempotency.as_ref(), Made::Event(named.event), cx);
@@ -48,7 +48,7 @@ pub(super) fn act(
     ws.deliveries.put(key, delivery.clone());
     ws.streams.put(stream_key, stream);
     Ok(match action {
-        DeliveryAction::Replay(_) => Outcome::Delivery(Box::new(delivery)),
+        DeliveryAction::Replay { .. } => Outcome::Delivery(Box::new(delivery)),
         DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. } => Outcome::Done,
     })
 }

@@ -12,7 +12,7 @@ use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, Table, WorkingSet};
 
 use super::quote::{remember, replayed};
-use super::{Rules, effects, holds};
+use super::{Rules, as_seen, effects, holds};
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Outcome, Refused};
 
@@ -82,7 +82,7 @@ pub(super) fn act(
 ) -> Result<Outcome, Refused> {
     let terms = Terms { accept_late: named.accept_late, ..terms(rules)? };
     if let DepositAction::Reviewed { idempotency, .. } = action {
-        if let Some(made) = replayed(ws, tenant, idempotency.as_ref())? {
+        if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
             return Ok(Outcome::Replayed(made));
         }
         remember(ws, tenant, idempotency.as_ref(), Made::Deposit(named.id), cx);
@@ -105,11 +105,17 @@ pub(super) fn act(
             case.screened((**assessment).clone(), terms, cx)?
         }
         DepositAction::WalletChanged => case.wallet_changed(cx),
-        DepositAction::Reviewed { verdict, by, note, .. } => case.reviewed(*verdict, by, note, terms, cx)?,
-        DepositAction::ProposeRefund { to, screened, by } => {
-            case.propose_refund(*to, screened.clone(), by, terms, cx)?
+        DepositAction::Reviewed { seen, verdict, by, .. } => {
+            let state_at = case.deposit.state_at;
+            let effects = case.reviewed(*verdict, by.person(), &by.why, terms, cx)?;
+            as_seen(seen.as_ref(), Some(&state_at))?;
+            effects
         }
-        DepositAction::ApproveRefund { by } => case.approve_refund(by, cx)?,
+        DepositAction::ProposeRefund { to, screened, by } => {
+            case.propose_refund(*to, screened.clone(), by.person(), terms, cx)?
+        }
+        DepositAction::ApproveRefund { by } => case.approve_refund(by.person(), cx)?,
+        DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,
     };
     effects::write(ws, tenant, effects)?;
     let deposit = Box::new(case.deposit.clone());

@@ -14,7 +14,7 @@ use store::working_set::{Made, WorkingSet};
 
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
-use super::{Rules, deposit, effects, holds};
+use super::{Rules, as_seen, deposit, effects, holds};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -30,7 +30,7 @@ pub(super) fn act(
         ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => idempotency.as_ref(),
         _ => None,
     };
-    if let Some(made) = replayed(ws, tenant, idempotency)? {
+    if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     if let ExchangeAction::Create { order, .. } = action {
@@ -148,13 +148,14 @@ impl Acting<'_> {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
             }
-            ExchangeAction::Resolve { status, evidence } => {
-                let mut attempt = self.last(ws).ok_or(Refused::NotFound)?;
+            ExchangeAction::Resolve { seen, status, evidence, .. } => {
+                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.case.order.doubt());
                 let effects = self.case.resolve(&mut attempt, status.clone(), evidence, cx)?;
+                as_seen(Some(seen), doubt.as_ref())?;
                 self.attempt = Some(attempt);
                 Ok(effects)
             }
-            ExchangeAction::Recredit => Ok(self.case.recredit(cx)?),
+            ExchangeAction::Recredit { .. } => Ok(self.case.recredit(cx)?),
         }
     }
 

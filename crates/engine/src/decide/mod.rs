@@ -15,6 +15,7 @@ use crate::command::{Action, Command, Outcome, Refused};
 use crate::planted::{self, Planted};
 use crate::world::WalletWorld;
 
+mod audit;
 mod chain;
 mod delivery;
 mod deposit;
@@ -40,7 +41,15 @@ pub struct Rules<'a> {
 /// Decides one command. A refusal or a panic leaves the batch as it was.
 pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Outcome {
     // The draft is discarded after a panic, so nothing half-written can be seen.
-    let decided = catch_unwind(AssertUnwindSafe(|| run(ws, command, rules, ids)));
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        let noting = audit::begin(ws, command);
+        let outcome = run(ws, command, rules, ids)?;
+        // What was done before is noted already.
+        if let (Some(noting), false) = (noting, matches!(outcome, Outcome::Replayed(_))) {
+            noting.end(ws, command);
+        }
+        Ok(outcome)
+    }));
     match decided {
         Ok(Ok(outcome)) => {
             ws.keep();
@@ -71,7 +80,7 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
             payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, &mut cx)
         }
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, &mut cx),
-        Action::TopUp { coin, minor } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
+        Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
         Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, &mut cx),
         Action::Provision(new) => wallet::provision(ws, tenant, new, &mut cx),
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),
@@ -89,6 +98,11 @@ fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> R
         Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
         other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
     }
+}
+
+/// What people decided about must be what they have looked at: asked last, so that a state that allows nothing is told.
+fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refused> {
+    if seen.is_none() || seen == found { Ok(()) } else { Err(Refused::NotAsSeen) }
 }
 
 /// Writes what a decision brought about beside the thing itself: transfers, events, job, discrepancy.
@@ -122,3 +136,6 @@ fn plant_in_effects(effects: &mut Effects) {
         effects.transfers.retain(|transfer| transfer.kind != TransferKind::VoidPending);
     }
 }
+
+#[cfg(test)]
+mod tests;

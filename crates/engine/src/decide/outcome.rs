@@ -26,7 +26,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             _ if case.owes(intent.id) => true,
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
             IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
-            _ => case.deposit.state == DepositState::Refunding,
+            _ => case.deposit.state == DepositState::Refunding && case.is_refunded_by(intent.id),
         }),
         Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
             IntentKind::Debit if case.order.debit != Some(intent.id) => false,
@@ -205,7 +205,9 @@ pub(super) fn fail(
                 };
                 told_why(told, why)
             }
-            _ => case.refund_failed(why, cx),
+            _ if case.is_refunded_by(id) => case.refund_failed(why, cx),
+            // Of a proposal that was withdrawn meanwhile.
+            _ => WalletEffects::default(),
         }),
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| told_why(case.debit_failed(reason, cx), why));
@@ -244,7 +246,8 @@ pub(super) fn finish(
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
             IntentKind::Release => case.released(tx, cx),
-            IntentKind::ProposeRefund => case.refund_proposed(cx),
+            IntentKind::ProposeRefund if case.is_refunded_by(id) => case.refund_proposed(cx),
+            IntentKind::ProposeRefund => WalletEffects::default(),
             _ => case.refunded(tx, cx),
         }),
         Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {

@@ -16,7 +16,7 @@ use domain::rail::{InquiryAnswer, RailId};
 use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
-use super::{Rules, quote, write};
+use super::{Rules, as_seen, quote, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 use crate::planted::{self, Planted};
 
@@ -31,7 +31,7 @@ pub(super) fn accept(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    if let Some(made) = quote::replayed(ws, tenant, idempotency)? {
+    if let Some(made) = quote::replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     let order = &submission.order;
@@ -176,10 +176,11 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
             }
-            PaymentAction::Review { approve } => Ok((report::review(&mut self.payment, *approve, cx)?, None)),
-            PaymentAction::Resolve { status, evidence } => {
-                let mut attempt = self.last(ws).ok_or(Refused::NotFound)?;
+            PaymentAction::Review { approve, .. } => Ok((report::review(&mut self.payment, *approve, cx)?, None)),
+            PaymentAction::Resolve { seen, status, evidence, .. } => {
+                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.payment.doubt());
                 let effects = report::resolve(&mut self.payment, &mut attempt, status.clone(), evidence, cx)?;
+                as_seen(Some(seen), doubt.as_ref())?;
                 Ok((effects, Some(attempt)))
             }
         }

@@ -24,7 +24,7 @@ pub(super) fn create(
     idempotency: Option<&Idempotency>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    if let Some(made) = replayed(ws, tenant, idempotency)? {
+    if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     let country = asked.offer.country;
@@ -84,9 +84,10 @@ pub(super) fn replayed(
     ws: &WorkingSet,
     tenant: TenantId,
     idempotency: Option<&Idempotency>,
+    cx: &Cx<'_>,
 ) -> Result<Option<IdempotencyRecord>, Refused> {
     let Some(asked) = idempotency else { return Ok(None) };
-    asked.made_before(ws.idempotency.get(&(tenant, asked.key.clone())))
+    asked.made_before(ws.idempotency.get(&(tenant, asked.key.clone())), cx.now)
 }
 
 /// Remembers what a request made, in the commit that makes it.

@@ -21,8 +21,8 @@ pub(super) fn act(
     let (tenant, id) = key;
     let mut request: PaymentRequest = ws.requests.get(&key).cloned().ok_or(Refused::NotFound)?;
     let effects = match action {
-        RequestAction::Cancel(idempotency) => {
-            if let Some(made) = replayed(ws, tenant, idempotency.as_ref())? {
+        RequestAction::Cancel { idempotency, .. } => {
+            if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
                 return Ok(Outcome::Replayed(made));
             }
             remember(ws, tenant, idempotency.as_ref(), Made::Request(id), cx);

@@ -12,7 +12,7 @@ use store::need::Customer;
 use store::working_set::{Made, WorkingSet};
 
 use super::quote::{remember, replayed};
-use super::{effects, holds};
+use super::{as_seen, effects, holds};
 use crate::command::wallets::{Followed, NewWallet, WalletAction};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -26,7 +26,7 @@ pub(super) fn provision(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let idempotency = new.idempotency.as_ref();
-    if let Some(made) = replayed(ws, tenant, idempotency)? {
+    if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     let asked = &new.provision;
@@ -56,18 +56,20 @@ pub(super) fn act(
         return request(ws, &wallet, new, idempotency.as_ref(), cx);
     }
     let idempotency = match action {
-        WalletAction::Block(_, idempotency)
+        WalletAction::Block { idempotency, .. }
         | WalletAction::Unblock { idempotency, .. }
         | WalletAction::Blacklist { idempotency, .. } => idempotency.as_ref(),
         _ => None,
     };
-    if let Some(made) = replayed(ws, tenant, idempotency)? {
+    if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     let effects = match action {
-        WalletAction::Block(order, _) => wallet.block(order.clone(), cx.now)?,
-        WalletAction::Unblock { reason, .. } => {
+        WalletAction::Block { order, .. } => wallet.block(order.clone(), cx.now)?,
+        WalletAction::Unblock { seen, reason, .. } => {
+            let blocked_at = wallet.block.as_ref().map(|block| block.at);
             let effects = wallet.unblock(cx.now)?;
+            as_seen(seen.as_ref(), blocked_at.as_ref())?;
             wallet.explain_unblock(reason.clone());
             effects
         }
@@ -89,7 +91,7 @@ pub(super) fn act(
     effects::write(ws, tenant, effects)?;
     let made = match action {
         // The wallet keeps its newest block only: the event tells this one for ever.
-        WalletAction::Block(..) => Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events)),
+        WalletAction::Block { .. } => Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events)),
         _ => Made::Wallet(id),
     };
     remember(ws, tenant, idempotency, made, cx);
@@ -150,7 +152,7 @@ fn request(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let tenant = wallet.tenant;
-    if let Some(made) = replayed(ws, tenant, idempotency)? {
+    if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
     let (request, effects) = payment_request::create(new.clone(), wallet, cx.now)?;

@@ -4,10 +4,13 @@ use domain::fault::Fault;
 use domain::money::Money;
 use domain::order::{Draft, Order, merge_faults};
 use domain::policy::Need;
-use domain::route::{self, Wanted};
+use domain::route::{self, Unfit, Wanted};
 use domain::screening::{Party, Screened};
 
 use super::{Denied, Payments};
+
+/// What is told of a name that no rail can say.
+pub(crate) const UNSPOKEN: &str = "The rail has no characters for this name: write it in Latin letters";
 
 impl Payments {
     /// The order, if every rule of its country holds and some rail can take it.
@@ -29,17 +32,20 @@ impl Payments {
         let corridors = &self.world.corridors;
         // An amount that is no amount of the currency cannot match its quote and is told so there.
         let amount = Money::exact(order.amount, order.country.currency())?;
-        let need = route::missing_need(corridors, &wanted(order, amount, corridors))?;
-        Some(match need {
-            Need::LocalCode => Fault::new(
+        Some(match route::lacking(corridors, &wanted(order, amount, corridors))? {
+            Unfit::Needs(Need::LocalCode) => Fault::new(
                 "bank_branch_code",
                 "branch_code_required",
                 "The rail needs the branch's local code; the bank directory does not know it",
             ),
-            Need::SenderBirthdate => Fault::new("sender_birthdate", "missing", "The rail needs the date of birth"),
-            Need::SenderDocExpiry => {
+            Unfit::Needs(Need::SenderBirthdate) => {
+                Fault::new("sender_birthdate", "missing", "The rail needs the date of birth")
+            }
+            Unfit::Needs(Need::SenderDocExpiry) => {
                 Fault::new("sender_identity_doc_exp", "missing", "The rail needs the document's expiry date")
             }
+            Unfit::Name(field) => Fault::new(field, "unsupported_characters", UNSPOKEN),
+            _ => return None,
         })
     }
 
@@ -62,5 +68,6 @@ pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::po
         bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
         order: Some(order),
         default_local_code: default.is_some(),
+        holder: None,
     }
 }

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use domain::attempt::Doubt;
+use domain::audit::Deed;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
@@ -18,14 +20,25 @@ use domain::quote::Quote;
 use domain::rail::RailStatus;
 pub use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made};
-pub use store::{EventRecord, EventSubject, KeptAnswer, KeyRow, ListFilter, Record, Search, Store, StoreError};
+pub use store::{
+    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace, AuditReport, AuditVerdict,
+    Checkpoint,
+};
+pub use store::{
+    EventRecord, EventSubject, JobCount, JobHolder, KeptAnswer, KeyRow, ListFilter, Record, RoleLease, Search, Store,
+    StoreError,
+};
 
 use crate::batcher::{Engine, EngineError};
 use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};
+use crate::statement::{self, Statement, StatementError, Wanted};
 use crate::world::World;
 
 pub(crate) mod check;
 mod price;
+mod waiting;
+
+pub use waiting::waiting;
 
 /// The body of POST /v2/quote, read and shaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +178,7 @@ impl Payments {
     ) -> Result<Outcome, Denied> {
         let Some(asked) = idempotency else { return Err(denied) };
         let kept = self.store.made_before(tenant, &asked.key).await?;
-        let made = asked.made_before(kept.as_ref()).map_err(Denied::Refused)?;
+        let made = asked.made_before(kept.as_ref(), self.world.clock.now()).map_err(Denied::Refused)?;
         made.map(Outcome::Replayed).ok_or(denied)
     }
 
@@ -181,7 +194,7 @@ impl Payments {
 
     fn open(&self, country: Country) -> Result<(), Denied> {
         match self.world.corridors.corridors.get(&country) {
-            Some(corridor) if corridor.open => Ok(()),
+            Some(corridor) if corridor.open && !self.world.switches.is_closed(country) => Ok(()),
             _ => Err(Denied::CorridorUnavailable(country)),
         }
     }
@@ -210,26 +223,46 @@ impl Payments {
     }
 
     /// A person's decision about a payment in review.
-    pub async fn review(&self, tenant: TenantId, id: PaymentId, approve: bool) -> Result<(), Denied> {
-        let action = Action::Payment(id, PaymentAction::Review { approve });
+    pub async fn review(
+        &self,
+        tenant: TenantId,
+        id: PaymentId,
+        approve: bool,
+        by: impl Into<Deed>,
+    ) -> Result<(), Denied> {
+        let action = Action::Payment(id, PaymentAction::Review { approve, by: Box::new(by.into()) });
         self.run_for(tenant, action).await.map(drop)
     }
 
-    /// What people found out about an `unknown` payment.
+    /// What people found out about an `unknown` payment, whose attempt they have looked at.
     pub async fn resolve(
         &self,
         tenant: TenantId,
         id: PaymentId,
+        seen: Doubt,
         status: RailStatus,
         evidence: String,
+        by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        let action = Action::Payment(id, PaymentAction::Resolve { status, evidence });
+        let by = Box::new(by.into());
+        let action = Action::Payment(id, PaymentAction::Resolve { seen, status, evidence, by });
         self.run_for(tenant, action).await.map(drop)
     }
 
+    /// Makes a statement of one of the tenant's accounts, see [`statement::make`].
+    pub async fn statement(&self, wanted: &Wanted) -> Result<Statement, StatementError> {
+        statement::make(&self.store, wanted).await
+    }
+
     /// Pays coin into the tenant's prefund account.
-    pub async fn top_up(&self, tenant: TenantId, coin: domain::currency::StableCoin, minor: i64) -> Result<(), Denied> {
-        self.run_for(tenant, Action::TopUp { coin, minor }).await.map(drop)
+    pub async fn top_up(
+        &self,
+        tenant: TenantId,
+        coin: domain::currency::StableCoin,
+        minor: i64,
+        by: impl Into<Deed>,
+    ) -> Result<(), Denied> {
+        self.run_for(tenant, Action::TopUp { coin, minor, by: Box::new(by.into()) }).await.map(drop)
     }
 
     /// The store, for reads that have no rules of their own (events, keys).

@@ -1,8 +1,9 @@
 //! Block, unblock, blacklist.
 
+use domain::audit::Deed;
 use domain::currency::StableCoin;
 use domain::ids::WalletId;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet::{BlacklistOrder, BlockOrder, Wallet, WalletState};
 
 use super::{Caller, Denied, Reply, Wallets};
@@ -25,9 +26,11 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         order: BlockOrder,
+        by: impl Into<Deed>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
-        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block(order, idempotency))).await
+        let by = Box::new(by.into());
+        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block { order, by, idempotency })).await
     }
 
     /// Unblocks a wallet; `reason` is kept with it.
@@ -39,9 +42,27 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         reason: Option<String>,
+        by: impl Into<Deed>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
-        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock { reason, idempotency })).await
+        self.unblock_as_seen(caller, id, None, reason, by, idempotency).await
+    }
+
+    /// The same for the block that began at `seen`, and for no other; `None` = for whichever there is.
+    ///
+    /// # Errors
+    /// As [`Wallets::block`]; 409 where another one took its place.
+    pub async fn unblock_as_seen(
+        &self,
+        caller: &Caller,
+        id: WalletId,
+        seen: Option<Timestamp>,
+        reason: Option<String>,
+        by: impl Into<Deed>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Wallet>, Denied> {
+        let by = Box::new(by.into());
+        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock { seen, reason, by, idempotency })).await
     }
 
     /// Passes a regulator's order on. Whether USDC's contract has the address on its blacklist is what the chain shows
@@ -54,11 +75,13 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         order: BlacklistOrder,
+        by: impl Into<Deed>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
+        let by = Box::new(by.into());
         let tokens = blacklist_tokens(self.offered()?, caller.tenant);
         let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
-        let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, idempotency });
+        let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, by, idempotency });
         let mut reply = self.changed_wallet(caller, action).await?;
         let wait = if ours && reply.made.state == WalletState::Blacklisted { CHAIN_WAIT } else { Span(0) };
         if let Some(shown) = self.shown_on_chain(&reply.made, wait).await? {

@@ -1,5 +1,6 @@
 //! The log of wallet events, and their deliveries.
 
+use domain::audit::Deed;
 use domain::delivery::DeliveryAttempt;
 use domain::ids::EventId;
 use domain::wallet_event::WalletEventEntry;
@@ -72,10 +73,12 @@ impl Wallets {
         &self,
         caller: &Caller,
         event: EventId,
+        by: impl Into<Deed>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<DeliveryRecord>, Denied> {
+        let by = Box::new(by.into());
         let record = self.own_delivery(caller, event).await?;
-        let action = Action::Delivery(DeliveryRef::of(&record.delivery), DeliveryAction::Replay(idempotency));
+        let action = Action::Delivery(DeliveryRef::of(&record.delivery), DeliveryAction::Replay { by, idempotency });
         match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
             Outcome::Delivery(delivery) => {
                 Ok(Reply { made: DeliveryRecord { delivery: *delivery, ..record }, replayed: false })

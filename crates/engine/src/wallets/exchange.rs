@@ -1,5 +1,7 @@
 //! Exchange rates and orders: what is found out about them before the engine decides.
 
+use domain::attempt::Doubt;
+use domain::audit::Deed;
 use domain::bank::{BankDirectory, Branch};
 use domain::bic::Bic;
 use domain::country::Country;
@@ -11,7 +13,7 @@ use domain::ids::{ExchangeId, TransferId, WalletId};
 use domain::money::Money;
 use domain::policy::RailKind;
 use domain::rail::RailStatus;
-use domain::route::{self, Wanted};
+use domain::route::{self, Unfit, Wanted};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -19,6 +21,7 @@ use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
+use crate::payments::check::UNSPOKEN;
 
 const FIELD: &str = "order_id";
 /// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind of which nothing is known yet.
@@ -104,31 +107,41 @@ impl Wallets {
         self.act_on(caller, &order, ExchangeAction::Cancel { idempotency }).await
     }
 
-    /// People have found out what became of a pay-out that nobody knew about. Four eyes are the caller's business.
+    /// People have found out what became of a pay-out that nobody knew about, whose attempt they have looked at. Four eyes
+    /// are the caller's business.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where no pay-out is under way of which nobody knows what became.
+    /// [`Denied::NotFound`]; 409 where no pay-out is under way of which nobody knows what became, or another one.
     pub async fn resolve_order(
         &self,
         caller: &Caller,
         id: ExchangeId,
+        seen: Doubt,
         status: RailStatus,
         evidence: String,
+        by: impl Into<Deed>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
         if order.attempt.is_none() {
             return Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(order.state))));
         }
-        self.act_on(caller, &order, ExchangeAction::Resolve { status, evidence }).await
+        self.act_on(caller, &order, ExchangeAction::Resolve { seen, status, evidence, by }).await
     }
 
     /// A person gives the coins of an order back whose pay-out came back after it was settled.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 where nothing came back, or its coins are given back already.
-    pub async fn recredit_order(&self, caller: &Caller, id: ExchangeId) -> Result<Reply<ExchangeOrder>, Denied> {
+    pub async fn recredit_order(
+        &self,
+        caller: &Caller,
+        id: ExchangeId,
+        by: impl Into<Deed>,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
-        self.act_on(caller, &order, ExchangeAction::Recredit).await
+        self.act_on(caller, &order, ExchangeAction::Recredit { by }).await
     }
 
     /// One order.
@@ -181,7 +194,11 @@ impl Wallets {
     fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
         let world = &self.world;
         let (base, now) = (coin.currency(), world.clock.now());
-        let corridor = world.corridors.corridors.get(&Country::Pak).filter(|corridor| corridor.open);
+        let corridor = world
+            .corridors
+            .corridors
+            .get(&Country::Pak)
+            .filter(|corridor| corridor.open && !world.switches.is_closed(Country::Pak));
         let mid = corridor.and_then(|corridor| {
             world.rates.mid(base, Currency::Pkr).filter(|mid| now - mid.as_of <= corridor.max_rate_age)
         });
@@ -198,7 +215,12 @@ impl Wallets {
             bank: bank.bic.as_deref().and_then(|bic| bic.get(..4)),
             order: None,
             default_local_code: false,
+            holder: Some(&bank.holder),
         };
+        if let Some(Unfit::Name(_)) = route::lacking(&self.world.corridors, &wanted) {
+            let field = "bank_account.account_holder_name";
+            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", UNSPOKEN)));
+        }
         let rails = route::candidates(&self.world.corridors, &wanted);
         let rail = rails.first().ok_or_else(refused)?;
         let usual = if rail.kind == RailKind::Instant { INSTANT_EXPECTED } else { BATCH_EXPECTED };

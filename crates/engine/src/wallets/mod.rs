@@ -15,7 +15,10 @@ use domain::time::Span;
 use store::{Store, StoreError};
 
 pub use crate::payments::{Caller, Reply};
-pub use store::{DeliveryFilter, DeliveryRecord, Listed, Page, Permits, Tenant, Transaction, TransactionKind, Webhook};
+pub use store::{
+    DeliveryFilter, DeliveryRecord, Listed, Page, Permits, Sheet, Tenant, Transaction, TransactionKind, WalletFilter,
+    Wanted, Webhook,
+};
 
 use crate::batcher::{Engine, EngineError};
 use crate::command::{Action, Command, Outcome, Refused};
@@ -26,12 +29,14 @@ mod events;
 mod exchange;
 mod pay_page;
 mod provision;
+mod recover;
 mod requests;
 mod reviews;
 
 pub use exchange::NewOrderAsked;
-pub use pay_page::{Arrival, PayPage};
+pub use pay_page::{Arrival, Found, PayPage, PaySender};
 pub use provision::{Held, NewCustomer};
+pub use recover::{Lost, RECOVERED_MAX};
 pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
 

@@ -1,6 +1,6 @@
 //! What the page behind a payment link needs. The recipient's wallet never leaves here.
 
-use domain::chain::Depth;
+use domain::chain::{Depth, LogEvent, TxHash};
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::SenderInfoId;
 use domain::payment_request::{PaymentRequest, SenderDetails};
@@ -24,6 +24,34 @@ pub struct Arrival {
     pub confirmations: Option<(u64, u64)>,
 }
 
+/// A sender who has said who he is. What leads him on, and nothing else of what he said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaySender {
+    /// What he submitted, by its id: only he knows it.
+    pub id: SenderInfoId,
+    /// `custodial_provider`: where he pays from.
+    pub provider: Option<String>,
+}
+
+/// What a transaction that a sender names is to a payment request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// One of the request's payments already.
+    Known,
+    /// In the chain and to the request's address; so many blocks of so many, where that is how the chain counts.
+    Confirming(Option<(u64, u64)>),
+    /// To the request's address, in a token that is not taken.
+    OtherToken,
+    /// In the chain, without paying the request.
+    Elsewhere,
+    /// In the chain, without effect.
+    Reverted,
+    /// Not in the chain so far.
+    NotYet,
+    /// The chain cannot be asked now.
+    Unclear,
+}
+
 /// A payment request as its link leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayPage {
@@ -36,7 +64,7 @@ pub struct PayPage {
     /// What has come, the first one first.
     pub arrivals: Vec<Arrival>,
     /// What senders have said about themselves, the first one first: each leads its own sender on, and nobody else.
-    pub senders: Vec<SenderInfoId>,
+    pub senders: Vec<PaySender>,
 }
 
 impl Wallets {
@@ -56,7 +84,8 @@ impl Wallets {
             let confirmations = self.confirmations(&deposit).await?;
             arrivals.push(Arrival { deposit, confirmations });
         }
-        let senders = self.store.sender_infos(tenant, request.id).await?.into_iter().map(|sender| sender.id).collect();
+        let senders = self.store.sender_infos(tenant, request.id).await?.into_iter();
+        let senders = senders.map(|it| PaySender { id: it.id, provider: it.details.custodial_provider }).collect();
         Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, senders })
     }
 
@@ -83,7 +112,49 @@ impl Wallets {
     async fn confirmations(&self, deposit: &Deposit) -> Result<Option<(u64, u64)>, Denied> {
         let Some(place) = deposit.place.filter(|_| deposit.state == DepositState::Seen) else { return Ok(None) };
         let Depth::Blocks(needed) = self.offered()?.config.deposit_depth(deposit.minor) else { return Ok(None) };
-        let newest = self.store.chain_headers(1).await?.first().map_or(place.number, |block| block.number);
-        Ok(Some((newest.saturating_sub(place.number) + 1, needed)))
+        Ok(Some((self.blocks_since(place.number).await?, needed)))
+    }
+
+    /// What a transaction is to a request. Says nothing of money: only the watched chain does.
+    ///
+    /// # Errors
+    /// [`Denied::NotOffered`], [`Denied::Store`]
+    pub async fn find_payment(&self, page: &PayPage, tx: TxHash) -> Result<Found, Denied> {
+        if page.arrivals.iter().any(|arrival| arrival.deposit.tx == tx) {
+            return Ok(Found::Known);
+        }
+        let world = self.offered()?;
+        let receipt = match world.chain.receipt(tx, &[]).await {
+            Ok(Some(receipt)) => receipt,
+            Ok(None) => return Ok(Found::NotYet),
+            Err(error) => {
+                tracing::warn!(%error, "a sender's transaction cannot be looked up");
+                return Ok(Found::Unclear);
+            }
+        };
+        if !receipt.succeeded {
+            return Ok(Found::Reverted);
+        }
+        let escrow = page.request.escrow;
+        let paid = |event: &LogEvent| match event {
+            LogEvent::Transfer { to, value, .. } if *to == escrow && *value > 0 => Some(*value),
+            _ => None,
+        };
+        if let Some(value) = receipt.logs.iter().find_map(|log| paid(&log.event)) {
+            let Depth::Blocks(needed) = world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX)) else {
+                return Ok(Found::Confirming(None));
+            };
+            // It is told as on its way until the watched chain has it.
+            let have = self.blocks_since(receipt.block_number).await?.min(needed);
+            return Ok(Found::Confirming(Some((have, needed))));
+        }
+        let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if *to == escrow);
+        Ok(if receipt.logs.iter().any(|log| other(&log.event)) { Found::OtherToken } else { Found::Elsewhere })
+    }
+
+    /// How many blocks the chain has from this one on, its own included, as far as it was read.
+    async fn blocks_since(&self, number: u64) -> Result<u64, Denied> {
+        let newest = self.store.chain_headers(1).await?.first().map_or(number, |block| block.number);
+        Ok(newest.saturating_sub(number) + 1)
     }
 }

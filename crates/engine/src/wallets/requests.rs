@@ -1,5 +1,6 @@
 //! Payment requests.
 
+use domain::audit::Deed;
 use domain::ids::{PaymentRequestId, WalletId};
 use domain::payment_request::{AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestState};
 use store::working_set::{IdempotencyRecord, Made};
@@ -54,7 +55,7 @@ impl Wallets {
         self.changed_request(caller, action, "wallet_id").await
     }
 
-    /// Cancels one.
+    /// Cancels one, as the bank's own system does.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 where it is not ACTIVE.
@@ -64,7 +65,22 @@ impl Wallets {
         id: PaymentRequestId,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<PaymentRequest>, Denied> {
-        let action = Action::Request(id, RequestAction::Cancel(idempotency));
+        let action = Action::Request(id, RequestAction::Cancel { by: None, idempotency });
+        self.changed_request(caller, action, "payment_request_id").await
+    }
+
+    /// A person cancels one, which is noted in the audit log.
+    ///
+    /// # Errors
+    /// As [`Wallets::cancel_request`].
+    pub async fn cancel_request_by(
+        &self,
+        caller: &Caller,
+        id: PaymentRequestId,
+        by: impl Into<Deed>,
+    ) -> Result<Reply<PaymentRequest>, Denied> {
+        let by = Some(Box::new(by.into()));
+        let action = Action::Request(id, RequestAction::Cancel { by, idempotency: None });
         self.changed_request(caller, action, "payment_request_id").await
     }
 

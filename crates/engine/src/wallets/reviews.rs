@@ -1,8 +1,10 @@
 //! Deposits that wait for a person, and refunds. Four eyes are the caller's business: a decision records who made it.
 
+use domain::audit::Deed;
 use domain::chain::Address;
 use domain::deposit::{Deposit, ReviewVerdict};
 use domain::ids::DepositId;
+use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
@@ -17,12 +19,12 @@ const FIELD: &str = "transaction_id";
 pub struct ReviewAsked {
     /// Which deposit.
     pub deposit: DepositId,
+    /// Since when it was in the state that was looked at; `None` = in whichever it is.
+    pub seen: Option<Timestamp>,
     /// What.
     pub verdict: ReviewVerdict,
-    /// Who.
-    pub by: String,
-    /// Why.
-    pub note: String,
+    /// Who, and why.
+    pub by: Deed,
 }
 
 impl Wallets {
@@ -52,8 +54,8 @@ impl Wallets {
         asked: ReviewAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
-        let ReviewAsked { deposit, verdict, by, note } = asked;
-        let action = DepositAction::Reviewed { verdict, by, note, idempotency };
+        let ReviewAsked { deposit, seen, verdict, by } = asked;
+        let action = DepositAction::Reviewed { seen, verdict, by: Box::new(by), idempotency };
         self.changed_deposit(caller, deposit, action).await
     }
 
@@ -66,8 +68,9 @@ impl Wallets {
         caller: &Caller,
         deposit: DepositId,
         to: Address,
-        by: String,
+        by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
+        let by = Box::new(by.into());
         let screened = self.offered()?.addresses.screen(&to, self.world.clock.now());
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
     }
@@ -80,9 +83,24 @@ impl Wallets {
         &self,
         caller: &Caller,
         deposit: DepositId,
-        by: String,
+        by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
+        let by = Box::new(by.into());
         self.changed_deposit(caller, deposit, DepositAction::ApproveRefund { by }).await
+    }
+
+    /// The proposal is taken back, before anybody has approved it.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn withdraw_refund(
+        &self,
+        caller: &Caller,
+        deposit: DepositId,
+        by: impl Into<Deed>,
+    ) -> Result<Reply<Deposit>, Denied> {
+        let by = Box::new(by.into());
+        self.changed_deposit(caller, deposit, DepositAction::WithdrawRefund { by }).await
     }
 
     async fn changed_deposit(

@@ -106,9 +106,9 @@ impl Workers {
         };
         failpoint::reach(Failpoint::AfterInquiry);
         if answers.iter().all(|answer| matches!(answer, InquiryAnswer::NoAnswer(_))) {
-            self.health.failed(rail, self.clock().now());
+            self.world.health.failed(rail, self.clock().now());
         } else {
-            self.health.answered(rail);
+            self.world.health.answered(rail);
         }
         join_all(asks.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer))).await;
     }

@@ -4,14 +4,15 @@ use domain::attempt::Attempt;
 use domain::country::Country;
 use domain::exchange::ExchangeOrder;
 use domain::order::{AccountType, Order};
-use domain::policy::Corridors;
-use domain::rail::{Instruction, InstructionParty};
+use domain::policy::{CorridorConfig, Corridors};
+use domain::rail::{Instruction, InstructionParty, NameForm, SplitName};
 use store::Record;
 
 /// The instruction of an attempt.
 pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corridors) -> Instruction {
     let order = &record.order;
     let corridor = corridors.corridors.get(&order.country);
+    let wants = Names::of(corridor);
     let default_code = corridor.and_then(|corridor| corridor.default_local_code.clone());
     Instruction {
         rail: attempt.rail.clone(),
@@ -20,8 +21,8 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
         attempt: attempt.id,
         amount: attempt.amount,
         created_at: attempt.created_at,
-        debtor: debtor(order),
-        creditor: creditor(order),
+        debtor: debtor(order, wants),
+        creditor: creditor(order, wants),
         creditor_account: order.beneficiary_account_number.clone(),
         creditor_account_is_iban: order.account_is_iban,
         creditor_account_type: match order.beneficiary_account_type {
@@ -32,6 +33,8 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
         creditor_local_code: order.branch_local_code.clone().or(default_code),
         creditor_bank: order.bank_name.clone(),
         purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        names: wants.form,
+        source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),
         remittance: remittance(order),
     }
 }
@@ -40,9 +43,11 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
 /// wallet to his account.
 pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corridors: &Corridors) -> Instruction {
     let corridor = corridors.corridors.get(&Country::Pak);
+    let wants = Names::of(corridor);
     let bank = &order.bank;
     let holder = InstructionParty {
         name: bank.holder.clone(),
+        split: wants.split(&bank.holder, wants.family_first),
         country: Country::Pak.alpha2().to_owned(),
         ..InstructionParty::default()
     };
@@ -62,11 +67,33 @@ pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corrid
         creditor_local_code: bank.bank_code.clone(),
         creditor_bank: bank.bank_name.clone().or_else(|| bank.bank_code.clone()).unwrap_or_default(),
         purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        names: wants.form,
+        source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),
         remittance: "self".to_owned(),
     }
 }
 
-fn debtor(order: &Order) -> InstructionParty {
+/// What a corridor's banks want of names.
+#[derive(Clone, Copy)]
+struct Names {
+    form: NameForm,
+    family_first: bool,
+}
+
+impl Names {
+    fn of(corridor: Option<&CorridorConfig>) -> Names {
+        Names {
+            form: corridor.map_or(NameForm::Whole, |corridor| corridor.names),
+            family_first: corridor.is_some_and(|corridor| corridor.family_name_first),
+        }
+    }
+
+    fn split(self, name: &str, family_first: bool) -> Option<SplitName> {
+        (self.form != NameForm::Whole).then(|| SplitName::of(name, family_first)).flatten()
+    }
+}
+
+fn debtor(order: &Order, wants: Names) -> InstructionParty {
     let document = (
         order.sender_identity_doc_type.name().to_owned(),
         order.sender_identity_doc.clone(),
@@ -74,6 +101,7 @@ fn debtor(order: &Order) -> InstructionParty {
     );
     InstructionParty {
         name: order.sender_name.clone(),
+        split: wants.split(&order.sender_name, false),
         address: order.sender_address.clone(),
         city: order.sender_city.clone(),
         country: order.sender_country.clone(),
@@ -84,9 +112,10 @@ fn debtor(order: &Order) -> InstructionParty {
     }
 }
 
-fn creditor(order: &Order) -> InstructionParty {
+fn creditor(order: &Order, wants: Names) -> InstructionParty {
     InstructionParty {
         name: order.beneficiary_name.clone(),
+        split: wants.split(&order.beneficiary_name, wants.family_first),
         address: order.beneficiary_address.clone(),
         city: order.beneficiary_city.clone(),
         country: order.country.alpha2().to_owned(),

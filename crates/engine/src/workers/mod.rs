@@ -16,7 +16,6 @@ use store::Store;
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
-use crate::health::RailHealth;
 use crate::world::World;
 
 mod collect;
@@ -54,14 +53,13 @@ pub struct Workers {
     store: Store,
     engine: Engine,
     world: Arc<World>,
-    health: RailHealth,
     owner: String,
 }
 
 impl Workers {
     /// Workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
-        Arc::new(Workers { store, engine, world, health: RailHealth::default(), owner })
+        Arc::new(Workers { store, engine, world, owner })
     }
 
     /// One endless task for each kind of work, by name. All must be driven at the same time.
@@ -124,11 +122,6 @@ impl Workers {
         self.expire_some().await.map(drop)
     }
 
-    /// Which rails this node leaves alone at present.
-    pub const fn health(&self) -> &RailHealth {
-        &self.health
-    }
-
     /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.
     async fn hand_on(&self, role: &str) {
         if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
@@ -184,11 +177,13 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
             let kinds = [kind];
             let taking = workers.store.lease_jobs(&kinds, &workers.owner, tuning.lease, tuning.lease_max);
             match while_working(&mut under_way, taking).await {
-                Ok(jobs) if jobs.is_empty() => {}
                 Ok(jobs) => {
                     taken = jobs.len();
-                    let workers = workers.clone();
-                    under_way.push(async move { workers.work(kind, jobs).await });
+                    workers.world.lag.taken(kind, &jobs, workers.clock().now());
+                    if taken > 0 {
+                        let workers = workers.clone();
+                        under_way.push(async move { workers.work(kind, jobs).await });
+                    }
                 }
                 Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
             }

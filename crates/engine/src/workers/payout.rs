@@ -43,6 +43,7 @@ pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
         bank: order.bank.bic.as_deref().and_then(|bic| bic.get(..4)),
         order: None,
         default_local_code: false,
+        holder: Some(&order.bank.holder),
     }
 }
 
@@ -118,7 +119,7 @@ impl Workers {
             .collect();
         let corridors = &self.world.corridors;
         let wanted = wanted(order);
-        match route::choose(corridors, &wanted, &refused, &self.health.unhealthy(now), now) {
+        match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone(), mid),
             Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
             Choice::Never => Plan::Tell(ExchangeAction::NoRoute { fence }),

@@ -139,7 +139,7 @@ impl Workers {
             .map(|attempt| attempt.rail.clone())
             .collect();
         let now = self.clock().now();
-        match route::choose(corridors, &wanted, &refused, &self.health.unhealthy(now), now) {
+        match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone()),
             Choice::Later => {
                 let open = route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now));
@@ -188,9 +188,9 @@ impl Workers {
         failpoint::reach(Failpoint::AfterCall);
         let failed = |answer: &Submission| matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_));
         if answers.iter().all(failed) {
-            self.health.failed(rail, self.clock().now());
+            self.world.health.failed(rail, self.clock().now());
         } else {
-            self.health.answered(rail);
+            self.world.health.answered(rail);
         }
         let telling = message
             .iter()

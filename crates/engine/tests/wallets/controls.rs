@@ -37,7 +37,7 @@ fn regulator(world: &World, reference: &str, in_days: i64) -> BlacklistOrder {
 }
 
 async fn block(world: &World, wallet: &Wallet, hours: Option<i64>) -> Wallet {
-    world.wallets.block(&world.caller(), wallet.id, order(hours), None).await.expect("may be blocked").made
+    world.wallets.block(&world.caller(), wallet.id, order(hours), "test", None).await.expect("may be blocked").made
 }
 
 async fn freezes(world: &World, wallet: &Wallet) -> Vec<bool> {
@@ -58,7 +58,7 @@ fn a_block_tells_the_bank_freezes_on_the_chain_and_runs_out() {
         world.work().await;
         assert_eq!(world.bank.kinds(), ["wallet-blocked"]);
         assert_eq!(freezes(&world, &wallet).await, [true]);
-        let again = world.wallets.block(&world.caller(), wallet.id, order(None), None).await;
+        let again = world.wallets.block(&world.caller(), wallet.id, order(None), "test", None).await;
         let conflict = WalletRefusal::Conflict(WalletState::Blocked);
         assert!(matches!(again, Err(Denied::Refused(Refused::Wallet(why))) if why == conflict));
         world.later(Span::secs(7_199)).await;
@@ -104,13 +104,14 @@ fn a_deposit_for_a_blocked_wallet_waits_in_escrow_until_unblock_and_is_screened_
         let held = world.deposit_now(deposit.id).await;
         assert_eq!((held.state, held.kind(), held.assessment), (DepositState::Held, DepositKind::Blocked, None));
         let why = Some("The senders are relatives".to_owned());
-        let unblocked = world.wallets.unblock(&world.caller(), wallet.id, why.clone(), None).await.expect("blocked");
+        let unblocked =
+            world.wallets.unblock(&world.caller(), wallet.id, why.clone(), "test", None).await.expect("blocked");
         assert_eq!(unblocked.made.unblock_reason, why);
         let (kept, _) = world.wallets.find(&world.caller(), wallet.id).await.expect("a wallet");
         assert_eq!(kept.unblock_reason, why);
         // It explains that unblock and no other.
         block(&world, &wallet, None).await;
-        let again = world.wallets.unblock(&world.caller(), wallet.id, None, None).await.expect("blocked");
+        let again = world.wallets.unblock(&world.caller(), wallet.id, None, "test", None).await.expect("blocked");
         assert_eq!(again.made.unblock_reason, None);
         world.later(Span::secs(1)).await;
         let approved = world.deposit_now(deposit.id).await;
@@ -150,7 +151,7 @@ fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
         world.work().await;
         let held = world.pay(&waiting, COIN).await;
         let order = regulator(&world, "R-1", 0);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be").made;
+        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
         assert_eq!(made.state, WalletState::Blacklisted);
         world.later(Span::secs(1)).await;
         for request in [waiting.id, unpaid.id] {
@@ -179,7 +180,12 @@ fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
         // Our key may write the list; the chain has not done it within the ten seconds that the answer waits.
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order.clone(), None).await.expect("may be").made;
+        let made = world
+            .wallets
+            .blacklist(&world.caller(), wallet.id, order.clone(), "test", None)
+            .await
+            .expect("may be")
+            .made;
         assert!(!made.chain_blacklisted);
         let intents = world.store.intents_for(TENANT, wallet.id.0).await.expect("readable");
         let kinds: Vec<IntentKind> = intents.iter().map(|intent| intent.kind).collect();
@@ -187,8 +193,12 @@ fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
             assert!(kinds.contains(&IntentKind::Blacklist(coin)), "{kinds:?}");
         }
         world.chain.blacklisted.lock().expect("not poisoned").insert(wallet.address);
-        let again =
-            world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("the same order").made;
+        let again = world
+            .wallets
+            .blacklist(&world.caller(), wallet.id, order, "test", None)
+            .await
+            .expect("the same order")
+            .made;
         assert!(again.chain_blacklisted, "a repeat shows the current value");
         assert_eq!((again.state, again.blacklisting), (made.state, made.blacklisting));
     });
@@ -200,7 +210,7 @@ fn where_only_the_issuer_can_write_the_blacklist_a_person_is_called_and_the_flag
         world.keys.no_blacklister.store(true, Ordering::SeqCst);
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be").made;
+        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
         assert!(!made.chain_blacklisted);
         assert_eq!(world.store.intents_for(TENANT, wallet.id.0).await.expect("readable"), []);
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
@@ -217,9 +227,9 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
         let order = regulator(&world, "R-1", 2);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be").made;
+        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
         assert_eq!(made.state, WalletState::Blocked);
-        let refused = world.wallets.unblock(&world.caller(), wallet.id, None, None).await;
+        let refused = world.wallets.unblock(&world.caller(), wallet.id, None, "test", None).await;
         assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(_))))));
         world.later(Span::hours(24)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
@@ -238,7 +248,7 @@ fn blacklist_from_blacklisted_is_a_conflict_and_repeating_the_reference_is_not()
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let blacklist = async |reference: &str| {
-            world.wallets.blacklist(&world.caller(), wallet.id, regulator(&world, reference, 0), None).await
+            world.wallets.blacklist(&world.caller(), wallet.id, regulator(&world, reference, 0), "test", None).await
         };
         let first = blacklist("R-1").await.expect("may be").made;
         let same = blacklist("R-1").await.expect("the same order").made;

@@ -87,7 +87,7 @@ fn twelve_failures_are_a_dead_letter_with_an_alert_and_the_next_event_goes_on() 
         assert!(matches!(&alerts[..], [(_, alert)] if alert.kind == AlertKind::DeliveryDead), "{alerts:?}");
 
         let events = world.events().await;
-        world.wallets.redeliver(&world.caller(), events[0].id, None).await.expect("dead");
+        world.wallets.redeliver(&world.caller(), events[0].id, "test", None).await.expect("dead");
         world.work().await;
         assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
     });
@@ -119,7 +119,7 @@ fn gone_switches_the_receiver_off_and_the_rest_waits_to_be_replayed() {
         assert!(webhook.disabled.is_some());
         world.store.enable_webhook(TENANT, "test").await.expect("disabled");
         for event in world.events().await {
-            world.wallets.redeliver(&world.caller(), event.id, None).await.expect("disabled");
+            world.wallets.redeliver(&world.caller(), event.id, "test", None).await.expect("disabled");
         }
         world.work().await;
         assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
@@ -136,7 +136,7 @@ fn without_a_receiver_the_log_is_still_written_and_can_be_delivered_later() {
         let secret = "whsec_dGVzdA==".to_owned().into();
         world.store.add_webhook(TENANT, "https://bank.example", secret, "test").await.expect("is new");
         let events = world.events().await;
-        world.wallets.redeliver(&world.caller(), events[1].id, None).await.expect("disabled");
+        world.wallets.redeliver(&world.caller(), events[1].id, "test", None).await.expect("disabled");
         world.work().await;
         assert_eq!(world.bank.kinds(), ["risk-check-complete"]);
     });
@@ -149,7 +149,10 @@ fn a_foreign_delivery_answers_like_an_unknown_one() {
         let id = world.events().await[0].id;
         let unknown = EventId(Uuid::from_u128(0x4000_8000_0000_0000_ffff));
         for (caller, event) in [(world.caller_of(OTHER), id), (world.caller(), unknown)] {
-            assert!(matches!(world.wallets.redeliver(&caller, event, None).await, Err(Denied::NotFound("event_id"))));
+            assert!(matches!(
+                world.wallets.redeliver(&caller, event, "test", None).await,
+                Err(Denied::NotFound("event_id"))
+            ));
             assert!(matches!(world.wallets.find_delivery(&caller, event).await, Err(Denied::NotFound("event_id"))));
         }
         assert_eq!(world.wallets.events_after(&world.caller_of(OTHER), 0, 10).await.expect("readable"), []);

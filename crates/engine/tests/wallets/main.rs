@@ -1,7 +1,9 @@
 //! The wallet service over the real store (SQLite in memory), with every outside party scripted.
 
+mod audit;
 mod controls;
 mod deliveries;
+mod four_eyes;
 mod orders;
 mod outside;
 mod pay_page;

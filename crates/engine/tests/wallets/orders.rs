@@ -40,14 +40,14 @@ async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
     world.engine.execute(command).await.expect("answered")
 }
 
-async fn made(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
+pub async fn made(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
     match order(world, wallet, minor).await {
         Outcome::Exchange(order) => *order,
         other => panic!("{other:?}"),
     }
 }
 
-async fn now(world: &World, order: &ExchangeOrder) -> ExchangeOrder {
+pub async fn now(world: &World, order: &ExchangeOrder) -> ExchangeOrder {
     world.store.exchange(TENANT, order.id).await.expect("readable").expect("there")
 }
 
@@ -88,7 +88,7 @@ fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_it
                     reason: "court".to_owned(),
                     effective_date: jiff::civil::date(2026, 1, 1),
                 };
-                world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be");
+                world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
             } else {
                 let order = BlockOrder {
                     reason: BlockReason::PendingInvestigation,
@@ -96,7 +96,7 @@ fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_it
                     auto_unblock_hours: None,
                     triggered_by: TriggeredBy::Manual,
                 };
-                world.wallets.block(&world.caller(), wallet.id, order, None).await.expect("may be");
+                world.wallets.block(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
             }
             world.later(Span::secs(1)).await;
             let ended = now(&world, &order).await;
@@ -118,7 +118,7 @@ fn a_frozen_wallet_exchanges_nothing_and_is_told_so_before_its_balance() {
             auto_unblock_hours: None,
             triggered_by: TriggeredBy::Manual,
         };
-        world.wallets.block(&world.caller(), wallet.id, block, None).await.expect("may be");
+        world.wallets.block(&world.caller(), wallet.id, block, "test", None).await.expect("may be");
         let refused = order(&world, &wallet, 1_000_000 * COIN).await;
         let frozen = OrderRefusal::Frozen(WalletState::Blocked);
         assert!(matches!(refused, Outcome::Refused(Refused::Exchange(why)) if why == frozen));

@@ -1,9 +1,10 @@
 //! What the page behind a link is told.
 
+use domain::chain::{Address, BlockHash, ChainLog, LogEvent, Receipt, TxHash};
 use domain::payment_request::SenderDetails;
 use domain::time::Span;
 use domain::wallet::BlacklistOrder;
-use engine::wallets::Denied;
+use engine::wallets::{Denied, Found};
 
 use crate::world::{COIN, Setup, TENANT, USDC, with};
 
@@ -19,7 +20,7 @@ fn a_page_knows_the_request_and_how_far_its_payments_are() {
         world.wallets.submit_sender(&request.token, SenderDetails::default()).await.expect("there");
         let seen = world.found(&request, domain::chain::Address([1; 20]), USDC, COIN).await;
         let page = world.wallets.pay_page(&request.token).await.expect("there");
-        assert!(!page.senders.is_empty());
+        assert_eq!(page.senders.len(), 1);
         assert_eq!(page.arrivals.iter().map(|it| it.confirmations).collect::<Vec<_>>(), [Some((1, 3))]);
         world.counted(seen).await;
         let page = world.wallets.pay_page(&request.token).await.expect("there");
@@ -56,9 +57,49 @@ fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_leads_nowhere() {
             reason: "court".to_owned(),
             effective_date: jiff::civil::date(2026, 1, 1),
         };
-        world.wallets.blacklist(&world.caller(), wallet.id, order, None).await.expect("may be");
+        world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
         assert!(world.wallets.pay_page(&request.token).await.expect("there").closed);
         let unknown = world.wallets.submit_sender("nonsense", SenderDetails::default()).await;
         assert!(matches!(unknown, Err(Denied::NotFound(_))));
+    });
+}
+
+/// A transaction in block 1 that pays so much to an address.
+fn paid(event: LogEvent, succeeded: bool) -> Receipt {
+    let (tx, block) = (TxHash([7; 32]), BlockHash([1; 32]));
+    let log = ChainLog { block_number: 1, block, tx, log_index: 0, ordinal: 0, contract: Address([3; 20]), event };
+    Receipt { tx, block_number: 1, block, succeeded, gas_used: 50_000, logs: vec![log], refusals: vec![] }
+}
+
+#[test]
+fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        let page = world.wallets.pay_page(&request.token).await.expect("there");
+        let (from, to, value) = (Address([9; 20]), request.escrow, 25_000_000);
+        let elsewhere = Address([8; 20]);
+        let find = async |receipt: Option<Receipt>| {
+            let receipts = receipt.map(|receipt| (receipt.tx, receipt)).into_iter().collect();
+            *world.chain.receipts.lock().expect("nobody panicked") = receipts;
+            world.wallets.find_payment(&page, TxHash([7; 32])).await.expect("looked up")
+        };
+        for (receipt, found) in [
+            (None, Found::NotYet),
+            (Some(paid(LogEvent::Transfer { from, to, value }, true)), Found::Confirming(Some((1, 3)))),
+            (Some(paid(LogEvent::Transfer { from, to, value: 0 }, true)), Found::Elsewhere),
+            (Some(paid(LogEvent::Transfer { from, to: elsewhere, value }, true)), Found::Elsewhere),
+            (Some(paid(LogEvent::UnsupportedTransfer { from, to, value }, true)), Found::OtherToken),
+            (Some(paid(LogEvent::UnsupportedTransfer { from, to: elsewhere, value }, true)), Found::Elsewhere),
+            (Some(paid(LogEvent::Transfer { from, to, value }, false)), Found::Reverted),
+        ] {
+            assert_eq!(find(receipt.clone()).await, found, "{receipt:?}");
+        }
+        world.chain.silent.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(find(None).await, Found::Unclear);
+        let seen = world.found(&request, from, USDC, COIN).await;
+        let page = world.wallets.pay_page(&request.token).await.expect("there");
+        let known = world.wallets.find_payment(&page, seen.tx).await;
+        assert_eq!(known.expect("looked up"), Found::Known, "without asking the chain");
     });
 }

@@ -108,7 +108,10 @@ fn a_foreign_wallet_answers_like_an_unknown_one() {
         ] {
             let wallets = &world.wallets;
             assert!(matches!(wallets.find(&caller, id).await, Err(Denied::NotFound("wallet_id"))));
-            assert!(matches!(wallets.unblock(&caller, id, None, None).await, Err(Denied::NotFound("wallet_id"))));
+            assert!(matches!(
+                wallets.unblock(&caller, id, None, "test", None).await,
+                Err(Denied::NotFound("wallet_id"))
+            ));
             assert!(matches!(wallets.transactions(&caller, id, None, page).await, Err(Denied::NotFound("wallet_id"))));
             assert!(matches!(wallets.list_requests(&caller, id, None, page).await, Err(Denied::NotFound("wallet_id"))));
         }

@@ -1,5 +1,6 @@
 //! People decide about deposits that screening held.
 
+use domain::audit::Deed;
 use domain::chain::Address;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict};
 use domain::ids::DepositId;
@@ -29,7 +30,7 @@ async fn in_review(world: &World) -> Deposit {
 }
 
 fn asked(deposit: DepositId, verdict: ReviewVerdict) -> ReviewAsked {
-    ReviewAsked { deposit, verdict, by: "officer-1".to_owned(), note: "looked at".to_owned() }
+    ReviewAsked { deposit, seen: None, verdict, by: Deed::from("officer-1").because("looked at") }
 }
 
 async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Deposit {
@@ -122,16 +123,15 @@ fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         decide(&world, &held, ReviewVerdict::LegalHold).await;
-        let by = || "officer-1".to_owned();
         let caller = world.caller();
-        let refused = world.wallets.propose_refund(&caller, held.id, Address([3; 20]), by()).await;
+        let refused = world.wallets.propose_refund(&caller, held.id, Address([3; 20]), "officer-1").await;
         assert!(matches!(refused, Err(Denied::Refused(Refused::Deposit(DepositRefusal::State(_))))));
 
         let rejected = in_review(&world).await;
         decide(&world, &rejected, ReviewVerdict::Reject).await;
-        let listed = world.wallets.propose_refund(&caller, rejected.id, LISTED, by()).await;
+        let listed = world.wallets.propose_refund(&caller, rejected.id, LISTED, "officer-1").await;
         assert!(matches!(listed, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused)))));
-        let proposed = world.wallets.propose_refund(&caller, rejected.id, Address([3; 20]), by()).await;
+        let proposed = world.wallets.propose_refund(&caller, rejected.id, Address([3; 20]), "officer-1").await;
         assert_eq!(proposed.expect("refundable").made.state, DepositState::Refunding);
         let kinds = world.kinds().await;
         assert_eq!(kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(), 2);

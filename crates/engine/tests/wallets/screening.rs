@@ -163,7 +163,7 @@ fn sandbox_cents_choose_and_blocked_is_for_a_person_after_unblock() {
         let expected = Some((RiskResult::Blocked, ReasonCode::SandboxValue, None));
         assert_eq!(told(&deposit), (DepositState::Held, expected));
         assert_eq!(world.wallet_now(deposit.wallet).await.state, WalletState::Blocked);
-        world.wallets.unblock(&world.caller(), deposit.wallet, None, None).await.expect("blocked");
+        world.wallets.unblock(&world.caller(), deposit.wallet, None, "test", None).await.expect("blocked");
         world.later(Span::secs(1)).await;
         let expected = Some((RiskResult::ManualReview, ReasonCode::BlockedBefore, None));
         assert_eq!(told(&world.deposit_now(deposit.id).await), (DepositState::InReview, expected));

@@ -13,7 +13,7 @@ use domain::ids::{BatchId, DepositId, TenantId, TransferId, WalletId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails};
-use domain::policy::{Corridors, TenantPolicy};
+use domain::policy::{Corridors, Environment, TenantPolicy};
 use domain::ports::Clock as _;
 use domain::time::Span;
 use domain::wallet::Wallet;
@@ -22,7 +22,12 @@ use domain::wallet_policy::WalletPolicy;
 use engine::batcher::Engine;
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome};
+use engine::console::Console;
+use engine::health::RailHealth;
+use engine::lag::JobLag;
 use engine::pace::RailPace;
+use engine::payments::Payments;
+use engine::switches::Switches;
 use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use engine::workers::Workers;
 use engine::world::{Tuning, WalletWorld};
@@ -51,6 +56,8 @@ pub struct World {
     pub lists: Arc<Lists>,
     pub bank: Arc<Bank>,
     pub policy: WalletPolicy,
+    /// What takes two people.
+    pub desk: Console,
     payments: std::sync::atomic::AtomicU8,
 }
 
@@ -162,11 +169,16 @@ impl World {
             wall_clock: clock.clone(),
             tuning: Tuning::default(),
             pace: RailPace::default(),
+            lag: JobLag::default(),
+            health: RailHealth::default(),
+            switches: Switches::default(),
         });
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         tokio::task::spawn(batcher.run());
         let workers = Workers::new(store.clone(), engine.clone(), world.clone(), "node".to_owned());
-        let wallets = Wallets::new(store.clone(), engine.clone(), world);
+        let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
+        let desk = Payments::new(store.clone(), engine.clone(), world, Environment::Production);
+        let desk = Console::new(desk, wallets.clone());
         World {
             store,
             engine,
@@ -178,6 +190,7 @@ impl World {
             lists,
             bank,
             policy: setup.policy,
+            desk,
             payments: std::sync::atomic::AtomicU8::new(0),
         }
     }

@@ -1,0 +1,84 @@
+//! Which actions are a person's deed, and so noted in the audit log.
+
+use domain::audit::Deed;
+
+use super::chain::ChainAction;
+use super::deposits::DepositAction;
+use super::exchange::ExchangeAction;
+use super::wallets::{DeliveryAction, RequestAction, WalletAction};
+use super::{Action, PaymentAction};
+
+impl Action {
+    /// Whose deed it is; `None` = what clients order and what the program itself does.
+    pub fn deed(&self) -> Option<&Deed> {
+        match self {
+            Action::TopUp { by, .. } => Some(by),
+            Action::Payment(_, PaymentAction::Review { by, .. } | PaymentAction::Resolve { by, .. }) => Some(by),
+            Action::Wallet(
+                _,
+                WalletAction::Block { by, .. } | WalletAction::Unblock { by, .. } | WalletAction::Blacklist { by, .. },
+            ) => Some(by),
+            Action::Deposit(
+                _,
+                DepositAction::Reviewed { by, .. }
+                | DepositAction::ProposeRefund { by, .. }
+                | DepositAction::ApproveRefund { by }
+                | DepositAction::WithdrawRefund { by },
+            ) => Some(by),
+            Action::Exchange(_, ExchangeAction::Resolve { by, .. } | ExchangeAction::Recredit { by }) => Some(by),
+            Action::Delivery(_, DeliveryAction::Replay { by, .. }) => Some(by),
+            Action::Request(_, RequestAction::Cancel { by, .. }) => by.as_deref(),
+            Action::CreateQuote { .. }
+            | Action::AcceptPayment { .. }
+            | Action::ExpireQuotes(_)
+            | Action::Provision(_)
+            | Action::Payment(
+                _,
+                PaymentAction::BeginAttempt { .. }
+                | PaymentAction::Submitted { .. }
+                | PaymentAction::Inquired { .. }
+                | PaymentAction::Report(_)
+                | PaymentAction::PutOff { .. }
+                | PaymentAction::Refuse { .. },
+            )
+            | Action::Wallet(
+                _,
+                WalletAction::ChainSays { .. } | WalletAction::Follow(_) | WalletAction::Request { .. },
+            )
+            | Action::Request(
+                _,
+                RequestAction::WalletChanged(_) | RequestAction::Expire { .. } | RequestAction::Sender(..),
+            )
+            | Action::Deposit(
+                _,
+                DepositAction::Found(_)
+                | DepositAction::Lost { .. }
+                | DepositAction::Counted { .. }
+                | DepositAction::Disputed(_)
+                | DepositAction::Dropped { .. }
+                | DepositAction::Screened { .. }
+                | DepositAction::WalletChanged,
+            )
+            | Action::Exchange(
+                _,
+                ExchangeAction::Create { .. }
+                | ExchangeAction::Cancel { .. }
+                | ExchangeAction::WalletChanged
+                | ExchangeAction::TimePassed { .. }
+                | ExchangeAction::BeginPayout { .. }
+                | ExchangeAction::PutOff { .. }
+                | ExchangeAction::NoRoute { .. }
+                | ExchangeAction::Submitted { .. }
+                | ExchangeAction::Inquired { .. }
+                | ExchangeAction::Report(_),
+            )
+            | Action::Delivery(_, DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. }) => None,
+            Action::Chain(action) => of_chain(action),
+        }
+    }
+}
+
+/// Nobody acts on the chain but through what is listed above.
+const fn of_chain(_: &ChainAction) -> Option<&'static Deed> {
+    None
+}

@@ -1,0 +1,247 @@
+//! Carrying out what two people have agreed on, by the same commands as everything else.
+//!
+//! The decision is saved first. What then keeps it from being carried out right now (the database, a port) leaves it
+//! approved, and it is tried again; a definite no ends it. To try again is harmless: each command names what the two have
+//! looked at and is refused for anything else, and what is done already stands in the audit log under the proposal's id.
+
+use std::sync::Arc;
+
+use domain::approval::{Approval, ApprovalState, Change, Deed};
+use domain::audit::{self, Via};
+use domain::deposit::ReviewVerdict;
+use domain::ids::TenantId;
+use domain::time::Span;
+use store::{StoreError, UserChange};
+
+use super::propose::{access_changes, pricing_changes, webhook_changes};
+use super::{Console, Denied};
+use crate::command::{Idempotency, Refused};
+use crate::payments::{Caller, IdempotencyKey};
+use crate::wallets::ReviewAsked;
+use crate::{payments, wallets};
+
+/// Scope of the keys under which commands of approvals are remembered.
+const SCOPE: &str = "console approval";
+/// Approvals that are read at a time to be tried again.
+const AGAIN_ROWS: usize = 100;
+/// What was approved so long ago and is not done is tried again: whoever has just approved it is at it.
+const AGAIN_AFTER: Span = Span::mins(1);
+
+impl Denied {
+    /// Whether the same may be possible in a moment: something does not answer, or somebody else was faster and what is
+    /// there now has to be looked at again.
+    pub const fn is_passing(&self) -> bool {
+        match self {
+            Denied::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict(_)),
+            Denied::Payments(denied) => matches!(
+                denied,
+                payments::Denied::Store(_) | payments::Denied::Engine(_) | payments::Denied::Refused(Refused::Moved)
+            ),
+            Denied::Wallets(denied) => matches!(
+                denied,
+                wallets::Denied::Store(_)
+                    | wallets::Denied::Engine(_)
+                    | wallets::Denied::Keys(_)
+                    | wallets::Denied::Refused(Refused::Moved)
+            ),
+            _ => false,
+        }
+    }
+}
+
+impl Console {
+    /// Carries an approved proposal out, and notes what came of it.
+    ///
+    /// # Errors
+    /// Whatever may pass: the proposal stays approved, to be tried again.
+    pub async fn carry_out(&self, approval: &Approval) -> Result<(), Denied> {
+        if approval.state != ApprovalState::Approved {
+            return Ok(());
+        }
+        let (store, by) = (self.payments.store(), deed_of(approval));
+        let first = match self.act_once(approval).await {
+            Ok(()) => store.finish_approval(approval, true, &approval.outcome, by).await?,
+            Err(denied) if denied.is_passing() => return Err(denied),
+            Err(denied) => store.finish_approval(approval, false, &denied.to_string(), by).await?,
+        };
+        tracing::info!(approval = %approval.id, kind = approval.deed.kind(), first, "approval carried out");
+        Ok(())
+    }
+
+    /// Has an approved proposal tried again now, once whoever approved it cannot be at it any more.
+    ///
+    /// # Errors
+    /// [`Denied::Refused`]: it is too early. As [`Console::carry_out`].
+    pub async fn carry_out_again(&self, approval: &Approval) -> Result<(), Denied> {
+        if self.is_left(approval) {
+            return self.carry_out(approval).await;
+        }
+        Err(Denied::Refused("it is being carried out: please try again in a minute".to_owned()))
+    }
+
+    /// Whether it was approved long enough ago to be tried again.
+    pub fn is_left(&self, approval: &Approval) -> bool {
+        let late = self.now() - AGAIN_AFTER;
+        approval.state == ApprovalState::Approved && approval.decided.as_ref().is_some_and(|(_, at)| *at <= late)
+    }
+
+    /// Tries again what was approved and could not be carried out; how many are left.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn carry_out_rest(&self) -> Result<usize, Denied> {
+        let (mut left, mut last) = (0, None);
+        loop {
+            let page = self.payments.store().approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS).await?;
+            for approval in &page {
+                if let Err(denied) = self.carry_out(approval).await {
+                    tracing::warn!(approval = %approval.id, %denied, "an approval cannot be carried out yet");
+                    left += 1;
+                }
+            }
+            let is_last = page.len() < AGAIN_ROWS;
+            last = page.into_iter().last();
+            if is_last {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// Does it, unless it is done: by another node, or by one that did not live to say so.
+    async fn act_once(&self, approval: &Approval) -> Result<(), Denied> {
+        if self.is_done(approval).await? {
+            return Ok(());
+        }
+        match self.act(approval).await {
+            // Somebody who was faster changes what is there, so that it is refused here.
+            Err(denied) if !denied.is_passing() && self.is_done(approval).await? => Ok(()),
+            acted => acted,
+        }
+    }
+
+    /// Whether the audit log tells that it was done.
+    async fn is_done(&self, approval: &Approval) -> Result<bool, Denied> {
+        let store = self.payments.store();
+        // What the log's entries about such a deed name.
+        let subject = match (&approval.deed, approval.tenant) {
+            (Deed::SetUserAccess { user, .. }, _) => store.user(*user).await?.ok_or(Denied::NotFound)?.user.login,
+            (Deed::SetPricing(_) | Deed::SetWebhookUrl { .. }, Some(tenant)) => tenant.to_string(),
+            (deed, _) => deed.subject(),
+        };
+        Ok(store.is_carried_out(approval, &subject).await?)
+    }
+
+    async fn act(&self, approval: &Approval) -> Result<(), Denied> {
+        let (store, by) = (self.payments.store(), deed_of(approval));
+        match (&approval.deed, approval.tenant) {
+            (Deed::AcceptCoinCode { coin, at_block }, None) => {
+                let states = store.token_states().await?;
+                let seen = states.iter().find(|state| state.coin == *coin && state.at_block == *at_block);
+                let seen = seen.ok_or_else(|| moved("something has happened to the coin since"))?;
+                if !seen.code_changed {
+                    return Ok(());
+                }
+                Ok(store.accept_token_code(seen, by).await?)
+            }
+            (Deed::SetUserAccess { user, roles, scope }, None) => {
+                // Read once: what is compared is the version that is changed.
+                let found = store.user(*user).await?.ok_or(Denied::NotFound)?;
+                let words = (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
+                if !is_as_seen(approval, access_changes(&found, roles, *scope, words))? {
+                    return Ok(());
+                }
+                let roles = roles.iter().copied().collect();
+                let change = UserChange::Access { roles, scope: *scope, version: found.version };
+                let now = self.payments.world().wall_clock.now();
+                Ok(store.change_user(&found.user, &change, now, by).await?)
+            }
+            (_, None) => Err(Denied::NotFound),
+            (deed, Some(tenant)) => self.act_for(tenant, deed, approval, by).await,
+        }
+    }
+
+    async fn act_for(&self, id: TenantId, deed: &Deed, approval: &Approval, by: audit::Deed) -> Result<(), Denied> {
+        let tenant = self.tenant(id).await?;
+        let caller = Caller { tenant: id, policy: Arc::new(tenant.policy.clone()) };
+        let (store, once) = (self.payments.store(), Some(once(approval)));
+        match deed {
+            Deed::UnblockWallet { wallet, blocked_at, reason } => {
+                let seen = Some(*blocked_at);
+                self.wallets.unblock_as_seen(&caller, *wallet, seen, reason.clone(), by, once).await?;
+            }
+            // A regulator's order is passed on whatever has become of the wallet.
+            Deed::BlacklistWallet { wallet, order } => {
+                self.wallets.blacklist(&caller, *wallet, order.clone(), by, once).await?;
+            }
+            Deed::ReleaseDeposit { deposit, waits_since } => {
+                let (seen, verdict) = (Some(*waits_since), ReviewVerdict::Approve);
+                let asked = ReviewAsked { deposit: *deposit, seen, verdict, by: by.on_behalf_of(names(approval)) };
+                self.wallets.decide_review(&caller, asked, once).await?;
+            }
+            Deed::ResolvePayment { payment, doubt, became } => {
+                self.payments.resolve(id, *payment, *doubt, became.clone(), evidence(approval), by).await?;
+            }
+            Deed::ResolveOrder { order, doubt, became } => {
+                self.wallets.resolve_order(&caller, *order, *doubt, became.clone(), evidence(approval), by).await?;
+            }
+            Deed::SetPricing(pricing) => {
+                if is_as_seen(approval, pricing_changes(&tenant, pricing))? {
+                    let mut policy = tenant.policy.clone();
+                    policy.premium_bps = pricing.premium_bps;
+                    policy.margin_bps = pricing.margin_bps;
+                    policy.margin_bps_by_country = pricing.margin_bps_by_country.clone();
+                    policy.wallet.spread_bps = pricing.spread_bps;
+                    store.set_tenant_policy_as_seen(id, &tenant.policy, &policy, by).await?;
+                }
+            }
+            Deed::SetWebhookUrl { url } => {
+                let seen = store.webhook(id).await?.ok_or(Denied::NotFound)?.url;
+                if is_as_seen(approval, webhook_changes(&seen, url))? {
+                    store.set_webhook_url_as_seen(id, &seen, url, by).await?;
+                }
+            }
+            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => return Err(Denied::NotFound),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a setting is to be changed: `false` where it is so already. What was approved is the change from what the two
+/// have seen, not from something else.
+fn is_as_seen(approval: &Approval, changes: Result<Vec<Change>, Denied>) -> Result<bool, Denied> {
+    match changes {
+        Err(Denied::NoChange) => Ok(false),
+        Ok(changes) if changes != approval.changes => Err(moved("it has changed since it was proposed")),
+        changes => changes.map(|_| true),
+    }
+}
+
+/// Who does what was approved, for the audit log: who approved it, together with who proposed it.
+pub fn deed_of(approval: &Approval) -> audit::Deed {
+    let deed = audit::Deed::new(Via::Console, checker(approval)).together_with(&approval.maker.login);
+    deed.because(&approval.why).of_request(approval.request_id())
+}
+
+fn checker(approval: &Approval) -> &str {
+    approval.decided.as_ref().map_or("", |(person, _)| person.login.as_str())
+}
+
+/// The two people, as a decision keeps them.
+fn names(approval: &Approval) -> String {
+    format!("{}, {}", approval.maker.login, checker(approval))
+}
+
+/// What they know it from, with their names.
+fn evidence(approval: &Approval) -> String {
+    format!("{} (found by {}, checked by {})", approval.why, approval.maker.login, checker(approval))
+}
+
+fn moved(why: &str) -> Denied {
+    Denied::Refused(why.to_owned())
+}
+
+/// A command of an approval is done once, however often it is tried.
+fn once(approval: &Approval) -> Idempotency {
+    let key = IdempotencyKey { scope: SCOPE.to_owned(), key: approval.id.to_string() };
+    Idempotency { key, body_hash: [0; 32] }
+}

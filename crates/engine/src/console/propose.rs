@@ -1,0 +1,317 @@
+//! Proposals: what they would change, and who decides about them.
+
+use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricing};
+use domain::audit;
+use domain::coin_amount;
+use domain::deposit::DepositState;
+use domain::exchange::ExchangeState;
+use domain::ids::{ApprovalId, TenantId};
+use domain::payment::PaymentState;
+use domain::rail::RailStatus;
+use domain::user::{Role, Scope, User};
+use domain::wallet::WalletState;
+use store::{NewApproval, StoreError, StoredUser, Tenant};
+
+use super::{Console, Denied, Proposal};
+
+/// What people can say became of a payment, and the word for it.
+pub const PAYMENT_ENDS: [(RailStatus, &str); 4] = [
+    (RailStatus::Accepted, "processing"),
+    (RailStatus::Settled, "succeeded"),
+    (RailStatus::Rejected, "failed"),
+    (RailStatus::Cancelled, "reversed"),
+];
+
+/// What people can say became of an order's pay-out, and the word for it.
+pub const ORDER_ENDS: [(RailStatus, &str); 4] = [
+    (RailStatus::Accepted, "processing"),
+    (RailStatus::Settled, "settled"),
+    (RailStatus::Rejected, "failed"),
+    (RailStatus::Returned, "returned"),
+];
+
+/// A pay-out is resolved by people only where the rail's own window for an answer is over.
+pub const EARLY: &str = "the rail may still tell what became of the pay-out";
+
+/// The word for an end, where people can say it.
+fn word(ends: &[(RailStatus, &'static str)], became: &RailStatus) -> Result<&'static str, Denied> {
+    let known = ends.iter().find(|(status, _)| status == became);
+    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("nobody can say that this became of it".to_owned()))
+}
+
+fn change(what: &str, before: impl ToString, after: impl ToString) -> Change {
+    Change { what: what.to_owned(), before: before.to_string(), after: after.to_string() }
+}
+
+fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Result<(), Denied> {
+    if wanted.contains(&state) { Ok(()) } else { Err(Denied::Refused(format!("it is {name} now"))) }
+}
+
+/// What is proposed is about what its maker has looked at.
+fn must_be_as_seen(is: bool) -> Result<(), Denied> {
+    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was looked at".to_owned())) }
+}
+
+/// A person as decisions name him.
+pub(super) fn person(user: &User) -> Person {
+    Person { id: user.id, login: user.login.clone() }
+}
+
+impl Console {
+    /// Keeps a proposal for somebody else to decide about.
+    ///
+    /// # Errors
+    /// It is about nothing that is there, changes nothing, cannot be done now, or waits already.
+    pub async fn propose(&self, proposal: Proposal) -> Result<ApprovalId, Denied> {
+        let Proposal { tenant, deed, maker, why, by } = proposal;
+        let changes = self.changes(tenant, &deed).await?;
+        let maker = person(&maker);
+        let new = NewApproval {
+            tenant,
+            deed: &deed,
+            changes: &changes,
+            maker: &maker,
+            why: &why,
+            lifetime: APPROVAL_LIFETIME,
+        };
+        match self.payments.store().propose(&new, by).await {
+            Err(StoreError::Conflict(_)) => Err(Denied::Proposed),
+            made => Ok(made?),
+        }
+    }
+
+    /// What a deed would change now.
+    ///
+    /// # Errors
+    /// As [`Console::propose`].
+    pub async fn changes(&self, tenant: Option<TenantId>, deed: &Deed) -> Result<Vec<Change>, Denied> {
+        match (deed, tenant) {
+            (Deed::AcceptCoinCode { coin, at_block }, None) => {
+                let states = self.payments.store().token_states().await?;
+                let seen = states.iter().find(|state| state.coin == *coin && state.code_changed);
+                let seen = seen.filter(|state| state.at_block == *at_block).ok_or(Denied::NoChange)?;
+                let block = format!("halted: code changed in block {}", seen.at_block);
+                Ok(vec![change("coin", coin.currency().code(), coin.currency().code()), change("moves", block, "yes")])
+            }
+            (Deed::SetUserAccess { user, roles, scope }, None) => {
+                let found = self.payments.store().user(*user).await?.ok_or(Denied::NotFound)?;
+                let words = (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
+                access_changes(&found, roles, *scope, words)
+            }
+            (_, None) => Err(Denied::NotFound),
+            (deed, Some(tenant)) => self.tenant_changes(tenant, deed).await,
+        }
+    }
+
+    async fn tenant_changes(&self, tenant: TenantId, deed: &Deed) -> Result<Vec<Change>, Denied> {
+        let store = self.payments.store();
+        match deed {
+            Deed::UnblockWallet { wallet, blocked_at, .. } => {
+                let wallet = store.wallet(tenant, *wallet).await?.ok_or(Denied::NotFound)?;
+                state_must_be(wallet.state, &[WalletState::Blocked], wallet.state.name())?;
+                must_be_as_seen(wallet.block.map(|block| block.at) == Some(*blocked_at))?;
+                Ok(vec![
+                    change("blocked since", blocked_at, blocked_at),
+                    change("state", wallet.state.name(), WalletState::Active.name()),
+                ])
+            }
+            Deed::BlacklistWallet { wallet, order } => {
+                let wallet = store.wallet(tenant, *wallet).await?.ok_or(Denied::NotFound)?;
+                if wallet.state == WalletState::Blacklisted {
+                    return Err(Denied::NoChange);
+                }
+                Ok(vec![
+                    change("state", wallet.state.name(), WalletState::Blacklisted.name()),
+                    change("authority", "", &order.authority),
+                    change("reference", "", &order.reference),
+                    change("reason", "", &order.reason),
+                    change("effective date", "", order.effective_date),
+                ])
+            }
+            Deed::ReleaseDeposit { deposit, waits_since } => {
+                let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
+                state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
+                must_be_as_seen(deposit.state_at == *waits_since)?;
+                let amount = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+                Ok(vec![
+                    change("amount", &amount, &amount),
+                    change("waits since", waits_since, waits_since),
+                    change("state", deposit.state.name(), DepositState::Approved.name()),
+                ])
+            }
+            Deed::ResolvePayment { payment, doubt, became } => {
+                let record = store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
+                let state = record.payment.standing.state;
+                state_must_be(state, &[PaymentState::Unknown], state.name())?;
+                must_be_as_seen(record.payment.doubt() == Some(*doubt))?;
+                let amount = record.payment.amount.to_string();
+                Ok(vec![
+                    change("amount", &amount, &amount),
+                    change("attempt", doubt.attempt, doubt.attempt),
+                    change("unknown since", doubt.since, doubt.since),
+                    change("status", state.name(), word(&PAYMENT_ENDS, became)?),
+                ])
+            }
+            Deed::ResolveOrder { order, doubt, became } => {
+                let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
+                state_must_be(order.state, &[ExchangeState::Paying], order.state.status().name())?;
+                let open = order.doubt().ok_or_else(|| Denied::Refused(EARLY.to_owned()))?;
+                must_be_as_seen(open == *doubt)?;
+                let (payout, status) = (order.payout.to_string(), order.state.status().name());
+                Ok(vec![
+                    change("pay-out", &payout, &payout),
+                    change("attempt", doubt.attempt, doubt.attempt),
+                    change("unclear since", doubt.since, doubt.since),
+                    change("status", status, word(&ORDER_ENDS, became)?),
+                ])
+            }
+            Deed::SetPricing(pricing) => pricing_changes(&self.tenant(tenant).await?, pricing),
+            Deed::SetWebhookUrl { url } => {
+                let webhook = store.webhook(tenant).await?;
+                webhook_changes(&webhook.map_or_else(String::new, |webhook| webhook.url), url)
+            }
+            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => Err(Denied::NotFound),
+        }
+    }
+
+    pub(super) async fn tenant(&self, id: TenantId) -> Result<Tenant, Denied> {
+        self.payments.store().tenant(id).await?.ok_or(Denied::NotFound)
+    }
+
+    /// A scope for people.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]: there is no such tenant.
+    pub async fn scope_words(&self, scope: Scope) -> Result<String, Denied> {
+        match scope {
+            Scope::All => Ok("every tenant".to_owned()),
+            Scope::Tenant(tenant) => Ok(self.tenant(tenant).await?.name),
+        }
+    }
+
+    /// Says yes or no to a proposal, once, and carries it out where it is yes. `by` is the checker's deed; its reason is
+    /// the note to the decision.
+    ///
+    /// # Errors
+    /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], [`Denied::Refused`]: its maker may sign in no
+    /// more. Where it is approved but cannot be carried out right now it stays approved and is tried again.
+    pub async fn decide(
+        &self,
+        id: ApprovalId,
+        approve: bool,
+        checker: &User,
+        by: audit::Deed,
+    ) -> Result<Approval, Denied> {
+        let store = self.payments.store();
+        let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;
+        let own = approval.maker.id == checker.id || approval.maker.login == checker.login;
+        if own || approval.deed.is_about_user(checker.id) {
+            return Err(Denied::SamePerson);
+        }
+        if !checker.has_any(approval.deed.checkers()) || !checker.scope.covers_all_of(scope_of(&approval)) {
+            return Err(Denied::NotAllowed);
+        }
+        let maker = store.user(approval.maker.id).await?;
+        if approve && maker.is_none_or(|maker| maker.disabled_at.is_some()) {
+            return Err(Denied::Refused("whoever proposed it may not sign in any more".to_owned()));
+        }
+        let by = by.together_with(&approval.maker.login);
+        let note = by.why.clone();
+        match store.decide(&approval, approve, &person(checker), &note, by).await {
+            Err(StoreError::Conflict(_)) => return Err(Denied::Decided),
+            decided => decided?,
+        }
+        let decided = store.approval(id).await?.ok_or(Denied::NotFound)?;
+        if approve {
+            match self.carry_out(&decided).await {
+                // It is approved whatever keeps it from being carried out right now, and is tried again.
+                Err(denied) if denied.is_passing() => tracing::warn!(approval = %id, %denied, "not carried out yet"),
+                done => done?,
+            }
+        }
+        store.approval(id).await?.ok_or(Denied::NotFound)
+    }
+
+    /// Takes one's own proposal back.
+    ///
+    /// # Errors
+    /// [`Denied::Decided`]: it does not wait any more, or is somebody else's.
+    pub async fn withdraw(&self, id: ApprovalId, maker: &User, by: audit::Deed) -> Result<(), Denied> {
+        let store = self.payments.store();
+        let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;
+        match store.withdraw(&approval, &person(maker), by).await {
+            Err(StoreError::Conflict(_)) => Err(Denied::Decided),
+            withdrawn => Ok(withdrawn?),
+        }
+    }
+}
+
+/// Whose affairs a proposal is about.
+pub fn scope_of(approval: &Approval) -> Scope {
+    approval.tenant.map_or(Scope::All, Scope::Tenant)
+}
+
+/// Roles for people.
+fn role_words(roles: &[Role]) -> String {
+    roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// What of somebody's access a proposal changes; `words` are the scopes for people, as it is and as it will be.
+pub(super) fn access_changes(
+    found: &StoredUser,
+    roles: &[Role],
+    scope: Scope,
+    words: (String, String),
+) -> Result<Vec<Change>, Denied> {
+    let before: Vec<Role> = found.user.roles.iter().copied().collect();
+    if before == roles && found.user.scope == scope {
+        return Err(Denied::NoChange);
+    }
+    Ok(vec![
+        change("user", &found.user.login, &found.user.login),
+        change("roles", role_words(&before), role_words(roles)),
+        change("scope", words.0, words.1),
+    ])
+}
+
+/// What of a receiver's address a proposal changes.
+pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, Denied> {
+    if before == url { Err(Denied::NoChange) } else { Ok(vec![change("url", before, url)]) }
+}
+
+/// What of a tenant's prices a proposal changes.
+pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Change>, Denied> {
+    let (old, bps) = (pricing_of(tenant), |bps: u32| format!("{bps} bps"));
+    let mut changes = Vec::new();
+    for (what, before, after) in [
+        ("premium", old.premium_bps, new.premium_bps),
+        ("margin", old.margin_bps, new.margin_bps),
+        ("exchange spread", old.spread_bps, new.spread_bps),
+    ] {
+        if before != after {
+            changes.push(change(what, bps(before), bps(after)));
+        }
+    }
+    let both = [&old.margin_bps_by_country, &new.margin_bps_by_country];
+    let countries: std::collections::BTreeSet<_> = both.iter().flat_map(|by_country| by_country.keys()).collect();
+    for country in countries {
+        let shown =
+            |by: &Pricing| by.margin_bps_by_country.get(country).map_or_else(|| "as margin".to_owned(), |it| bps(*it));
+        let (before, after) = (shown(&old), shown(new));
+        if before != after {
+            changes.push(change(&format!("margin for {}", country.alpha3()), before, after));
+        }
+    }
+    if changes.is_empty() { Err(Denied::NoChange) } else { Ok(changes) }
+}
+
+/// What a tenant pays and earns now.
+pub fn pricing_of(tenant: &Tenant) -> Pricing {
+    let policy = &tenant.policy;
+    Pricing {
+        premium_bps: policy.premium_bps,
+        margin_bps: policy.margin_bps,
+        margin_bps_by_country: policy.margin_bps_by_country.clone(),
+        spread_bps: policy.wallet.spread_bps,
+    }
+}

@@ -1,0 +1,152 @@
+//! Notes a person's deed in the tenant's audit log, in the commit of the deed itself: what it was done to, how that was
+//! and how it is.
+
+use domain::audit::{Facts, Note};
+use domain::coin_amount;
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use domain::ledger::AccountCode;
+use store::working_set::WorkingSet;
+
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::wallets::{DeliveryAction, DeliveryRef, RequestAction, WalletAction};
+use crate::command::{Action, Command, PaymentAction};
+
+/// What is to be noted, with the thing as it was before.
+pub(super) struct Noting(Note);
+
+/// The note of a person's deed, begun before it is decided; `None` = it is nobody's.
+pub(super) fn begin(ws: &WorkingSet, command: &Command) -> Option<Noting> {
+    command.action.deed()?;
+    let note = note(command)?;
+    Some(Noting(note.before(facts(ws, command))))
+}
+
+impl Noting {
+    /// Adds the entry, now that it is done.
+    pub(super) fn end(self, ws: &mut WorkingSet, command: &Command) {
+        let Some(deed) = command.action.deed() else { return };
+        let after = added(facts(ws, command), &command.action);
+        ws.note(command.tenant, deed.clone(), self.0.after(after));
+    }
+}
+
+/// What is done, and to what.
+fn note(command: &Command) -> Option<Note> {
+    Some(match &command.action {
+        Action::TopUp { .. } => Note::new("prefund.top_up", "tenant", command.tenant),
+        Action::Payment(id, action) => {
+            let name = match action {
+                PaymentAction::Review { approve: true, .. } => "review.approve",
+                PaymentAction::Review { approve: false, .. } => "review.reject",
+                PaymentAction::Resolve { .. } => "payment.resolve",
+                _ => return None,
+            };
+            Note::new(name, "payment", id)
+        }
+        Action::Wallet(id, action) => {
+            let name = match action {
+                WalletAction::Block { .. } => "wallet.block",
+                WalletAction::Unblock { .. } => "wallet.unblock",
+                WalletAction::Blacklist { .. } => "wallet.blacklist",
+                _ => return None,
+            };
+            Note::new(name, "wallet", id)
+        }
+        Action::Deposit(named, action) => {
+            let name = match action {
+                DepositAction::Reviewed { verdict, .. } => format!("review.{}", verdict.name()),
+                DepositAction::ProposeRefund { .. } => "refund.propose".to_owned(),
+                DepositAction::ApproveRefund { .. } => "refund.approve".to_owned(),
+                DepositAction::WithdrawRefund { .. } => "refund.withdraw".to_owned(),
+                _ => return None,
+            };
+            Note::new(&name, "transaction", named.id)
+        }
+        Action::Exchange(key, action) => {
+            let name = match action {
+                ExchangeAction::Resolve { .. } => "order.resolve",
+                ExchangeAction::Recredit { .. } => "order.recredit",
+                _ => return None,
+            };
+            Note::new(name, "order", key.order)
+        }
+        Action::Request(id, RequestAction::Cancel { .. }) => Note::new("request.cancel", "request", id),
+        Action::Delivery(named, DeliveryAction::Replay { .. }) => Note::new("webhook.redeliver", "event", named.event),
+        _ => return None,
+    })
+}
+
+/// The thing as the command at hand sees it.
+fn facts(ws: &WorkingSet, command: &Command) -> Facts {
+    let tenant = command.tenant;
+    match &command.action {
+        Action::TopUp { coin, .. } => prefund(ws, tenant, *coin),
+        Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
+            Some(payment) => {
+                let state = Facts::new().text("state", payment.standing.state.name());
+                state.text("review", payment.review.name())
+            }
+            None => Facts::new(),
+        },
+        Action::Wallet(id, _) => match ws.wallets.get(&(tenant, *id)) {
+            Some(wallet) => Facts::new().text("state", wallet.state.name()),
+            None => Facts::new(),
+        },
+        Action::Request(id, _) => match ws.requests.get(&(tenant, *id)) {
+            Some(request) => Facts::new().text("state", request.state.name()),
+            None => Facts::new(),
+        },
+        Action::Deposit(named, _) => deposit(ws, tenant, named),
+        Action::Exchange(key, _) => order(ws, tenant, key),
+        Action::Delivery(named, _) => delivery(ws, tenant, *named),
+        _ => Facts::new(),
+    }
+}
+
+/// What the deed itself says, beside how the thing is after it.
+fn added(facts: Facts, action: &Action) -> Facts {
+    match action {
+        Action::TopUp { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),
+        Action::Wallet(_, WalletAction::Block { order, .. }) => {
+            let hours = order.auto_unblock_hours.map(|hours| hours.to_string());
+            facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)
+        }
+        Action::Wallet(_, WalletAction::Blacklist { order, .. }) => {
+            let facts = facts.text("authority", &order.authority).text("reference", &order.reference);
+            facts.text("effective_date", order.effective_date)
+        }
+        Action::Payment(_, PaymentAction::Resolve { evidence, .. })
+        | Action::Exchange(_, ExchangeAction::Resolve { evidence, .. }) => facts.text("evidence", evidence),
+        _ => facts,
+    }
+}
+
+fn prefund(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
+    let account = ws.account(tenant, &AccountCode::Prefund(coin));
+    let balance = coin_amount::show(account.balance().minor);
+    Facts::new().text("coin", coin.currency().code()).text("prefund", balance)
+}
+
+fn deposit(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Facts {
+    let Some(deposit) = ws.deposits.get(&(tenant, named.id)) else { return Facts::new() };
+    let facts = Facts::new().text("state", deposit.state.name());
+    let Some(refund) = &deposit.refund else { return facts };
+    let facts = facts.text("refund_to", refund.to).text("proposed_by", &refund.proposed_by);
+    facts.opt_text("approved_by", refund.approved_by.as_ref())
+}
+
+fn order(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Facts {
+    match ws.exchanges.get(&(tenant, key.order)) {
+        Some(order) => Facts::new().text("state", order.state.name()).flag("gives_back", order.give_back.is_some()),
+        None => Facts::new(),
+    }
+}
+
+fn delivery(ws: &WorkingSet, tenant: TenantId, named: DeliveryRef) -> Facts {
+    match ws.deliveries.get(&(tenant, named.event)) {
+        Some(delivery) => Facts::new().text("state", delivery.state.name()),
+        None => Facts::new(),
+    }
+}

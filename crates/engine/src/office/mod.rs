@@ -1,0 +1,12 @@
+//! What people ask about payments and the books: where a payment is and why, which rail would take one, what the
+//! newest numbers are. Reads only; what people decide goes through the same commands as everything else.
+
+mod case;
+mod story;
+
+pub use case::{Case, case};
+pub use store::{
+    AccountPage, Backlog, COUNTED_MAX, CorridorVolume, Found, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted,
+    StateVolume, StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine, Unreleased,
+};
+pub use story::why;

@@ -1,0 +1,92 @@
+//! Why a payment is where it is, in one sentence for people.
+
+use domain::attempt::{Attempt, AttemptState};
+use domain::payment::{Payment, PaymentState, ReviewState};
+use domain::time::Timestamp;
+
+use super::Case;
+
+/// Why the payment is where it is and what it waits for.
+pub fn why(case: &Case, now: Timestamp) -> String {
+    let payment = &case.record.payment;
+    let last = case.attempts.last();
+    match payment.standing.state {
+        PaymentState::Queued => queued(case, payment, last, now),
+        PaymentState::Processing | PaymentState::Pending => match last {
+            Some(attempt) => format!(
+                "{} accepted it on {}; it is paid as soon as the rail reports that it is.",
+                attempt.rail,
+                shown(attempt.state_at)
+            ),
+            None => "A rail accepted it.".to_owned(),
+        },
+        PaymentState::Succeeded => match last {
+            Some(attempt) => format!("{} reported it as paid on {}.", attempt.rail, shown(payment.standing.state_at)),
+            None => "It is paid.".to_owned(),
+        },
+        PaymentState::Unknown => unknown(payment, last),
+        PaymentState::Rejected => ended("It was rejected before any rail accepted it", payment),
+        PaymentState::Failed => ended("The rail accepted it and then did not pay it", payment),
+        PaymentState::Reversed | PaymentState::Canceled => match payment.settled_at {
+            Some(settled) => ended(&format!("It was paid on {} and came back", shown(settled)), payment),
+            None => ended("It was cancelled at the rail and nothing was paid", payment),
+        },
+    }
+}
+
+fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp) -> String {
+    if payment.review == ReviewState::Waiting {
+        let score = payment.screened.score;
+        return match &payment.screened.evidence {
+            Some(evidence) => format!("A person has to decide: screening scored {score} against {evidence}."),
+            None if payment.screened.stale => {
+                "A person has to decide: the sanction lists were too old to clear anybody.".to_owned()
+            }
+            None => format!("A person has to decide: screening scored {score}."),
+        };
+    }
+    match last.map(|attempt| (attempt, attempt.state)) {
+        Some((attempt, AttemptState::Sending)) => {
+            format!("It was handed to {} on {}; its answer is awaited.", attempt.rail, shown(attempt.created_at))
+        }
+        Some((attempt, AttemptState::Indeterminate)) => format!(
+            "Nobody knows whether {} took it: the rail is being asked, and nothing is sent again before it answers.",
+            attempt.rail
+        ),
+        Some((attempt, AttemptState::Refused)) => format!(
+            "{} refused it ({}); another rail is being looked for.",
+            attempt.rail,
+            attempt.reason.as_deref().unwrap_or("no reason given")
+        ),
+        _ => match case.job.as_ref().filter(|job| job.run_at > now) {
+            Some(job) => format!(
+                "No rail can take it now; it is tried again at {}{}.",
+                shown(job.run_at),
+                if job.tries > 0 { format!(" after {} tries", job.tries) } else { String::new() }
+            ),
+            None => "It is waiting for its turn to be sent.".to_owned(),
+        },
+    }
+}
+
+fn unknown(payment: &Payment, last: Option<&Attempt>) -> String {
+    let since = payment.standing.state_at;
+    let rail = last.map_or_else(|| "The rail".to_owned(), |attempt| attempt.rail.to_string());
+    format!(
+        "{rail} has not said what became of it since {}: two people have to find out at the bank, while the rail goes on being asked.",
+        shown(payment.unclear_since.unwrap_or(since))
+    )
+}
+
+fn ended(what: &str, payment: &Payment) -> String {
+    match &payment.standing.msg {
+        Some(msg) => format!("{what}: {msg}."),
+        None => format!("{what}."),
+    }
+}
+
+/// `2026-11-22 15:04 UTC`
+fn shown(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} {} UTC", &text[..10], &text[11..16])
+}

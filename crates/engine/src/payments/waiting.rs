@@ -1,0 +1,35 @@
+//! Payments that people decide about: those that screening held, and those of which nobody knows what became.
+
+use domain::country::Country;
+use domain::ids::TenantId;
+use domain::payment::{PaymentState, ReviewState};
+use store::{ListFilter, Record, Store, StoreError};
+
+/// Most payments of one country that are looked through.
+const LOOKED_THROUGH_MAX: usize = 1_000;
+
+/// Unknown payments, and queued ones that screening held: the oldest first.
+///
+/// # Errors
+/// The database cannot be reached, or a row is not readable.
+pub async fn waiting(store: &Store, tenant: TenantId) -> Result<Vec<Record>, StoreError> {
+    let mut found = Vec::new();
+    for country in Country::ALL {
+        let filter = ListFilter {
+            country,
+            states: vec![PaymentState::Queued, PaymentState::Unknown],
+            start: None,
+            end: None,
+            search: None,
+            newest_first: false,
+            limit: LOOKED_THROUGH_MAX,
+            offset: 0,
+        };
+        found.extend(store.list_payments(tenant, &filter).await?);
+    }
+    found.retain(|record| {
+        record.payment.standing.state == PaymentState::Unknown || record.payment.review == ReviewState::Waiting
+    });
+    found.sort_by_key(|record| record.payment.accepted_at);
+    Ok(found)
+}

@@ -1,0 +1,51 @@
+//! The ledger's words in words of business. A reader of a statement knows neither accounts nor reasons.
+
+use domain::ledger::AccountCode;
+
+/// The other side of a movement.
+pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
+    match account {
+        AccountCode::Prefund(_) => "Prefunded account",
+        AccountCode::InTransit(_) => "Payments under way",
+        AccountCode::Nostro(..) => "Account at the paying bank",
+        AccountCode::FxPosition(_) => "Currency exchange",
+        AccountCode::FeeIncome(_) => "Fees",
+        AccountCode::RailCost(_) => "Cost of paying out",
+        AccountCode::Rounding(_) => "Rounding differences",
+        AccountCode::External(_) => "Outside (paid in or out)",
+        AccountCode::Escrow(..) => "Escrow of a payment request",
+        AccountCode::Wallet(..) => "Customer's wallet",
+        AccountCode::Treasury(_) => "Exchange treasury",
+        AccountCode::Suspense(_) => "Money under clarification",
+    }
+}
+
+/// Why money moved. A reason that this program does not write any more is only "Movement".
+pub(super) fn purpose(reason: &str) -> &'static str {
+    match reason {
+        "prefund.top_up" => "Prefunding received",
+        "payment.reserve" => "Payment under way",
+        "payment.post" => "Payment",
+        "payment.fx" => "Payment: exchange",
+        "payment.premium" => "Payment: fee",
+        "payment.rail_cost" => "Payment: cost of paying out",
+        "payment.rounding" => "Payment: rounding difference",
+        "payment.return" => "Payment returned",
+        "deposit.credit" => "Incoming transfer",
+        "deposit.reserve" => "Incoming transfer on its way to the wallet",
+        "deposit.release" | "deposit.clear" => "Incoming transfer, credited to the wallet",
+        "deposit.refund" => "Incoming transfer given back",
+        "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
+            "Incoming transfer taken back: it is no longer on the chain"
+        }
+        "deposit.resume" => "Incoming transfer, on the chain again",
+        "exchange.reserve" => "Exchange order under way",
+        "exchange.debit" => "Exchange order",
+        "exchange.fx" => "Exchange order: exchange",
+        "exchange.spread" => "Exchange order: spread",
+        "exchange.payout" => "Exchange order: paid out",
+        "exchange.payout_returned" => "Exchange order: pay-out came back",
+        "exchange.return" => "Exchange order given back",
+        _ => "Movement",
+    }
+}

@@ -1,0 +1,238 @@
+//! What two people agree on is done to what they have looked at, once, whatever node dies over it.
+
+use domain::approval::{Approval, ApprovalState, Deed};
+use domain::attempt::{Attempt, AttemptState, Doubt};
+use domain::audit;
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::{ApprovalId, AttemptId, BatchId, PaymentId};
+use domain::ports::Clock as _;
+use domain::rail::{RailId, RailStatus};
+use domain::time::Span;
+use domain::user::{Role, Scope, User};
+use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
+use engine::command::Refused;
+use engine::console::{Denied, NewUser, Person, Proposal, deed_of};
+use engine::payments::AuditFilter;
+use engine::wallets;
+use store::need::Need;
+use store::working_set::WorkingSet;
+use uuid::Uuid;
+
+use crate::orders;
+use crate::world::{COIN, Setup, TENANT, World, with};
+
+async fn person(world: &World, login: &str) -> User {
+    let new = NewUser {
+        login: login.to_owned(),
+        roles: Role::ALL.into_iter().collect(),
+        scope: Scope::All,
+        password: "$argon2id$…".to_owned(),
+        password_is_initial: false,
+    };
+    world.store.create_user(&new, world.clock.now(), "test").await.expect("made");
+    world.store.user_by_login(login).await.expect("read").expect("there").user
+}
+
+async fn propose(world: &World, deed: Deed) -> Result<ApprovalId, Denied> {
+    let maker = match world.store.user_by_login("ayesha").await.expect("read") {
+        Some(found) => found.user,
+        None => person(world, "ayesha").await,
+    };
+    let by = audit::Deed::from("test");
+    world.desk.propose(Proposal { tenant: Some(TENANT), deed, maker, why: "cleared".to_owned(), by }).await
+}
+
+/// Approved, and whoever approved it died before he did anything.
+async fn approved(world: &World, id: ApprovalId) -> Approval {
+    let omar = person(world, "omar").await;
+    let approval = found(world, id).await;
+    let checker = Person { id: omar.id, login: omar.login };
+    world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
+    found(world, id).await
+}
+
+async fn found(world: &World, id: ApprovalId) -> Approval {
+    world.store.approval(id).await.expect("read").expect("there")
+}
+
+/// What the audit log tells of a subject, the newest first.
+async fn noted(world: &World, subject: impl ToString) -> Vec<String> {
+    let filter = AuditFilter { tenant: Some(TENANT), subject: Some(subject.to_string()), ..AuditFilter::default() };
+    let entries = world.store.audit_entries(&filter, 100).await.expect("read");
+    entries.into_iter().map(|entry| entry.note.action).collect()
+}
+
+async fn block(world: &World, wallet: &Wallet) -> Wallet {
+    let order = BlockOrder {
+        reason: BlockReason::PendingInvestigation,
+        details: "odd".to_owned(),
+        auto_unblock_hours: None,
+        triggered_by: TriggeredBy::Manual,
+    };
+    world.wallets.block(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made
+}
+
+fn unblocking(wallet: &Wallet) -> Deed {
+    let blocked_at = wallet.block.as_ref().expect("blocked").at;
+    Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: None }
+}
+
+#[test]
+fn a_block_that_nobody_looked_at_is_not_ended() {
+    with(Setup::default(), async |world| {
+        let blocked = block(&world, &world.wallet().await).await;
+        let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
+        // Another block takes the place of the one that they have looked at.
+        world.wallets.unblock(&world.caller(), blocked.id, None, "test", None).await.expect("blocked");
+        world.clock.pass(Span::secs(1));
+        let other = block(&world, &blocked).await;
+        let early = propose(&world, unblocking(&blocked)).await;
+        assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
+        let omar = person(&world, "omar").await;
+        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        assert_eq!(
+            (decided.state, decided.outcome.as_str()),
+            (ApprovalState::Failed, "it has changed since it was looked at")
+        );
+        assert_eq!(world.wallet_now(blocked.id).await.block, other.block);
+        assert_eq!(noted(&world, id).await, ["approval.failed", "approval.approve", "approval.propose"]);
+        let id = propose(&world, unblocking(&other)).await.expect("proposed");
+        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        assert_eq!(decided.state, ApprovalState::Done);
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
+        assert_eq!(noted(&world, id).await[0], "approval.done");
+    });
+}
+
+#[test]
+fn what_is_approved_is_tried_again_once_nobody_can_be_at_it() {
+    with(Setup::default(), async |world| {
+        let blocked = block(&world, &world.wallet().await).await;
+        let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
+        let approval = approved(&world, id).await;
+        let early = world.desk.carry_out_again(&approval).await;
+        assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
+        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked, "somebody may be at it");
+        world.clock.pass(Span::mins(1));
+        assert!(world.desk.is_left(&approval));
+        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        assert_eq!(found(&world, id).await.state, ApprovalState::Done);
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
+    });
+}
+
+/// An order of whose pay-out nobody knows what became.
+async fn in_doubt(world: &World) -> ExchangeOrder {
+    let wallet = world.wallet().await;
+    world.fund(&wallet, 100 * COIN).await;
+    let mut order = orders::made(world, &wallet, 60 * COIN).await;
+    let at = world.clock.now();
+    let attempt = Attempt {
+        id: AttemptId(order.id.0),
+        tenant: TENANT,
+        payment: PaymentId(order.id.0),
+        number: 1,
+        rail: RailId::new("pak-raast"),
+        state: AttemptState::Indeterminate,
+        amount: order.payout,
+        created_at: at,
+        state_at: at,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        source: None,
+    };
+    order.state = ExchangeState::Paying;
+    (order.attempt, order.unclear_since, order.unclear_beyond_window) = (Some(attempt.id), Some(at), true);
+    order.version += 1;
+    let mut need = Need { tenants: [TENANT].into(), ..Need::default() };
+    need.exchanges.insert((TENANT, order.id));
+    need.attempts.insert((TENANT, attempt.id));
+    let mut put = |ws: &mut WorkingSet| {
+        ws.exchanges.put((TENANT, order.id), order.clone());
+        ws.attempts.put((TENANT, attempt.id), attempt.clone());
+        ws.keep();
+    };
+    let batch = BatchId(world.store.ids().next());
+    world.store.execute(batch, &need, &mut put).await.expect("committed");
+    order
+}
+
+fn resolving(order: &ExchangeOrder, became: RailStatus) -> Deed {
+    Deed::ResolveOrder { order: order.id, doubt: order.doubt().expect("in doubt"), became }
+}
+
+async fn attempt_of(world: &World, order: &ExchangeOrder) -> Attempt {
+    world.store.attempts(TENANT, PaymentId(order.id.0)).await.expect("read").pop().expect("there")
+}
+
+#[test]
+fn an_attempt_that_nobody_looked_at_is_not_resolved() {
+    with(Setup::default(), async |world| {
+        let order = in_doubt(&world).await;
+        let doubt = order.doubt().expect("in doubt");
+        let earlier = Doubt { since: doubt.since - Span::mins(5), ..doubt };
+        let another = Doubt { attempt: AttemptId(Uuid::new_v4()), ..doubt };
+        for seen in [earlier, another] {
+            let resolved = world
+                .wallets
+                .resolve_order(&world.caller(), order.id, seen, RailStatus::Accepted, "statement".to_owned(), "test")
+                .await;
+            assert!(matches!(resolved, Err(wallets::Denied::Refused(Refused::NotAsSeen))), "{resolved:?}");
+            let deed = Deed::ResolveOrder { order: order.id, doubt: seen, became: RailStatus::Accepted };
+            let proposed = propose(&world, deed).await;
+            assert!(matches!(proposed, Err(Denied::Refused(_))), "{proposed:?}");
+        }
+        assert_eq!(orders::now(&world, &order).await, order);
+        assert_eq!(attempt_of(&world, &order).await.state, AttemptState::Indeterminate);
+        assert_eq!(noted(&world, order.id).await, [] as [&str; 0]);
+    });
+}
+
+#[test]
+fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
+    with(Setup::default(), async |world| {
+        let order = in_doubt(&world).await;
+        let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
+        let approval = approved(&world, id).await;
+        let (doubt, by) = (order.doubt().expect("in doubt"), deed_of(&approval));
+        // The command is committed; whoever sent it is gone.
+        world
+            .wallets
+            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "statement".to_owned(), by)
+            .await
+            .expect("resolved");
+        let resolved = orders::now(&world, &order).await;
+        assert_eq!((resolved.doubt(), attempt_of(&world, &order).await.state), (None, AttemptState::Accepted));
+        // The order would refuse the same again: it is not in doubt any more.
+        let again = world
+            .wallets
+            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, String::new(), "test")
+            .await;
+        assert!(matches!(again, Err(wallets::Denied::Refused(_))), "{again:?}");
+        world.clock.pass(Span::days(4));
+        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        assert_eq!(found(&world, id).await.state, ApprovalState::Done, "{}", found(&world, id).await.outcome);
+        assert_eq!(noted(&world, order.id).await, ["order.resolve"], "done once");
+        assert_eq!(noted(&world, id).await[0], "approval.done");
+    });
+}
+
+#[test]
+fn what_somebody_else_did_is_not_what_was_approved() {
+    with(Setup::default(), async |world| {
+        let order = in_doubt(&world).await;
+        let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
+        approved(&world, id).await;
+        let doubt = order.doubt().expect("in doubt");
+        world
+            .wallets
+            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "a call".to_owned(), "somebody else")
+            .await
+            .expect("resolved");
+        world.clock.pass(Span::mins(1));
+        world.desk.carry_out_rest().await.expect("read");
+        assert_eq!(found(&world, id).await.state, ApprovalState::Failed);
+    });
+}
