@@ -10,6 +10,7 @@ use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail;
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailReport, RailStatus, Submission};
+use domain::rail_text::CharacterSet;
 use domain::time::{Span, Timestamp};
 use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
 use uuid::Uuid;
@@ -24,6 +25,7 @@ fn ours() -> OurSide {
         debtor_account: "NOSTRO-1".into(),
         debtor_agent: "DEMOBANK".into(),
         local_instrument: Some("INST".into()),
+        character_set: CharacterSet::SwiftX,
     }
 }
 
@@ -44,6 +46,8 @@ fn instruction(number: u128, account: &str) -> Instruction {
         creditor_local_code: None,
         creditor_bank: "Standard Chartered".into(),
         purpose: "FAMI".into(),
+        names: domain::rail::NameForm::Whole,
+        source_of_funds: None,
         remittance: "family \"support\"".into(),
     }
 }

@@ -15,6 +15,7 @@ const RELEASE_BATCH: &str = "releaseBatch((bytes32,bytes32,address,address,uint2
 const DEBIT_BATCH: &str = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
 const RETURN_DEBIT: &str = "returnDebit(bytes32,bytes32)";
 const PROPOSE_REFUND: &str = "proposeRefund((bytes32,bytes32,address,address,uint256),address)";
+const CANCEL_REFUND: &str = "cancelRefund(bytes32)";
 const EXECUTE_REFUND: &str = "executeRefund(bytes32)";
 const SET_FROZEN: &str = "setFrozen(address,bool,bytes32)";
 
@@ -110,6 +111,10 @@ pub(super) fn return_debit(debit: &Word, intent: &Word) -> Vec<u8> {
 
 pub(super) fn propose_refund(movement: &Movement, to: &Address) -> Vec<u8> {
     Input::call(PROPOSE_REFUND).movement(movement).address(to).finish()
+}
+
+pub(super) fn cancel_refund(intent: &Word) -> Vec<u8> {
+    Input::call(CANCEL_REFUND).word(intent).finish()
 }
 
 pub(super) fn execute_refund(intent: &Word) -> Vec<u8> {

@@ -137,6 +137,7 @@ impl EvmContracts {
             Call::Debit(movements) => (controller, abi::debit_batch(movements)),
             Call::ReturnDebit { debit, intent } => (controller, abi::return_debit(debit, intent)),
             Call::ProposeRefund { movement, to } => (controller, abi::propose_refund(movement, to)),
+            Call::CancelRefund { intent } => (controller, abi::cancel_refund(intent)),
             Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),
             Call::SetFrozen { account, frozen, case } => (controller, abi::set_frozen(account, *frozen, case)),
             Call::Blacklist { token, coin, account } => (*token, abi::blacklist(*coin, account)),

@@ -106,6 +106,7 @@ fn calls_go_where_they_belong() {
             controller,
             function("proposeRefund((bytes32,bytes32,address,address,uint256),address)"),
         ),
+        (Call::CancelRefund { intent: word }, controller, function("cancelRefund(bytes32)")),
         (Call::ExecuteRefund { intent: word }, controller, function("executeRefund(bytes32)")),
         (
             Call::SetFrozen { account: from, frozen: true, case: word },

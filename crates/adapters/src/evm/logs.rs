@@ -27,12 +27,13 @@ enum Event {
     Debited,
     DebitReturned,
     RefundProposed,
+    RefundCancelled,
     Refunded,
     IntentFailed,
     FrozenSet,
 }
 
-const SIGNATURES: [(Event, &str); 17] = [
+const SIGNATURES: [(Event, &str); 18] = [
     (Event::Transfer, "Transfer(address,address,uint256)"),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -51,6 +52,7 @@ const SIGNATURES: [(Event, &str); 17] = [
     (Event::Debited, "Debited(bytes32,bytes32,address,address,address,uint256)"),
     (Event::DebitReturned, "DebitReturned(bytes32,bytes32,address,address,uint256)"),
     (Event::RefundProposed, "RefundProposed(bytes32,bytes32,address,address,address,uint256)"),
+    (Event::RefundCancelled, "RefundCancelled(bytes32,address)"),
     (Event::Refunded, "Refunded(bytes32,bytes32,address,address,address,uint256)"),
     (Event::IntentFailed, "IntentFailed(bytes32,bytes)"),
     (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
@@ -179,6 +181,7 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
         Event::Released | Event::Debited | Event::DebitReturned | Event::RefundProposed | Event::Refunded => {
             LogEvent::IntentDone(log.topics.get(1)?.0)
         }
+        Event::RefundCancelled => LogEvent::RefundCancelled(log.topics.get(1)?.0),
         Event::IntentFailed => LogEvent::IntentFailed(log.topics.get(1)?.0),
         Event::FrozenSet => {
             let frozen = abi::flag(abi::word_at(&log.data.0, 0)?)?;

@@ -145,6 +145,7 @@ fn events_are_read_as_their_contract_means_them() {
             "0x",
             LogEvent::IntentDone(word),
         ),
+        (CONTROLLER, "RefundCancelled(bytes32,address)", &[BOB], "0x", LogEvent::RefundCancelled(word)),
         (CONTROLLER, "IntentFailed(bytes32,bytes)", &[BOB], "0x", LogEvent::IntentFailed(word)),
         (
             CONTROLLER,

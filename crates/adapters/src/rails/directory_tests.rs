@@ -5,6 +5,7 @@ use std::path::Path;
 
 use domain::ids::AttemptId;
 use domain::rail::{RailId, RailStatus};
+use domain::rail_text::CharacterSet;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -17,6 +18,7 @@ fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
         debtor_account: "1".into(),
         debtor_agent: "B".into(),
         local_instrument: None,
+        character_set: CharacterSet::SwiftX,
     };
     let config = DirectoryConfig { rail: RailId::new("npl-ips"), dir: dir.to_owned(), ours, report_wait: wait };
     DirectoryTransport::new(&config).expect("the directory can be made")

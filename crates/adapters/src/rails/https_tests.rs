@@ -7,6 +7,7 @@ use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail as _;
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::rail_text::CharacterSet;
 use domain::time::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -89,6 +90,7 @@ fn rail(url: &str) -> IsoRail {
             debtor_account: "1".into(),
             debtor_agent: "B".into(),
             local_instrument: None,
+            character_set: CharacterSet::SwiftX,
         },
         connect_timeout: Duration::from_secs(5),
         request_timeout: Duration::from_secs(20),
@@ -123,6 +125,8 @@ fn instruction(number: u128) -> Instruction {
         creditor_local_code: None,
         creditor_bank: String::new(),
         purpose: "FAMI".into(),
+        names: domain::rail::NameForm::Whole,
+        source_of_funds: None,
         remittance: String::new(),
     }
 }
@@ -319,6 +323,7 @@ fn urls_and_tokens_are_checked_at_the_start() {
             debtor_account: String::new(),
             debtor_agent: String::new(),
             local_instrument: None,
+            character_set: CharacterSet::SwiftX,
         },
         connect_timeout: Duration::from_secs(1),
         request_timeout: Duration::from_secs(1),

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use domain::ports::{Answer, Rail};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use domain::rail_text::CharacterSet;
 use secrecy::SecretString;
 
 use directory::DirectoryTransport;
@@ -42,6 +43,8 @@ pub struct OurSide {
     pub debtor_agent: String,
     /// The bank's name for the clearing to use (`PmtTpInf/LclInstrm/Prtry`); `None` leaves it to the bank.
     pub local_instrument: Option<String>,
+    /// The characters that the bank takes.
+    pub character_set: CharacterSet,
 }
 
 /// A rail that is reached over HTTPS.

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 
 use domain::decimal::Decimal;
 use domain::money::Money;
-use domain::rail::{Instruction, InstructionParty, RailId};
+use domain::rail::{Instruction, InstructionParty, NameForm, RailId, SplitName};
+use domain::rail_text::CharacterSet;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::iso::{NAMESPACE, NOT_PROVIDED};
-use super::text::{alpha2, email, phone, x_set};
+use super::text::{alpha2, email, phone};
 use super::xml_write::XmlWriter;
 use super::{Message, OurSide};
 
@@ -25,6 +26,10 @@ const MAX_ID_CHARS: usize = 35;
 const MAX_CODE_CHARS: usize = 4;
 /// Bytes of the digest in a MsgId: 24 hexadecimal digits, a hyphen and the count stay below 35 characters.
 const MESSAGE_DIGEST_BYTES: usize = 12;
+/// What regulatory reporting tells (Max35Text).
+const SOURCE_OF_FUNDS: &str = "SOURCE OF FUNDS";
+/// The namespace of names in two parts (docs/guides/corridors-and-rails.md).
+const PARTY_NAMES: &str = "urn:corridor:party-names:1";
 /// ISO 3166-1 user-assigned: the order does not say where the sender was born.
 const UNKNOWN_COUNTRY: &str = "XX";
 
@@ -44,7 +49,7 @@ pub(super) fn write(rail: &RailId, ours: &OurSide, batch: &[Instruction]) -> Mes
             initiation.nest("PmtInf", |info| {
                 payment_header(info, &head, ours);
                 for instruction in batch {
-                    info.nest("CdtTrfTxInf", |tx| transaction(tx, instruction));
+                    info.nest("CdtTrfTxInf", |tx| transaction(tx, ours.character_set, instruction));
                 }
             });
         });
@@ -81,7 +86,7 @@ fn group_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
     out.leaf("MsgId", head.id);
     out.leaf("CreDtTm", &head.created_at.to_string());
     totals(out, head);
-    out.nest("InitgPty", |party| party.leaf("Nm", &name(&ours.initiating_party)));
+    out.nest("InitgPty", |party| party.leaf("Nm", &name(ours.character_set, &ours.initiating_party)));
 }
 
 fn totals(out: &mut XmlWriter, head: &Head<'_>) {
@@ -94,15 +99,15 @@ fn payment_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
     out.leaf("PmtMtd", "TRF");
     totals(out, head);
     if let Some(instrument) = &ours.local_instrument {
-        out.chain(&["PmtTpInf", "LclInstrm", "Prtry"], &x_set(instrument, MAX_ID_CHARS));
+        out.chain(&["PmtTpInf", "LclInstrm", "Prtry"], &ours.character_set.spell(instrument, MAX_ID_CHARS));
     }
     out.chain(&["ReqdExctnDt", "Dt"], &head.created_at.date().to_string());
-    out.chain(&["Dbtr", "Nm"], &name(&ours.initiating_party));
+    out.chain(&["Dbtr", "Nm"], &name(ours.character_set, &ours.initiating_party));
     out.chain(&["DbtrAcct", "Id", "Othr", "Id"], &ours.debtor_account);
     out.chain(&["DbtrAgt", "FinInstnId", "Othr", "Id"], &ours.debtor_agent);
 }
 
-fn transaction(out: &mut XmlWriter, instruction: &Instruction) {
+fn transaction(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
     out.nest("PmtId", |id| {
         id.leaf("InstrId", &instruction.attempt.instruction_id());
         id.leaf("EndToEndId", &instruction.payment.end_to_end_id());
@@ -112,14 +117,14 @@ fn transaction(out: &mut XmlWriter, instruction: &Instruction) {
         amt.amount("InstdAmt", instruction.amount.currency.code(), &plain(instruction.amount));
     });
     out.nest("UltmtDbtr", |party| {
-        name_and_address(party, &instruction.debtor);
-        private_id(party, &instruction.debtor);
+        name_and_address(party, set, instruction.names, &instruction.debtor);
+        private_id(party, set, &instruction.debtor);
         contact(party, &instruction.debtor);
     });
-    out.nest("CdtrAgt", |agent| agent.nest("FinInstnId", |id| creditor_agent(id, instruction)));
+    out.nest("CdtrAgt", |agent| agent.nest("FinInstnId", |id| creditor_agent(id, set, instruction)));
     out.nest("Cdtr", |party| {
-        name_and_address(party, &instruction.creditor);
-        private_id(party, &instruction.creditor);
+        name_and_address(party, set, instruction.names, &instruction.creditor);
+        private_id(party, set, &instruction.creditor);
         contact(party, &instruction.creditor);
     });
     // Where the money goes (account, BIC, clearing code) is never folded or cut: a wrong one must be refused by the
@@ -132,15 +137,43 @@ fn transaction(out: &mut XmlWriter, instruction: &Instruction) {
         }
         account.chain(&["Tp", "Cd"], instruction.creditor_account_type);
     });
-    let purpose = x_set(&instruction.purpose, MAX_ID_CHARS);
+    let purpose = set.spell(&instruction.purpose, MAX_ID_CHARS);
     if !purpose.is_empty() {
         let form = if purpose.len() <= MAX_CODE_CHARS { "Cd" } else { "Prtry" };
         out.chain(&["Purp", form], &purpose);
     }
-    let remittance = x_set(&instruction.remittance, MAX_NAME_CHARS);
+    if let Some(source) = &instruction.source_of_funds {
+        out.nest("RgltryRptg", |reporting| {
+            reporting.nest("Dtls", |details| {
+                details.leaf("Tp", SOURCE_OF_FUNDS);
+                details.leaf("Inf", &set.spell(source, MAX_ID_CHARS));
+            });
+        });
+    }
+    let remittance = set.spell(&instruction.remittance, MAX_NAME_CHARS);
     if !remittance.is_empty() {
         out.chain(&["RmtInf", "Ustrd"], &remittance);
     }
+    if instruction.names == NameForm::Apart {
+        names_apart(out, set, instruction);
+    }
+}
+
+/// Given and family names of both sides. ISO 20022 has no elements for them: they stand where a bank's own data do.
+fn names_apart(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
+    out.nest("SplmtryData", |data| {
+        data.nest("Envlp", |envelope| {
+            envelope.nest_in("PrtyNms", PARTY_NAMES, |names| {
+                for (side, party) in [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)] {
+                    let Some(split) = &party.split else { continue };
+                    names.nest(side, |name| {
+                        name.leaf_if("FrstNm", Some(&set.spell(&split.given, MAX_NAME_CHARS)));
+                        name.leaf_if("LastNm", Some(&set.spell(&split.family, MAX_NAME_CHARS)));
+                    });
+                }
+            });
+        });
+    });
 }
 
 /// The amount with all decimals of its currency, without the code.
@@ -149,14 +182,18 @@ fn plain(amount: Money) -> String {
     printed.split_once(' ').map_or(printed.clone(), |(number, _)| number.to_owned())
 }
 
-fn name(text: &str) -> String {
-    Some(x_set(text, MAX_NAME_CHARS)).filter(|name| !name.is_empty()).unwrap_or_else(|| NOT_PROVIDED.to_owned())
+fn name(set: CharacterSet, text: &str) -> String {
+    Some(set.spell(text, MAX_NAME_CHARS)).filter(|name| !name.is_empty()).unwrap_or_else(|| NOT_PROVIDED.to_owned())
 }
 
-fn name_and_address(out: &mut XmlWriter, party: &InstructionParty) {
-    out.leaf("Nm", &name(&party.name));
-    let street = x_set(&party.address, MAX_STREET_CHARS);
-    let town = x_set(&party.city, MAX_ID_CHARS);
+fn name_and_address(out: &mut XmlWriter, set: CharacterSet, form: NameForm, party: &InstructionParty) {
+    let split = party.split.as_ref().filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
+    match split {
+        Some(SplitName { given, family }) => out.leaf("Nm", &name(set, &format!("{family}, {given}"))),
+        None => out.leaf("Nm", &name(set, &party.name)),
+    }
+    let street = set.spell(&party.address, MAX_STREET_CHARS);
+    let town = set.spell(&party.city, MAX_ID_CHARS);
     let country = alpha2(&party.country);
     if street.is_empty() && town.is_empty() && country.is_none() {
         return;
@@ -168,8 +205,9 @@ fn name_and_address(out: &mut XmlWriter, party: &InstructionParty) {
     });
 }
 
-fn private_id(out: &mut XmlWriter, party: &InstructionParty) {
-    let document = party.document.as_ref().map(|(kind, number, country)| (kind, x_set(number, MAX_ID_CHARS), country));
+fn private_id(out: &mut XmlWriter, set: CharacterSet, party: &InstructionParty) {
+    let document =
+        party.document.as_ref().map(|(kind, number, country)| (kind, set.spell(number, MAX_ID_CHARS), country));
     let document = document.filter(|(_, number, _)| !number.is_empty());
     if party.birthdate.is_none() && document.is_none() {
         return;
@@ -186,9 +224,9 @@ fn private_id(out: &mut XmlWriter, party: &InstructionParty) {
             if let Some((kind, number, country)) = &document {
                 private.nest("Othr", |other| {
                     other.leaf("Id", number);
-                    scheme(other, kind);
+                    scheme(other, set, kind);
                     let issuer = country.as_deref().map(|code| alpha2(code).unwrap_or(code));
-                    other.leaf_if("Issr", issuer.map(|code| x_set(code, MAX_ID_CHARS)).as_deref());
+                    other.leaf_if("Issr", issuer.map(|code| set.spell(code, MAX_ID_CHARS)).as_deref());
                 });
             }
         });
@@ -196,12 +234,12 @@ fn private_id(out: &mut XmlWriter, party: &InstructionParty) {
 }
 
 /// `SchmeNm` of a document: ISO's external code where there is one for the order's kind.
-fn scheme(out: &mut XmlWriter, kind: &str) {
+fn scheme(out: &mut XmlWriter, set: CharacterSet, kind: &str) {
     match kind {
         "passport" => out.chain(&["SchmeNm", "Cd"], "CCPT"),
         "idcard" => out.chain(&["SchmeNm", "Cd"], "NIDN"),
         other => {
-            let said = x_set(other, MAX_ID_CHARS);
+            let said = set.spell(other, MAX_ID_CHARS);
             if !said.is_empty() {
                 out.chain(&["SchmeNm", "Prtry"], &said);
             }
@@ -221,12 +259,12 @@ fn contact(out: &mut XmlWriter, party: &InstructionParty) {
     });
 }
 
-fn creditor_agent(out: &mut XmlWriter, instruction: &Instruction) {
+fn creditor_agent(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
     out.leaf_if("BICFI", instruction.creditor_bic.as_deref());
     if let Some(code) = instruction.creditor_local_code.as_deref().filter(|code| !code.is_empty()) {
         out.chain(&["ClrSysMmbId", "MmbId"], code);
     }
-    out.leaf_if("Nm", Some(&x_set(&instruction.creditor_bank, MAX_NAME_CHARS)));
+    out.leaf_if("Nm", Some(&set.spell(&instruction.creditor_bank, MAX_NAME_CHARS)));
 }
 
 #[cfg(test)]

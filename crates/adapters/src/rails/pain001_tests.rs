@@ -2,6 +2,7 @@
 
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::rail_text::CharacterSet;
 use jiff::civil::date;
 use uuid::Uuid;
 
@@ -13,6 +14,7 @@ fn ours() -> OurSide {
         debtor_account: "0123456789".into(),
         debtor_agent: "BANK-1 & <Co>".into(),
         local_instrument: Some("RAAST".into()),
+        character_set: CharacterSet::SwiftX,
     }
 }
 
@@ -26,6 +28,7 @@ fn instruction(number: u128) -> Instruction {
         created_at: Timestamp(1_795_244_268_123_000),
         debtor: InstructionParty {
             name: "Đặng Thị Müller <x>".into(),
+            split: None,
             address: "Sheikh Zayed Rd. 1 & 2".into(),
             city: "Dubai".into(),
             country: "ARE".into(),
@@ -49,6 +52,8 @@ fn instruction(number: u128) -> Instruction {
         creditor_local_code: None,
         creditor_bank: "Standard Chartered Bank (Pakistan)".into(),
         purpose: "FAMI".into(),
+        names: domain::rail::NameForm::Whole,
+        source_of_funds: None,
         remittance: "gift; daughter".into(),
     }
 }
@@ -102,4 +107,30 @@ fn the_control_sum_is_exact() {
     }
     let xml = write(&RailId::new("r"), &ours(), &batch).xml;
     assert!(xml.contains("<CtrlSum>922337203685477580.25</CtrlSum>"), "{xml}");
+}
+
+/// `corridors.md`: "purpose code, source of funds, split names". The places are those of pain.001.001.09's sequence.
+#[test]
+fn source_of_funds_and_split_names_stand_in_their_places() {
+    let split = |given: &str, family: &str| Some(SplitName { given: given.into(), family: family.into() });
+    let mut told = instruction(1);
+    told.source_of_funds = Some("Salary".into());
+    told.debtor.split = split("Asha Bibi", "Khan");
+    told.creditor.split = split("", "Sukarno");
+    let write = |names| write(&RailId::new("r"), &ours(), &[Instruction { names, ..told.clone() }]).xml;
+    let source = "<RgltryRptg><Dtls><Tp>SOURCE OF FUNDS</Tp><Inf>Salary</Inf></Dtls></RgltryRptg>";
+    let apart = write(NameForm::Apart);
+    let end = format!(
+        "</Purp>{source}<RmtInf><Ustrd>gift. daughter</Ustrd></RmtInf><SplmtryData><Envlp>\
+         <PrtyNms xmlns=\"urn:corridor:party-names:1\">\
+         <UltmtDbtr><FrstNm>Asha Bibi</FrstNm><LastNm>Khan</LastNm></UltmtDbtr>\
+         <Cdtr><LastNm>Sukarno</LastNm></Cdtr></PrtyNms></Envlp></SplmtryData></CdtTrfTxInf>"
+    );
+    assert!(apart.contains(&end), "{apart}");
+    assert!(apart.contains("<UltmtDbtr><Nm>Dang Thi Muller .x.</Nm>"), "the name stays whole: {apart}");
+    let first = write(NameForm::FamilyFirst);
+    assert!(first.contains("<UltmtDbtr><Nm>Khan, Asha Bibi</Nm>") && !first.contains("SplmtryData"), "{first}");
+    assert!(first.contains(&format!("<Cdtr><Nm>{}</Nm>", "A".repeat(140))), "one word is the whole name: {first}");
+    let whole = write(NameForm::Whole);
+    assert!(whole.contains("<Nm>Dang Thi Muller .x.</Nm>") && !whole.contains("SplmtryData"), "{whole}");
 }

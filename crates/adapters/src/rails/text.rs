@@ -1,9 +1,7 @@
-//! Text as rails take it: SWIFT's x character set and ISO 20022's lengths, codes and telephone numbers.
+//! Codes of countries, telephone numbers and e-mail addresses as ISO 20022 has them. Characters are the domain's
+//! (`domain::rail_text`).
 //!
-//! It never fails: what cannot be said becomes `.` or is left out. What is stored is never touched.
-
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+//! It never fails: what has no such form is left out. What is stored is never touched.
 
 /// Telephone country codes of two digits (ITU-T E.164 Annex D); `1` and `7` have one, all others three.
 const TWO_DIGIT_ZONES: [&str; 43] = [
@@ -30,55 +28,6 @@ const COUNTRIES: &str = "\
     SVKSK SVNSI SWESE SWZSZ SXMSX SYCSC SYRSY TCATC TCDTD TGOTG THATH TJKTJ TKLTK TKMTM TLSTL TONTO \
     TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM URYUY USAUS UZBUZ VATVA VCTVC VENVE VGBVG \
     VIRVI VNMVN VUTVU WLFWF WSMWS YEMYE ZAFZA ZMBZM ZWEZW";
-
-/// The text in SWIFT's x set (letters, digits, `/-?:().,'+` and the space), at most `max_chars` characters long, with
-/// no blanks at its ends. May be empty.
-pub(super) fn x_set(text: &str, max_chars: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max_chars * 2));
-    for character in text.nfkd().filter(|character| !is_combining_mark(*character)) {
-        if out.len() > max_chars {
-            break;
-        }
-        match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(character),
-            '/' | '-' | '?' | ':' | '(' | ')' | '.' | ',' | '\'' | '+' => out.push(character),
-            blank if blank.is_whitespace() && out.ends_with(' ') => {}
-            blank if blank.is_whitespace() => out.push(' '),
-            other => out.push_str(folded(other)),
-        }
-    }
-    // Everything is ASCII by now, so characters are bytes.
-    out.truncate(max_chars);
-    out.trim().to_owned()
-}
-
-/// Letters and signs that Unicode does not decompose but that have a customary spelling in the x set.
-fn folded(character: char) -> &'static str {
-    match character {
-        'ß' => "ss",
-        'ẞ' => "SS",
-        'æ' => "ae",
-        'Æ' => "AE",
-        'œ' => "oe",
-        'Œ' => "OE",
-        'ø' => "o",
-        'Ø' => "O",
-        'đ' | 'ð' => "d",
-        'Đ' | 'Ð' => "D",
-        'ł' => "l",
-        'Ł' => "L",
-        'ħ' => "h",
-        'Ħ' => "H",
-        'ı' => "i",
-        'þ' => "th",
-        'Þ' => "TH",
-        '&' => "+",
-        '_' | '‐'..='―' | '−' => "-",
-        '‘' | '’' | 'ʼ' | '`' => "'",
-        '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => "",
-        _ => ".",
-    }
-}
 
 /// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
 pub(super) fn alpha2(code: &str) -> Option<&'static str> {
@@ -112,26 +61,6 @@ pub(super) fn email(address: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_folded_into_the_x_set_and_cut() {
-        for (text, max, said) in [
-            ("Muḥammad  Ali", 140, "Muhammad Ali"),
-            ("Nguyễn Thị Đào", 140, "Nguyen Thi Dao"),
-            ("Müller & Söhne_GmbH", 140, "Muller + Sohne-GmbH"),
-            ("Straße 5\r\n<b>", 140, "Strasse 5 .b."),
-            ("O’Brien–Smith", 140, "O'Brien-Smith"),
-            ("\u{202E}evil\u{202C}", 140, "evil"),
-            ("=HYPERLINK(\"x\")", 140, ".HYPERLINK(.x.)"),
-            ("ﬁnance №5", 140, "finance No5"),
-            ("আবদুল", 140, "...."),
-            ("abc def", 4, "abc"),
-            ("ßßß", 5, "sssss"),
-            ("   ", 35, ""),
-        ] {
-            assert_eq!(x_set(text, max), said, "{text}");
-        }
-    }
 
     #[test]
     fn countries_are_known_by_both_codes() {

@@ -24,6 +24,17 @@ impl XmlWriter {
         self.close(name);
     }
 
+    /// An element of another namespace, which its content shares.
+    pub(super) fn nest_in(&mut self, name: &str, namespace: &str, body: impl FnOnce(&mut XmlWriter)) {
+        self.out.push('<');
+        self.out.push_str(name);
+        self.out.push_str(" xmlns=\"");
+        self.escape(namespace);
+        self.out.push_str("\">");
+        body(self);
+        self.close(name);
+    }
+
     /// An element with a text in it.
     pub(super) fn leaf(&mut self, name: &str, text: &str) {
         self.open(name);

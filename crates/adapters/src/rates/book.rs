@@ -37,6 +37,19 @@ pub enum RateSource {
     },
 }
 
+impl RateSource {
+    /// Its name for people: a file's path, an address without its query and user, where tokens may be.
+    fn origin(&self) -> String {
+        match self {
+            RateSource::File(path) => path.display().to_string(),
+            RateSource::Http { url, .. } => match reqwest::Url::parse(url) {
+                Ok(url) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+                Err(_) => "an address that is none".to_owned(),
+            },
+        }
+    }
+}
+
 /// Why a source gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum RateError {
@@ -169,6 +182,10 @@ impl LiveRates {
 impl RateBook for LiveRates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
         self.in_force().table.mid(base, quote)
+    }
+
+    fn origins(&self) -> Vec<String> {
+        self.sources.iter().map(RateSource::origin).collect()
     }
 }
 

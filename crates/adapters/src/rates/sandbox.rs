@@ -114,6 +114,11 @@ impl RateBook for SandboxRates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
         self.current().table.mid(base, quote)
     }
+
+    fn origins(&self) -> Vec<String> {
+        let how = if self.frozen { "standing still" } else { "moving a little by themselves" };
+        vec![format!("embedded rates of the sandbox, {how}")]
+    }
 }
 
 impl Walk {

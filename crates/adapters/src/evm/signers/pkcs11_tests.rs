@@ -63,7 +63,9 @@ fn with_token(module: PathBuf) {
         assert!(token.idle.lock().expect("sessions").len() <= 3);
     });
     // Somebody logged all sessions out, as a restart does: one signature fails, and the next one logs in again.
-    token.take().expect("session").session.logout().expect("logout");
+    let session = token.take().expect("session");
+    session.session.logout().expect("logout");
+    token.keep(session);
     assert!(matches!(runtime.block_on(operator.sign_digest([1; 32])), Err(SignFault::Failed(_))));
     runtime.block_on(operator.sign_digest([1; 32])).expect("signature");
 }

@@ -298,6 +298,8 @@ fn instruction(account: &str) -> Instruction {
         creditor_local_code: None,
         creditor_bank: "HBL".into(),
         purpose: "FAMI".into(),
+        names: domain::rail::NameForm::Whole,
+        source_of_funds: None,
         remittance: String::new(),
     }
 }
