@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// How long a request waits for the first one of its key.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest key.
 const KEY_MAX_CHARS: usize = 255;
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

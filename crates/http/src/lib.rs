@@ -6,6 +6,7 @@
 
 pub mod address_windows;
 pub mod auth;
+pub mod console;
 pub mod decode;
 mod docs;
 mod idempotency;
@@ -15,10 +16,14 @@ pub mod limits;
 mod measured;
 pub mod openapi;
 pub mod pay_page;
+pub mod payment_file;
 pub mod payments_v2;
 pub mod problem;
 pub mod proxies;
+pub mod receipt;
 pub mod request_id;
 pub mod server;
+pub mod spreadsheet;
+pub mod statements;
 pub mod wallet_v1;
 pub mod write;

@@ -23,29 +23,38 @@ const SERVICES: [Described; 2] = [
     Described { document: WALLET, document_path: "/openapi/wallet.json", page_path: "/docs/wallet" },
 ];
 
-const CONTENT_SECURITY_POLICY: &str =
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// `connect-src` said beside `default-src`: it is what keeps the signing helper's keys on its page.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; connect-src 'none'; script-src 'self'; style-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// `GET /openapi/payment.json` and `GET /openapi/wallet.json`, and for people `GET /docs`, which leads to a page for
-/// each.
+/// `GET /openapi/payment.json` and `GET /openapi/wallet.json`, and for people `GET /docs`, which leads to a page for each,
+/// to the guides and to the reference.
 pub fn router() -> Router {
     let readable = "the embedded documents are JSON: a test reads them";
-    let index = Bytes::from(docs::index(&SERVICES).expect(readable));
-    let mut router = Router::new()
-        .route("/docs", get(move || async move { asset("text/html; charset=utf-8", index.clone()) }))
-        .route(
-            docs::STYLE_PATH,
-            get(|| async { asset("text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes())) }),
-        );
+    let mut router = Router::new();
+    for (path, content_type, body) in [
+        ("/docs", HTML, Bytes::from(docs::index(&SERVICES).expect(readable))),
+        (docs::SIGNING_PATH, HTML, Bytes::from(docs::signing())),
+        (docs::STYLE_PATH, "text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes())),
+        (docs::SCRIPT_PATH, "text/javascript; charset=utf-8", Bytes::from_static(docs::SCRIPT.as_bytes())),
+    ] {
+        router = router.route(path, get(move || async move { asset(content_type, body.clone()) }));
+    }
+    for guide in docs::GUIDES.iter().chain(&docs::REFERENCE) {
+        let page = Bytes::from(docs::guide(guide));
+        router = router.route(guide.page_path, get(move || async move { asset(HTML, page.clone()) }));
+    }
     for service in SERVICES {
         let page = Bytes::from(docs::page(&service).expect(readable));
         let document = Bytes::from_static(service.document.as_bytes());
         router = router
             .route(service.document_path, get(move || async move { asset("application/json", document.clone()) }))
-            .route(service.page_path, get(move || async move { asset("text/html; charset=utf-8", page.clone()) }));
+            .route(service.page_path, get(move || async move { asset(HTML, page.clone()) }));
     }
     router
 }
+
+const HTML: &str = "text/html; charset=utf-8";
 
 fn asset(content_type: &'static str, body: Bytes) -> Response {
     let headers = [

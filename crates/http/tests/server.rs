@@ -358,3 +358,62 @@ async fn http_2_is_spoken_without_and_with_tls() {
     assert_eq!(until_closed(&mut silent).await, "", "a handshake that never starts is cut");
     assert!(tls_config(b"", key.as_bytes()).is_err() && tls_config(certificate.as_bytes(), b"").is_err());
 }
+
+/// One frame of HTTP/2 (RFC 9113, 4.1).
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Requests that are taken back at once, over and over (CVE-2023-44487): the connection is ended, and others go on.
+#[tokio::test]
+async fn who_keeps_taking_requests_back_is_cut_off() {
+    const GOAWAY: u8 = 7;
+    const ENHANCE_YOUR_CALM: &[u8] = &[0, 0, 0, 11];
+    const STREAMS: u32 = 20_000;
+    let server = start(Settings::default()).await;
+    let (mut from, mut to) = connect(&server).await.into_split();
+    let flood = async move {
+        // GET / of host "a", by HPACK's static table; END_STREAM and END_HEADERS; then RST_STREAM with CANCEL.
+        let request = [0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
+        let begun = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, &[])].concat();
+        if to.write_all(&begun).await.is_err() {
+            return;
+        }
+        for stream in (0..STREAMS).map(|number| number * 2 + 1) {
+            let pair = [frame(1, 5, stream, &request), frame(3, 0, stream, &8_u32.to_be_bytes())].concat();
+            if to.write_all(&pair).await.is_err() {
+                return;
+            }
+        }
+        // Keeps its side open: the server is the one to end it.
+        std::future::pending::<()>().await;
+    };
+    let told = async {
+        let mut said = Vec::new();
+        let mut buffer = [0; 4_096];
+        while let Ok(count @ 1..) = from.read(&mut buffer).await {
+            said.extend_from_slice(&buffer[..count]);
+        }
+        said
+    };
+    let both = async {
+        tokio::select! {
+            said = told => said,
+            () = async { flood.await; std::future::pending().await } => Vec::new(),
+        }
+    };
+    let said = tokio::time::timeout(PATIENCE, both).await.expect("the server ends it");
+    let mut reasons = Vec::new();
+    let mut rest = said.as_slice();
+    while let [a, b, c, kind, ..] = rest {
+        let end = 9 + (usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c));
+        if *kind == GOAWAY {
+            // Behind the last stream's number.
+            reasons.extend(rest.get(13..17));
+        }
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    assert_eq!(reasons, [ENHANCE_YOUR_CALM]);
+    assert_eq!(get_over_http2(connect(&server).await).await, "127.0.0.1");
+}

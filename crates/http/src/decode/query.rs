@@ -101,6 +101,11 @@ impl Query {
         self.pairs.iter().any(|(known, value)| known == name && given(value))
     }
 
+    /// Every pair that is percent-encoded UTF-8.
+    pub fn into_pairs(self) -> impl Iterator<Item = (String, String)> {
+        self.pairs.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
     /// Notes a fault that the caller found.
     pub fn refuse(&mut self, fault: Fault) {
         self.faults.push(fault);

@@ -31,7 +31,7 @@ impl Html {
     pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) -> &mut Html {
         let filled = |column: &usize| rows.iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()));
         let columns: Vec<usize> = (0..head.len()).filter(filled).collect();
-        self.raw("<div class=\"wide\"><table>\n<thead><tr>");
+        self.raw("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>");
         for column in &columns {
             self.raw("<th scope=\"col\">").raw(head[*column]).raw("</th>");
         }
@@ -48,7 +48,7 @@ impl Html {
 
     /// A block of code behind a title that opens it.
     pub(super) fn folded(&mut self, title: &str, code: &str) -> &mut Html {
-        self.raw("<details><summary>").raw(&escape(title)).raw("</summary><pre><code>");
+        self.raw("<details><summary>").raw(&escape(title)).raw("</summary><pre tabindex=\"0\"><code>");
         self.raw(&escape(code)).raw("</code></pre></details>\n")
     }
 }

@@ -1,14 +1,24 @@
-//! The documentation pages: OpenAPI documents as plain HTML, made once when a process starts.
+//! The documentation pages, made once when a process starts: OpenAPI documents and the repository's guides as HTML.
 //!
-//! No script, no image, no address outside: a page for each document, one that leads to them, and one style sheet.
-//! Everything on them comes from the documents; nothing is told here that they do not say.
+//! Nothing is loaded from elsewhere: pages, one style sheet and one script, which searches the first page and signs
+//! requests in the browser without sending anything. What the pages of the services say comes from the documents, what
+//! the guides say from `docs/`.
 
 mod document;
+mod guide_page;
+mod guides;
 mod html;
+mod index;
+mod layout;
+mod markdown;
 mod page;
 mod schema;
+mod snippets;
 
-pub use page::{index, page};
+pub use guide_page::{guide, signing};
+pub use guides::{GUIDES, REFERENCE};
+pub use index::index;
+pub use page::page;
 
 /// A document and where it and its page are served.
 #[derive(Clone, Copy, Debug)]
@@ -25,3 +35,9 @@ pub struct Described {
 pub const STYLE_PATH: &str = "/docs/style.css";
 /// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
+/// Where the script is served.
+pub const SCRIPT_PATH: &str = "/docs/docs.js";
+/// The script.
+pub const SCRIPT: &str = include_str!("docs.js");
+/// Where the page is served that signs requests.
+pub const SIGNING_PATH: &str = "/docs/signing";

@@ -1,32 +1,11 @@
 //! The sections of the page, in the order of the document.
 
+use super::Described;
 use super::document::{Document, items, last_name, member, members, reference, text};
 use super::html::{Html, code, escape, inline, pretty};
+use super::layout::{end, top};
 use super::schema::{described, fields, form, is_object, link};
-use super::{Described, STYLE_PATH};
 use crate::json::{self, JsonError, Value};
-
-/// The page that leads to the pages of the services, with all that they offer.
-///
-/// # Errors
-/// Text that is not JSON.
-pub fn index(services: &[Described]) -> Result<String, JsonError> {
-    let mut html = Html::default();
-    top(&mut html, "API");
-    html.raw("<header>\n<h1>API</h1>\n</header>\n<main>\n");
-    for service in services {
-        let document = read(service)?;
-        let info = member(&document.root, "info").unwrap_or(&Value::Null);
-        let (page, path) = (service.page_path, service.document_path);
-        let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
-        html.raw(&format!("<section>\n<h2><a href=\"{page}\">{title}</a> <small>{version}</small></h2>\n"));
-        html.prose(text(info, "summary"));
-        contents(&mut html, &document, page);
-        html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>.</p>\n</section>\n"));
-    }
-    html.raw("</main>\n</body>\n</html>\n");
-    Ok(html.0)
-}
 
 /// The page of an OpenAPI document.
 ///
@@ -36,7 +15,7 @@ pub fn page(service: &Described) -> Result<String, JsonError> {
     let document = read(service)?;
     let mut html = Html::default();
     head(&mut html, &document, service);
-    html.raw("<main>\n");
+    html.raw("<main id=\"main\">\n");
     signing(&mut html, &document);
     for (path, item) in document.members(&["paths"]) {
         for (method, operation) in members(item) {
@@ -50,24 +29,18 @@ pub fn page(service: &Described) -> Result<String, JsonError> {
             object(&mut html, &document, name, schema);
         }
     }
-    html.raw("</main>\n</body>\n</html>\n");
+    end(&mut html);
     Ok(html.0)
 }
 
-fn read(service: &Described) -> Result<Document<'static>, JsonError> {
+pub(super) fn read(service: &Described) -> Result<Document<'static>, JsonError> {
     Ok(Document { root: json::parse(service.document.as_bytes())? })
-}
-
-fn top(html: &mut Html, title: &str) {
-    html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.raw(&format!("<title>{title}</title>\n<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\n</head>\n<body>\n"));
 }
 
 fn head(html: &mut Html, document: &Document<'_>, service: &Described) {
     let info = member(&document.root, "info").unwrap_or(&Value::Null);
     let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
-    top(html, &format!("{title} {version}"));
+    top(html, &format!("{} {}", text(info, "title"), text(info, "version")));
     html.raw(&format!("<header>\n<h1>{title} <small>{version}</small></h1>\n"));
     html.prose(text(info, "description"));
     let path = service.document_path;
@@ -78,7 +51,7 @@ fn head(html: &mut Html, document: &Document<'_>, service: &Described) {
 }
 
 /// Links to the sections of the page at `page`.
-fn contents(html: &mut Html, document: &Document<'_>, page: &str) {
+pub(super) fn contents(html: &mut Html, document: &Document<'_>, page: &str) {
     html.raw(&format!("<ul>\n<li><a href=\"{page}#signing\">Signing requests</a></li>\n"));
     for (path, item) in document.members(&["paths"]) {
         for (method, operation) in members(item) {
@@ -98,7 +71,7 @@ fn signing(html: &mut Html, document: &Document<'_>) {
     html.raw("<section id=\"signing\">\n").element("h2", "Signing requests");
     for (_, scheme) in document.members(&["components", "securitySchemes"]) {
         html.prose(text(scheme, "description"));
-        html.raw("<pre><code>").raw(&escape(text(scheme, "x-sample"))).raw("</code></pre>\n");
+        html.raw("<pre tabindex=\"0\"><code>").raw(&escape(text(scheme, "x-sample"))).raw("</code></pre>\n");
     }
     html.raw("</section>\n");
 }

@@ -15,7 +15,7 @@ const PROVIDER_MAX_CHARS: usize = 100;
 pub struct Field {
     /// What was typed.
     pub value: String,
-    /// What is wrong with it, for the sender.
+    /// What is wrong with it: a message of the pages.
     pub fault: Option<&'static str>,
 }
 
@@ -52,22 +52,20 @@ impl Form {
         let mut field = |name, max, check: fn(&str) -> Option<&'static str>| {
             let value = query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
             let fault = if value.chars().any(char::is_control) {
-                Some("Please use letters and numbers only.")
+                Some("fault-characters")
             } else if value.chars().count() > max {
-                Some("This is too long.")
+                Some("fault-long")
             } else {
                 check(&value)
             };
             Field { value, fault }
         };
         let form = Form {
-            first_name: field("first_name", NAME_MAX_CHARS, |text| missing(text, "Please enter your first name.")),
-            last_name: field("last_name", NAME_MAX_CHARS, |text| missing(text, "Please enter your last name.")),
+            first_name: field("first_name", NAME_MAX_CHARS, |text| missing(text, "fault-first-name")),
+            last_name: field("last_name", NAME_MAX_CHARS, |text| missing(text, "fault-last-name")),
             email: field("email", EMAIL_MAX_BYTES, email_fault),
             phone_number: field("phone_number", PHONE_MAX_CHARS, phone_fault),
-            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| {
-                missing(text, "Please enter the app or exchange you are paying from.")
-            }),
+            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| missing(text, "fault-provider")),
         };
         if form.has_faults() { Err(Box::new(form)) } else { Ok(form.details()) }
     }
@@ -97,12 +95,11 @@ fn missing(text: &str, fault: &'static str) -> Option<&'static str> {
 
 fn email_fault(text: &str) -> Option<&'static str> {
     let right = text.is_empty() || is_email(text);
-    (!right).then_some("Please check the e-mail address.")
+    (!right).then_some("fault-email")
 }
 
 fn phone_fault(text: &str) -> Option<&'static str> {
-    let fault = "Please enter your phone number with its country code, for example +971 50 123 4567.";
-    (!is_e164(&compact(text))).then_some(fault)
+    (!is_e164(&compact(text))).then_some("fault-phone")
 }
 
 /// A telephone number as people write it, in its international form: without spaces and the like, 00 as +.

@@ -2,204 +2,299 @@
 //! page in any script reads them in their own direction.
 
 use askama::Template;
-use domain::payment_request::{PaymentRequest, RequestException};
+use domain::payment_request::PaymentRequest;
 use domain::time::Timestamp;
 
-use super::form::Form;
-use super::qr::{self, Code};
-use super::view::{Incoming, Offer, Progress, View, amount_asked};
-use crate::wallet_v1::render;
+use super::assets::{ASSETS, Assets};
+use super::find::{self, Sought};
+use super::form::{Field, Form};
+use super::language::Language;
+use super::live;
+use super::receipt;
+use super::target::Target;
+use super::view::{View, amount_asked};
+use super::visit::Here;
+use super::way::{SUGGESTED, Way};
+use super::words::{Markup, Words};
 
-/// A page that waits for money is read again after so many seconds.
-const REFRESH_SENDING_S: u32 = 10;
-/// A page that follows money is read again after so many seconds.
-const REFRESH_STATUS_S: u32 = 5;
+/// Without a script, a page that waits for money is read again after so many seconds: time to copy what is on it.
+const REFRESH_SENDING_S: u32 = 60;
+/// Without a script, a page that follows money is read again after so many seconds.
+const REFRESH_STATUS_S: u32 = 10;
+/// A telephone number as it should be written: 50 is a prefix of the Emirates, the rest is nobody's.
+const PHONE_EXAMPLE: &str = "+971 50 123 4567";
+const AMOUNT_EXAMPLE: &str = "25.50";
+
+/// What every page has.
+pub struct Base {
+    t: Words,
+    assets: &'static Assets,
+    refresh_s: Option<u32>,
+    /// Language, where it leads.
+    languages: Vec<(Language, String)>,
+    payee: Option<String>,
+}
+
+impl Base {
+    fn of(here: &Here, refresh_s: Option<u32>, payee: Option<&str>) -> Base {
+        let languages = Language::ALL.map(|language| (language, here.link("", Some(language), here.coin))).into();
+        Base { t: Words(here.language), assets: &ASSETS, refresh_s, languages, payee: payee.map(str::to_owned) }
+    }
+}
 
 /// What every page says of its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
+    /// In which language.
+    pub words: Words,
     /// Who asks: the bank.
     pub payee: String,
     /// Whether no real money is moved.
     pub sandbox: bool,
-    /// What is asked for; `None` = any amount.
-    pub amount: Option<String>,
+    /// What is asked for, number and coin or currency; `None` = any amount.
+    pub amount: Option<(String, &'static str)>,
     /// What for.
     pub purpose: Option<String>,
     /// Until when.
     pub expires_at: Timestamp,
+    /// Seconds until then.
+    pub left_s: i64,
 }
 
 impl Frame {
-    /// The frame of a request.
-    pub fn of(request: &PaymentRequest, payee: &str, sandbox: bool) -> Frame {
+    /// The frame of a request at a time.
+    pub fn of(request: &PaymentRequest, payee: &str, sandbox: bool, words: Words, now: Timestamp) -> Frame {
         Frame {
+            words,
             payee: payee.to_owned(),
             sandbox,
             amount: amount_asked(&request.asked),
             purpose: request.purpose.clone(),
             expires_at: request.expires_at,
+            left_s: (request.expires_at.unix_seconds() - now.unix_seconds()).max(0),
         }
     }
-
-    /// The instant to the minute, as people write it.
-    fn expires(&self) -> String {
-        let text = self.expires_at.to_string();
-        format!("{} {} UTC", &text[..10], &text[11..16])
-    }
 }
 
-/// How the address is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// What is being sent.
-    pub offer: Offer,
-    /// The other coins that would do.
-    pub others: Vec<Offer>,
-    /// Name of the network, for people.
-    pub network: String,
-    /// EIP-55.
-    pub address: String,
-    /// The address as a code.
-    pub code: Code,
-    /// Path of this page.
-    pub path: String,
+/// An instant to the minute, as people write it; a script makes it the reader's own time.
+pub fn instant(at: Timestamp) -> Markup {
+    let text = at.to_string();
+    Markup(format!("<time datetime=\"{text}\">{} {} UTC</time>", &text[..10], &text[11..16]))
 }
 
-impl Target {
-    /// The target for one of the offers; `None` = there is none, or its address fits no code.
-    pub fn of(offers: &[Offer], wanted: Option<&str>, network: &str, address: String, path: String) -> Option<Target> {
-        let is_wanted = |offer: &&Offer| Some(offer.coin.currency().code()) == wanted;
-        let offer = *offers.iter().find(is_wanted).or(offers.first())?;
-        let others = offers.iter().copied().filter(|other| *other != offer).collect();
-        let code = qr::code(&address)?;
-        Some(Target { offer, others, network: network.to_owned(), address, code, path })
-    }
+/// A page to be written.
+pub struct Page<'a> {
+    /// Where it is.
+    pub here: &'a Here,
+    /// What it shows.
+    pub view: &'a View,
+    /// What it says of its request.
+    pub frame: &'a Frame,
+    /// What was typed into the form of details.
+    pub form: &'a Form,
+    /// How the address is shown, where the view shows it.
+    pub target: Option<&'a Target>,
+    /// What came of looking for a transaction, and what was typed.
+    pub sought: Option<(Sought, &'a str)>,
+    /// The chain's name, for people.
+    pub network: &'a str,
+    /// Whether the visitor is one who has said who he is.
+    pub known: bool,
+}
+
+/// What the frame of a page is written from.
+struct Framed<'a> {
+    frame: &'a Frame,
+    step: u8,
+    /// Over without having reached the recipient: the steps would say that it has.
+    ended: bool,
+    shape: String,
+    live: Markup,
+    /// Where a script follows it: all at once, or as it comes.
+    follow: Option<(String, String)>,
 }
 
 #[derive(Template)]
-#[template(path = "pay/closed.html")]
-struct ClosedPage {
-    refresh_s: Option<u32>,
+#[template(path = "pay/message.html")]
+struct MessagePage {
+    base: Base,
+    title: Markup,
+    texts: Vec<Markup>,
 }
 
 #[derive(Template)]
 #[template(path = "pay/details.html")]
 struct DetailsPage<'a> {
-    refresh_s: Option<u32>,
-    frame: &'a Frame,
-    step: u8,
-    arrived: Vec<Line>,
+    base: Base,
+    framed: Framed<'a>,
     form: &'a Form,
+    action: String,
+    suggested: [&'static str; 10],
+    ends: Markup,
+}
+
+impl DetailsPage<'_> {
+    fn fault(&self, field: &Field) -> askama::Result<Markup> {
+        match field.fault {
+            None => Ok(Markup::default()),
+            Some("fault-phone") => self.base.t.with("fault-phone", &[("example", PHONE_EXAMPLE)]),
+            Some(key) => self.base.t.say(key),
+        }
+    }
 }
 
 #[derive(Template)]
 #[template(path = "pay/send.html")]
 struct SendPage<'a> {
-    refresh_s: Option<u32>,
-    frame: &'a Frame,
-    step: u8,
-    arrived: Vec<Line>,
+    base: Base,
+    framed: Framed<'a>,
+    help: Help<'a>,
     target: &'a Target,
-    coin: &'static str,
     amount: Option<String>,
-    others: Vec<&'static str>,
+    title: Markup,
+    before: Markup,
+    /// Another coin, where it leads.
+    others: Vec<(Markup, String)>,
+    again: String,
+}
+
+impl SendPage<'_> {
+    /// A message with everything that one about sending may name.
+    fn tell(&self, key: &str) -> askama::Result<Markup> {
+        let (coin, network) = (self.target.coin(), &self.target.network);
+        let sum = self.amount.as_ref().map_or_else(|| coin.to_owned(), |amount| format!("{amount} {coin}"));
+        let values = [
+            ("token", coin),
+            ("network", network.name.as_str()),
+            ("amount", sum.as_str()),
+            ("coin", network.gas_coin),
+            ("name", network.other_name.unwrap_or_default()),
+            ("example", AMOUNT_EXAMPLE),
+            ("wallet", ""),
+        ];
+        self.base.t.with(key, &values)
+    }
+
+    fn opens(&self, way: &str) -> bool {
+        matches!(
+            (self.target.way, way),
+            (Way::Exchange, "exchange") | (Way::Phone, "phone") | (Way::Browser, "browser")
+        )
+    }
 }
 
 #[derive(Template)]
 #[template(path = "pay/status.html")]
 struct StatusPage<'a> {
-    refresh_s: Option<u32>,
-    frame: &'a Frame,
-    step: u8,
-    arrived: Vec<Line>,
-    notice: Option<&'static str>,
+    base: Base,
+    framed: Framed<'a>,
+    help: Option<Help<'a>>,
+    receipt: Markup,
+    again: Option<String>,
 }
 
-/// A payment in words.
-struct Line {
-    amount: String,
-    words: String,
+/// "I have paid, but it is not shown".
+struct Help<'a> {
+    typed: &'a str,
+    told: Option<Markup>,
+    /// What the form carries.
+    language: Option<&'static str>,
+    coin: Option<&'static str>,
+    label: Markup,
 }
 
-impl Line {
-    fn of(incoming: &Incoming) -> Line {
-        let words = match incoming.progress {
-            Progress::Seen(Some((have, need))) => format!("On its way: confirmation {have} of {need}."),
-            Progress::Seen(None) => "On its way: waiting for confirmations.".to_owned(),
-            Progress::Checking => "Received. We are checking it now.".to_owned(),
-            Progress::CheckingLonger => {
-                "Received. The check takes longer than usual; you need not do anything.".to_owned()
-            }
-            Progress::Done => "Done: it has reached the recipient.".to_owned(),
-            Progress::NotAccepted => {
-                "This payment could not be completed. Please contact the person who sent you this link.".to_owned()
-            }
-            Progress::GivenBack => "This payment could not be completed and has been sent back.".to_owned(),
-        };
-        Line { amount: coins(incoming.minor, incoming.coin.currency().code()), words }
-    }
-
-    fn all(arrived: &[Incoming]) -> Vec<Line> {
-        arrived.iter().map(Line::of).collect()
-    }
-}
-
-fn coins(minor: i64, code: &str) -> String {
-    format!("{} {code}", render::coin(minor))
-}
-
-const fn notice(exception: RequestException) -> Option<&'static str> {
-    match exception {
-        RequestException::None => None,
-        RequestException::Partial => Some("Less than the whole amount has arrived."),
-        RequestException::Overpaid => {
-            Some("More than the amount has arrived. Nothing is lost: please contact the person who sent you this link.")
-        }
-        RequestException::Late => Some("The payment arrived after this link had ended. It is being looked at."),
-        RequestException::WrongAsset => {
-            Some("Another token than the one asked for has arrived. It is being looked at.")
-        }
-    }
+/// A page without a request: what is said above and below.
+///
+/// # Errors
+/// The template cannot be written.
+pub fn message(here: &Here, title: &str, texts: &[&str]) -> askama::Result<String> {
+    let words = Words(here.language);
+    let texts = texts.iter().map(|key| words.say(key)).collect::<askama::Result<_>>()?;
+    MessagePage { base: Base::of(here, None, None), title: words.say(title)?, texts }.render()
 }
 
 /// The page for a link that nothing can be paid with, whatever the reason.
 ///
 /// # Errors
 /// The template cannot be written.
-pub fn closed() -> askama::Result<String> {
-    ClosedPage { refresh_s: None }.render()
+pub fn closed(here: &Here) -> askama::Result<String> {
+    message(here, "closed-title", &["closed-text", "closed-paid"])
 }
 
-/// The page of a view. `form`: what was typed into it; `target`: how the address is shown, where the view shows it.
-///
-/// # Errors
-/// The template cannot be written.
-pub fn page(view: &View, frame: &Frame, form: &Form, target: Option<&Target>) -> askama::Result<String> {
-    let step = view.step();
-    match (view, target) {
-        (View::Details { arrived }, _) => {
-            DetailsPage { refresh_s: None, frame, step, arrived: Line::all(arrived), form }.render()
+impl Page<'_> {
+    /// The page of the view.
+    ///
+    /// # Errors
+    /// The template cannot be written.
+    pub fn render(&self) -> askama::Result<String> {
+        match (self.view, self.target) {
+            (View::Details { .. }, _) => self.details(),
+            (View::Send { arrived, .. }, Some(target)) => self.send(target, !arrived.is_empty()),
+            (View::Status { .. }, _) => self.status(),
+            (View::Closed | View::Send { .. }, _) => closed(self.here),
         }
-        (View::Send { arrived, .. }, Some(target)) => {
-            let code = |offer: &Offer| offer.coin.currency().code();
-            SendPage {
-                refresh_s: Some(REFRESH_SENDING_S),
-                frame,
-                step,
-                arrived: Line::all(arrived),
-                target,
-                coin: code(&target.offer),
-                amount: target.offer.minor.map(render::coin),
-                others: target.others.iter().map(code).collect(),
+    }
+
+    fn base(&self, refresh_s: Option<u32>) -> Base {
+        Base::of(self.here, refresh_s, Some(&self.frame.payee))
+    }
+
+    fn framed(&self) -> askama::Result<Framed<'_>> {
+        let below = |below: &str| self.here.link(below, Some(self.here.language), None);
+        Ok(Framed {
+            frame: self.frame,
+            step: self.view.step(),
+            ended: self.view.has_failed(),
+            shape: self.view.shape(),
+            live: live::live(self.view, self.frame.words)?,
+            follow: self.view.is_waiting().then(|| (below("/status"), below("/stream"))),
+        })
+    }
+
+    fn details(&self) -> askama::Result<String> {
+        let ends = self.frame.words.around("ends", "time", &instant(self.frame.expires_at))?;
+        let (base, framed) = (self.base(None), self.framed()?);
+        let action = self.here.link("", self.here.carried(), None);
+        DetailsPage { base, framed, form: self.form, action, suggested: SUGGESTED, ends }.render()
+    }
+
+    fn send(&self, target: &Target, partial: bool) -> askama::Result<String> {
+        let (words, amount) = (self.frame.words, target.amount());
+        let title = match &amount {
+            Some(amount) => {
+                let key = if partial { "send-rest" } else { "send-amount" };
+                words.with(key, &[("amount", &format!("{amount} {}", target.coin()))])?
             }
-            .render()
-        }
-        (View::Status { arrived, notice: exception }, _) => {
-            let refresh_s = view.is_waiting().then_some(REFRESH_STATUS_S);
-            StatusPage { refresh_s, frame, step, arrived: Line::all(arrived), notice: notice(*exception) }.render()
-        }
-        (View::Closed | View::Send { .. }, _) => closed(),
+            None => words.with("send-any", &[("token", target.coin())])?,
+        };
+        let others = target.others.iter().map(|other| {
+            let code = other.coin.currency().code();
+            let said = words.with("other-token", &[("token", code)])?;
+            Ok((said, self.here.link("", self.here.carried(), Some(code))))
+        });
+        let others = others.collect::<askama::Result<_>>()?;
+        let before = words.around("pay-before", "time", &instant(self.frame.expires_at))?;
+        let again = self.here.link("", self.here.carried(), self.here.coin);
+        let (base, framed, help) = (self.base(Some(REFRESH_SENDING_S)), self.framed()?, self.help()?);
+        SendPage { base, framed, help, target, amount, title, before, others, again }.render()
+    }
+
+    fn status(&self) -> askama::Result<String> {
+        let waiting = self.view.is_waiting();
+        let help = if waiting { Some(self.help()?) } else { None };
+        let receipt = receipt::receipt(self.view, self.frame, self.network, self.known)?;
+        let again = waiting.then(|| self.here.link("", self.here.carried(), None));
+        let base = self.base(waiting.then_some(REFRESH_STATUS_S));
+        StatusPage { base, framed: self.framed()?, help, receipt, again }.render()
+    }
+
+    fn help(&self) -> askama::Result<Help<'_>> {
+        let (told, typed) = match self.sought {
+            Some((sought, typed)) => (Some(sought.told(self.frame.words)?), typed),
+            None => (None, ""),
+        };
+        let label = self.frame.words.with("help-hash", &[("example", find::PREFIX)])?;
+        Ok(Help { typed, told, language: self.here.carried().map(Language::code), coin: self.here.coin, label })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a payment page shows, decided from the request and its deposits. Neutral by construction: nothing in here knows
 //! the recipient's wallet, customer or risk, and a payment that is looked at is only ever "being checked".
 
+use domain::chain::TxHash;
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState};
 use domain::payment_request::{Asked, PaymentRequest, RequestException, RequestState};
@@ -17,6 +18,10 @@ pub struct Incoming {
     pub minor: i64,
     /// How far it is.
     pub progress: Progress,
+    /// When it was in the chain.
+    pub paid_at: Timestamp,
+    /// Its transaction; shown to nobody but the sender.
+    pub tx: TxHash,
 }
 
 /// How far a payment is.
@@ -28,6 +33,8 @@ pub enum Progress {
     Checking,
     /// Being checked, and not soon.
     CheckingLonger,
+    /// Checked, on its way to the recipient.
+    PassingOn,
     /// It has reached the recipient.
     Done,
     /// It was not accepted.
@@ -42,7 +49,8 @@ impl Incoming {
         let progress = match deposit.state {
             DepositState::Orphaned => return None,
             DepositState::Seen => Progress::Seen(confirmations),
-            DepositState::Screening | DepositState::Approved => Progress::Checking,
+            DepositState::Screening => Progress::Checking,
+            DepositState::Approved => Progress::PassingOn,
             DepositState::Held | DepositState::InReview | DepositState::Suspended => Progress::CheckingLonger,
             DepositState::Completed => Progress::Done,
             DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Failed => {
@@ -50,10 +58,17 @@ impl Incoming {
             }
             DepositState::Refunded => Progress::GivenBack,
         };
-        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress })
+        let (paid_at, tx) = (deposit.paid_at, deposit.tx);
+        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx })
     }
 
-    const fn is_over(&self) -> bool {
+    /// The amount with its coin.
+    pub fn amount(&self) -> String {
+        format!("{} {}", render::coin(self.minor), self.coin.currency().code())
+    }
+
+    /// Whether nothing more will become of it.
+    pub const fn is_over(&self) -> bool {
         matches!(self.progress, Progress::Done | Progress::NotAccepted | Progress::GivenBack)
     }
 }
@@ -124,6 +139,32 @@ impl View {
         }
     }
 
+    /// Whether it is over and nothing has reached the recipient.
+    pub fn has_failed(&self) -> bool {
+        let done = |incoming: &Incoming| incoming.progress == Progress::Done;
+        matches!(self, View::Status { arrived, .. } if self.step() == 5 && !arrived.iter().any(done))
+    }
+
+    /// Names what a page is made of, apart from how far each payment is: a page of another shape is another page.
+    pub fn shape(&self) -> String {
+        match self {
+            View::Closed => "closed".to_owned(),
+            View::Details { .. } => "details".to_owned(),
+            View::Send { offers, .. } => offers.iter().fold("send".to_owned(), |shape, offer| {
+                format!("{shape}-{}", offer.minor.map_or_else(|| "any".to_owned(), render::coin))
+            }),
+            View::Status { arrived, .. } => format!("status-{}-{}", self.step(), arrived.len()),
+        }
+    }
+
+    /// What has come, whatever else is shown.
+    pub fn arrived(&self) -> &[Incoming] {
+        match self {
+            View::Closed => &[],
+            View::Details { arrived } | View::Send { arrived, .. } | View::Status { arrived, .. } => arrived,
+        }
+    }
+
     /// Whether what is shown will change by itself.
     pub fn is_waiting(&self) -> bool {
         match self {
@@ -146,11 +187,11 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     StableCoin::ALL.into_iter().filter_map(offer).collect()
 }
 
-/// What is asked for, as the page writes it largest: `None` = any amount.
-pub fn amount_asked(asked: &Asked) -> Option<String> {
+/// What is asked for, as the page writes it largest, number and coin or currency: `None` = any amount.
+pub fn amount_asked(asked: &Asked) -> Option<(String, &'static str)> {
     match asked {
-        Asked::Crypto { coin, minor } => Some(format!("{} {}", render::coin(*minor), coin.currency().code())),
-        Asked::Fiat { currency, micros, .. } => Some(format!("{} {}", render::coin(*micros), currency.code())),
+        Asked::Crypto { coin, minor } => Some((render::coin(*minor), coin.currency().code())),
+        Asked::Fiat { currency, micros, .. } => Some((render::coin(*micros), currency.code())),
         Asked::Flexible => None,
     }
 }

@@ -33,7 +33,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
         panic!("the address is shown");
     };
     assert_eq!(offers.iter().map(|offer| offer.minor).collect::<Vec<_>>(), [Some(10_000_000), Some(10_050_000)]);
-    assert_eq!(amount_asked(&asked).as_deref(), Some("2800.00 PKR"));
+    assert_eq!(amount_asked(&asked), Some(("2800.00".to_owned(), "PKR")));
     assert_eq!(amount_asked(&Asked::Flexible), None);
 }
 
@@ -102,4 +102,27 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
         view(&late, &[DepositState::Screening], false),
         View::Status { notice: RequestException::Late, .. }
     ));
+}
+
+#[test]
+fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_confirmations_come() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let seen = |have| {
+        let arrived = Incoming::of(&deposit(DepositState::Seen), Some((have, 12))).into_iter().collect();
+        View::of(&paid, arrived, true, true, T0).shape()
+    };
+    assert_eq!(seen(1), seen(11));
+    let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
+    let shapes = [
+        view(&request(), &[], false).shape(),
+        view(&request(), &[], true).shape(),
+        view(&partial, &[DepositState::Completed], true).shape(),
+        seen(1),
+        view(&paid, &[DepositState::Screening], true).shape(),
+        view(&paid, &[DepositState::Completed], true).shape(),
+        View::Closed.shape(),
+    ];
+    for (at, shape) in shapes.iter().enumerate() {
+        assert!(!shapes[at + 1..].contains(shape), "{shape} twice");
+    }
 }

@@ -19,7 +19,7 @@ use crate::write;
 /// Events that are read at once.
 const PAGE: usize = 500;
 /// A stream ends cleanly after this long.
-const STREAM_MAX_S: i64 = 3_600;
+pub const STREAM_MAX_S: i64 = 3_600;
 /// How often a stream looks for events that other nodes committed.
 const LOOK_EVERY_MS: u64 = 500;
 /// Commits that come in quick succession are read together.

@@ -19,7 +19,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::auth::{self, KeyCache, Rules, Verifier};
-use crate::idempotency::{self, IDEMPOTENT_REPLAYED, PATIENCE, Turn, UnderWay};
+use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::measured::Measured;
@@ -41,6 +41,8 @@ pub struct Settings {
     pub streams_per_key: usize,
     /// A stream that has nothing to say says so this often.
     pub heartbeat: Duration,
+    /// How long a request waits for the first one of its Idempotency-Key.
+    pub patience: Duration,
     /// Bounds of a request's body.
     pub body: BodyLimits,
     /// Turns true when the service stops: streams end then.
@@ -97,7 +99,7 @@ impl Api {
             verifier: Verifier::new(Arc::new(keys), settings.rules.clone()),
             tenants: Tenants::new(payments.store().clone()),
             limits: Limits::new(settings.rates),
-            under_way: UnderWay::new(PATIENCE),
+            under_way: UnderWay::new(settings.patience),
             streams: Mutex::default(),
             payments,
             settings,

@@ -7,5 +7,7 @@ mod refusals;
 pub mod render;
 mod routes;
 
+pub use crate::idempotency::PATIENCE;
+pub use events::STREAM_MAX_S;
 pub use gate::{Api, Settings};
 pub use routes::router;

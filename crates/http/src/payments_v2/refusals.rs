@@ -61,3 +61,53 @@ fn order_problem(refusal: Refusal) -> Problem {
         Refusal::InsufficientBalance { .. } => Problem::bad_request("insufficient_balance", message),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::country::Country;
+    use domain::ids::PaymentId;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::request_id::RequestId;
+
+    /// Status, Retry-After and code of an answer.
+    async fn told(denied: Denied) -> (u16, Option<String>, String) {
+        let answer = problem(denied).respond(&RequestId::of(&http::HeaderMap::new()));
+        let retry_after = answer.headers().get("retry-after").map(|value| value.to_str().expect("a number").to_owned());
+        let status = answer.status().as_u16();
+        let body = axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body");
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        let code = body["detail"]["code"].as_str().or(body["detail"][0]["type"].as_str()).expect("a code");
+        (status, retry_after, code.to_owned())
+    }
+
+    #[tokio::test]
+    async fn each_refusal_has_its_status_and_code() {
+        let order = |refusal| Denied::Refused(Refused::Order(refusal));
+        let payment = PaymentId(Uuid::nil());
+        for (denied, status, retry_after, code) in [
+            (Denied::CorridorUnavailable(Country::Pak), 400, None, "corridor_unavailable"),
+            (Denied::CorridorNotEnabled(Country::Pak), 403, None, "corridor_not_enabled"),
+            (order(Refusal::QuoteNotFound), 400, None, "quote_not_found"),
+            (order(Refusal::QuoteUsed(payment)), 400, None, "quote_used"),
+            (order(Refusal::QuoteExpired), 400, None, "quote_expired"),
+            (order(Refusal::ExternalIdConflict(payment)), 422, None, "external_id_conflict"),
+            (
+                Denied::Refused(Refused::OpenQuoteLimit { limit: 1, country: Country::Pak }),
+                400,
+                None,
+                "open_quote_limit",
+            ),
+            (Denied::Refused(Refused::IdempotencyMismatch), 422, None, "idempotency_mismatch"),
+            (Denied::Refused(Refused::Moved), 500, None, "internal_error"),
+            (Denied::Engine(EngineError::Internal), 500, None, "internal_error"),
+            (Denied::Engine(EngineError::Busy), 503, Some("1"), "unavailable"),
+            (Denied::Engine(EngineError::Unavailable), 503, Some("1"), "unavailable"),
+            (Denied::Engine(EngineError::CommitUnknown), 503, Some("1"), "unavailable"),
+        ] {
+            let shown = denied.to_string();
+            assert_eq!(told(denied).await, (status, retry_after.map(str::to_owned), code.to_owned()), "{shown}");
+        }
+    }
+}

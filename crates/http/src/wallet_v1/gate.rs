@@ -20,6 +20,7 @@ use http::{HeaderValue, Method, Request, StatusCode, header};
 use super::decode::Page;
 use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows};
 use super::operations::{Operation, RolePolicy};
+use super::refusals::RETRY_AFTER_S;
 use super::render;
 use crate::address_windows::{AddressWindows, shown};
 use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
@@ -31,9 +32,6 @@ use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
 use crate::write::{self, ObjectWriter};
-
-/// Seconds after which an unreachable service may be asked again.
-pub(super) const RETRY_AFTER_S: i64 = 1;
 
 /// What the operations are set up with.
 #[derive(Clone, Debug)]
@@ -93,6 +91,8 @@ pub(super) struct Admitted {
     pub(super) id: String,
     pub(super) caller: Caller,
     pub(super) access_key: Box<str>,
+    /// As they stand in the token.
+    pub(super) roles: Vec<String>,
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) idempotency: Option<Idempotency>,
@@ -229,7 +229,7 @@ impl Gate {
         let turn = self.under_way.turn_of(tenant, idempotency.as_ref()).await.map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
         let access_key = proven.key.access_key.clone();
-        Ok((Admitted { id, caller, access_key, parts, body, idempotency }, turn))
+        Ok((Admitted { id, caller, access_key, roles: proven.roles, parts, body, idempotency }, turn))
     }
 
     /// What a caller is told who has not proven himself: counted against his address, and 429 once that is used up.

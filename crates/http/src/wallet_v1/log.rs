@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::ids::EventId;
 use engine::wallets::{DeliveryFilter, Denied};
 
+use super::deed::deed;
 use super::gate::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
@@ -22,7 +23,7 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
 
 pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
-    let reply = api.wallets.redeliver(&admitted.caller, id, admitted.idempotency).await;
+    let reply = api.wallets.redeliver(&admitted.caller, id, deed(&admitted, ""), admitted.idempotency).await;
     let reply = reply.map_err(|refused| match refused {
         // A delivery is known by its event's id.
         Denied::NotFound(_) => Named::Delivery.not_found(),
@@ -36,7 +37,8 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
     let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
     // The log has no gaps: what is missing behind the reader's position was there and is gone.
     let oldest = page.first().map_or(0, |entry| entry.seq);
-    if query.after > 0 && oldest > query.after + 1 {
+    // A reader may name any position, the largest number too.
+    if query.after > 0 && oldest.saturating_sub(1) > query.after {
         let message = format!("after: events up to {} are no longer kept; start again from 0", oldest - 1);
         return Err(WalletProblem::invalid_request(message).of_field("after"));
     }

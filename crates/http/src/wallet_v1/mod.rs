@@ -1,6 +1,7 @@
 //! Wallet Service v1 on the wire: routes, roles, rate limits, decoders, renderings and refusals of its operations.
 
 pub mod decode;
+mod deed;
 mod exchange;
 mod gate;
 pub mod limits;

@@ -5,15 +5,12 @@ use std::sync::Arc;
 use domain::ids::DepositId;
 use engine::wallets::ReviewAsked;
 
+use super::deed::deed;
 use super::gate::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::{decode, render};
-use crate::auth::AccessKey;
 use crate::problem::WalletProblem;
-
-/// Characters of an access key's random part that tell who decided: enough to find the key, too few to be one.
-const KEY_HINT_CHARS: usize = 8;
 
 pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let page = decode::reviews(admitted.parts.uri.query())?.page;
@@ -35,9 +32,9 @@ pub(super) async fn decide(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
     let asked = decode::review(&admitted.body)?;
     let asked = ReviewAsked {
         deposit: deposit_id(&admitted.id)?,
+        seen: None,
         verdict: asked.verdict,
-        by: key_hint(&admitted.access_key),
-        note: asked.note.unwrap_or_default(),
+        by: deed(&admitted, asked.note.as_deref().unwrap_or_default()),
     };
     let reply = api.wallets.decide_review(&admitted.caller, asked, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::reviewed))
@@ -45,25 +42,4 @@ pub(super) async fn decide(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
 
 fn deposit_id(text: &str) -> Result<DepositId, WalletProblem> {
     DepositId::parse(text).ok_or_else(|| Named::Transaction.not_found())
-}
-
-/// The access key that decided, as far as it may be shown.
-fn key_hint(access_key: &str) -> String {
-    match AccessKey::parse(access_key) {
-        Some(AccessKey { tag, usage, random }) => {
-            format!("{tag}-{usage}-{}", random.chars().take(KEY_HINT_CHARS).collect::<String>())
-        }
-        None => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_decided_is_told_by_the_beginning_of_the_key() {
-        let key = "demobank-test_wallet-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sV+/";
-        assert_eq!(key_hint(key), "demobank-test_wallet-Q1T9sVb0");
-    }
 }

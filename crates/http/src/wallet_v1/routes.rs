@@ -8,14 +8,15 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
 use domain::ids::TenantId;
-use engine::command::{Idempotency, Refused};
+use engine::command::Idempotency;
 use engine::payments::KeptAnswer;
 use engine::wallets::Wallets;
 use http::{Request, StatusCode};
 use tracing::Instrument as _;
 
-use super::gate::{Admitted, Answer, Gate, RETRY_AFTER_S};
+use super::gate::{Admitted, Answer, Gate};
 use super::operations::{self, Operation};
+use super::refusals::RETRY_AFTER_S;
 use super::render::Links;
 use super::{exchange, log, refusals, request, review, wallet};
 use crate::problem::WalletProblem;
@@ -33,11 +34,43 @@ impl Api {
         Arc::new(Api { gate, wallets, links })
     }
 
-    /// What a request with this key was answered before, whatever has become of the thing since.
+    /// The answer to a request with a key: the one that its first was given, whatever has become of the thing since.
+    async fn answered_once<F>(
+        self: Arc<Self>,
+        asked: Idempotency,
+        admitted: Admitted,
+        serve: impl Fn(Arc<Api>, Admitted) -> F + Send + 'static,
+    ) -> Result<Answer, WalletProblem>
+    where
+        F: Future<Output = Result<Answer, WalletProblem>> + Send + 'static,
+    {
+        let tenant = admitted.caller.tenant;
+        if let Some(answer) = self.answered_before(tenant, &asked).await? {
+            return Ok(answer);
+        }
+        // Carried on with if the caller goes away: whoever asks again then is the one who needs the answer.
+        let work = async move {
+            let answer = serve(self.clone(), admitted).await?;
+            // One that is made again is not kept: it would outlive the record that it was made of.
+            if !answer.replayed {
+                self.keep(tenant, &asked, &answer).await;
+            }
+            Ok(answer)
+        };
+        let ended = tokio::spawn(work.in_current_span()).await;
+        ended.unwrap_or_else(|ended| match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The service stops.
+            Err(_) => Err(WalletProblem::unavailable(RETRY_AFTER_S)),
+        })
+    }
+
     async fn answered_before(&self, tenant: TenantId, asked: &Idempotency) -> Result<Option<Answer>, WalletProblem> {
         match self.wallets.store().kept_answer(tenant, &asked.key).await {
-            Ok(Some(kept)) if kept.body_hash == asked.body_hash => Ok(Some(Answer { body: kept.body, replayed: true })),
-            Ok(Some(_)) => Err(refusals::refused(Refused::IdempotencyMismatch)),
+            Ok(Some(kept)) => {
+                asked.is_for(&kept.body_hash).map_err(refusals::refused)?;
+                Ok(Some(Answer { body: kept.body, replayed: true }))
+            }
             Ok(None) => Ok(None),
             Err(error) => {
                 tracing::warn!(%error, "what a key was answered before is not at hand");
@@ -103,29 +136,9 @@ where
         // A repetition of this one shows what the chain says by then (`decisions.md`, "usdc_contract_blacklist_applied").
         let keeps = operation.name != operations::BLACKLIST.name;
         let serve = move |admitted: Admitted| async move {
-            let Some(asked) = admitted.idempotency.clone().filter(|_| keeps) else {
-                return serve(served, admitted).await;
-            };
-            let tenant = admitted.caller.tenant;
-            if let Some(answer) = served.answered_before(tenant, &asked).await? {
-                return Ok(answer);
-            }
-            // Carried on with if the caller goes away: whoever asks again then is the one who needs the answer.
-            let work = async move {
-                let answer = serve(served.clone(), admitted).await?;
-                // One that is made again is not: it would outlive the record that it was made of.
-                if !answer.replayed {
-                    served.keep(tenant, &asked, &answer).await;
-                }
-                Ok(answer)
-            };
-            match tokio::spawn(work.in_current_span()).await {
-                Ok(answer) => answer,
-                Err(ended) => match ended.try_into_panic() {
-                    Ok(panic) => std::panic::resume_unwind(panic),
-                    // The service stops.
-                    Err(_) => Err(WalletProblem::unavailable(RETRY_AFTER_S)),
-                },
+            match admitted.idempotency.clone().filter(|_| keeps) {
+                Some(asked) => served.answered_once(asked, admitted, serve).await,
+                None => serve(served, admitted).await,
             }
         };
         async move { api.gate.handle(operation, id, asked, serve).await }

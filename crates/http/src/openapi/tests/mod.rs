@@ -2,15 +2,14 @@
 
 mod answers;
 mod codes;
+mod pages;
+mod reference;
 mod requests;
 mod wallet;
 
 use std::collections::BTreeSet;
 
-use axum::body::Body;
-use http::Request;
 use serde_json::Value;
-use tower::ServiceExt as _;
 
 use super::*;
 
@@ -139,90 +138,4 @@ fn the_payment_events_are_the_webhooks() {
         .filter_map(Value::as_str)
         .collect();
     assert_eq!(named, events.map(|kind| kind.name()));
-}
-
-async fn got(path: &str) -> (http::response::Parts, String) {
-    let request = Request::get(path).body(Body::empty()).expect("a request");
-    let (parts, body) = router().oneshot(request).await.expect("an answer").into_parts();
-    let body = axum::body::to_bytes(body, 1024 * 1024).await.expect("a body");
-    (parts, String::from_utf8(body.to_vec()).expect("UTF-8"))
-}
-
-#[tokio::test]
-async fn the_documents_and_their_pages_are_served() {
-    for service in SERVICES {
-        let (parts, body) = got(service.document_path).await;
-        assert_eq!(
-            (parts.status.as_u16(), &parts.headers["content-type"]),
-            (200, &"application/json".parse().expect("a value"))
-        );
-        assert_eq!(body, service.document);
-        let (parts, page) = got(service.page_path).await;
-        assert_eq!(parts.headers["content-type"], "text/html; charset=utf-8");
-        assert_eq!(parts.headers["content-security-policy"], CONTENT_SECURITY_POLICY);
-        assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", docs::STYLE_PATH)));
-    }
-    let (parts, style) = got(docs::STYLE_PATH).await;
-    assert_eq!(
-        (parts.headers["content-type"].to_str().expect("text"), style.as_str()),
-        ("text/css; charset=utf-8", docs::STYLE)
-    );
-}
-
-#[tokio::test]
-async fn the_first_page_leads_to_every_operation_of_both_services() {
-    let (_, index) = got("/docs").await;
-    for service in SERVICES {
-        let page = docs::page(&service).expect("JSON");
-        let document: Value = serde_json::from_str(service.document).expect("JSON");
-        assert!(index.contains(&format!("<a href=\"{}\">", service.document_path)));
-        for (path, item) in document["paths"].as_object().expect("an object") {
-            for operation in item.as_object().expect("an object").values() {
-                let id = operation["operationId"].as_str().expect("an id");
-                assert!(index.contains(&format!("href=\"{}#{id}\"", service.page_path)) && index.contains(path));
-                assert!(page.contains(&format!("<section id=\"{id}\">")) && page.contains(path), "{id}");
-            }
-        }
-    }
-    check_markup(&index);
-}
-
-#[test]
-fn the_pages_tell_every_schema_and_error_and_load_nothing() {
-    for service in SERVICES {
-        let page = docs::page(&service).expect("JSON");
-        for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert!(page.contains(&format!(" id=\"{target}\"")), "#{target} leads nowhere");
-        }
-        check_markup(&page);
-    }
-    let [payment, wallet] = SERVICES.map(|service| docs::page(&service).expect("JSON"));
-    for code in ["quote_expired", "insufficient_balance", "external_id_conflict", "IFSC"] {
-        assert!(payment.contains(code), "{code}");
-    }
-    for code in ["WALLET_EXISTS", "INSUFFICIENT_BALANCE", "usdc_contract_blacklist_applied", "sender_info"] {
-        assert!(wallet.contains(code), "{code}");
-    }
-}
-
-/// Nothing is loaded or run, and what is opened is closed.
-fn check_markup(page: &str) {
-    for forbidden in ["<script", "<img", "<iframe", " style=", " onclick", "href=\"http", "src="] {
-        assert!(!page.contains(forbidden), "{forbidden}");
-    }
-    let opened = |tag: &str| page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-    for tag in ["section", "table", "tr", "td", "p", "code", "pre", "details", "a", "ul", "li", "main", "body"] {
-        assert_eq!(opened(tag), page.matches(&format!("</{tag}>")).count(), "{tag}");
-    }
-}
-
-#[test]
-fn what_a_document_says_never_becomes_markup() {
-    let hostile = r#"{"info":{"title":"<script>","summary":"<i>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
-    let service = Described { document: hostile, document_path: "/openapi/x.json", page_path: "/docs/x" };
-    for page in [docs::page(&service).expect("JSON"), docs::index(&[service]).expect("JSON")] {
-        for forbidden in ["<script", "<i>", "<u>", "/<b>", "\" onclick"] {
-            assert!(!page.contains(forbidden), "{forbidden}");
-        }
-    }
 }

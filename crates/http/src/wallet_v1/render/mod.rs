@@ -12,7 +12,7 @@ mod wallet;
 pub use amounts::{coin, money};
 pub use control::{blacklisted, blocked, delivery, review, reviewed, unblocked};
 pub use events::{event, event_body, logged_event};
-pub use order::{created_order, listed_order, quoted};
+pub use order::{created_order, listed_order, masked_account, quoted};
 pub use request::{Links, created_request, listed_request};
 pub use transaction::{exchanged, received};
 pub use wallet::{found_wallet, provisioned};

@@ -70,6 +70,12 @@ fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
     out.text("account_holder_name", &account.holder);
 }
 
+/// The account as people may see it: its IBAN or number with stars in it.
+pub fn masked_account(account: &BankAccount) -> String {
+    let iban = account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD));
+    iban.or_else(|| account.account_number.as_deref().map(|number| mask(number, 0))).unwrap_or_default()
+}
+
 /// The text with stars in place of all but its first `head` and its last four characters; a short one is all stars.
 fn mask(text: &str, head: usize) -> String {
     let chars = text.chars().count();

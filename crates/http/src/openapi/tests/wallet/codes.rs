@@ -80,6 +80,8 @@ fn the_rules_of_fields_are_those_of_the_source() {
     }
     // What the account's rules of Pakistan come from; they are written with v2's names.
     rules.extend(["invalid_account_number", "invalid_bic", "invalid_branch_code", "branch_iban_mismatch"]);
+    // Told by the engine, which knows the rails.
+    rules.insert("unsupported_characters");
     // Rules of shapes that only Payment Service v2 uses.
     for other in [
         "decimal_type",

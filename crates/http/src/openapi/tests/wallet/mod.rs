@@ -8,7 +8,7 @@ use super::super::WALLET;
 use super::*;
 use crate::wallet_v1::operations;
 
-fn wallet_document() -> Value {
+pub(super) fn wallet_document() -> Value {
     serde_json::from_str(WALLET).expect("the document is JSON")
 }
 

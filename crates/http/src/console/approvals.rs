@@ -1,0 +1,209 @@
+//! What waits for a second person: the list, and each proposal with what it changes.
+
+use askama::Template;
+use domain::approval::{Approval, ApprovalState};
+use domain::ids::ApprovalId;
+use domain::user::User;
+use engine::console::scope_of;
+
+use super::answer::{Answer, Stop, html};
+use super::layout::Frame;
+use super::parts::{Cell, Row, Table, Tone};
+use super::routes::Routes;
+use super::visit::Visit;
+
+/// Proposals of a list.
+const LIST_MAX: usize = 200;
+/// Longest note to a decision.
+const NOTE_MAX_CHARS: usize = 500;
+
+/// The routes.
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/console/approvals", list)
+        .get("/console/approvals/{id}", show)
+        .post("/console/approvals/{id}/approve", approve)
+        .post("/console/approvals/{id}/reject", reject)
+        .post("/console/approvals/{id}/withdraw", withdraw)
+        .post("/console/approvals/{id}/again", again)
+}
+
+#[derive(Template)]
+#[template(path = "console/approvals.html")]
+struct ListPage {
+    frame: Frame,
+    open: Table,
+    decided: Table,
+}
+
+#[derive(Template)]
+#[template(path = "console/approval.html")]
+struct ApprovalPage {
+    frame: Frame,
+    approval: Approval,
+    facts: Vec<(&'static str, Cell)>,
+    may: May,
+    /// Whether it is being carried out, so that the page is read again.
+    is_moving: bool,
+}
+
+/// What the person who looks may do about a proposal.
+struct May {
+    /// Say yes or no.
+    decide: bool,
+    /// Take it back.
+    withdraw: bool,
+    /// Have it tried again.
+    again: bool,
+    /// Why he may not decide about one that waits; "" where he may.
+    why_not: &'static str,
+}
+
+/// The word and tone of a proposal.
+fn standing(approval: &Approval, visit: &Visit) -> (&'static str, Tone) {
+    let now = visit.console().desk.now();
+    match approval.state {
+        ApprovalState::Waiting if approval.is_open(now) => ("waiting", Tone::Warn),
+        ApprovalState::Waiting => ("expired", Tone::Plain),
+        ApprovalState::Approved => ("approved, being carried out", Tone::Busy),
+        ApprovalState::Done => ("done", Tone::Good),
+        ApprovalState::Failed => ("failed", Tone::Bad),
+        ApprovalState::Rejected => ("rejected", Tone::Bad),
+        ApprovalState::Withdrawn => ("withdrawn", Tone::Plain),
+    }
+}
+
+/// Whom it is about, for people.
+fn about(approval: &Approval, visit: &Visit) -> String {
+    let Some(tenant) = approval.tenant else { return "the installation".to_owned() };
+    let known = visit.tenants().iter().find(|known| known.id == tenant);
+    known.map_or_else(|| tenant.to_string(), |known| known.name.clone())
+}
+
+fn row(approval: &Approval, visit: &Visit) -> Row {
+    let (word, tone) = standing(approval, visit);
+    vec![
+        Cell::link(format!("/console/approvals/{}", approval.id), approval.deed.title()),
+        Cell::id(approval.deed.subject()),
+        Cell::text(about(approval, visit)),
+        Cell::text(&approval.maker.login),
+        Cell::When(approval.created_at),
+        Cell::state(word, tone),
+        Cell::maybe(approval.decided.as_ref().map(|(person, _)| person.login.clone())),
+    ]
+}
+
+const HEAD: [&str; 7] = ["What", "About", "Whose", "Proposed by", "Proposed", "State", "Decided by"];
+
+async fn list(visit: Visit) -> Answer {
+    let (console, user) = (visit.console(), visit.user()?);
+    let rows = |approvals: &[Approval]| -> Vec<Row> { approvals.iter().map(|it| row(it, &visit)).collect() };
+    let open = rows(&console.desk.list(user.scope, true, LIST_MAX).await?);
+    let mut decided = console.desk.list(user.scope, false, LIST_MAX).await?;
+    decided.retain(|approval| !approval.is_open(console.desk.now()));
+    let decided = rows(&decided);
+    html(&ListPage {
+        frame: visit.frame("Approvals"),
+        open: Table::new("Proposals that wait", &HEAD, open).or("Nothing waits for a second person."),
+        decided: Table::new("Decided lately", &HEAD, decided).or("Nothing was decided yet."),
+    })
+}
+
+fn may_see(user: &User, approval: &Approval) -> bool {
+    user.scope.covers_all_of(scope_of(approval))
+}
+
+/// The proposal of the path, if the person may see it.
+async fn found(visit: &Visit) -> Result<Approval, Stop> {
+    let approval = visit.console().desk.find(visit.id(ApprovalId::parse)?).await?.ok_or(Stop::NotFound)?;
+    if may_see(visit.user()?, &approval) { Ok(approval) } else { Err(Stop::NotFound) }
+}
+
+fn may(approval: &Approval, user: &User, visit: &Visit) -> May {
+    let open = approval.is_open(visit.console().desk.now());
+    let own = approval.maker.id == user.id;
+    let role = user.has_any(approval.deed.checkers());
+    May {
+        decide: open && !own && role && !approval.deed.is_about_user(user.id),
+        withdraw: open && own,
+        again: visit.console().desk.is_left(approval) && role,
+        why_not: match () {
+            () if !open => "",
+            () if own => "You have proposed this: somebody else has to decide.",
+            () if approval.deed.is_about_user(user.id) => "This is about you: somebody else has to decide.",
+            () if !role => "None of your roles decides about this.",
+            () => "",
+        },
+    }
+}
+
+async fn show(visit: Visit) -> Answer {
+    let (approval, user) = (found(&visit).await?, visit.user()?);
+    let (word, tone) = standing(&approval, &visit);
+    let mut facts = vec![
+        ("State", Cell::state(word, tone)),
+        ("About", Cell::id(approval.deed.subject())),
+        ("Whose", Cell::text(about(&approval, &visit))),
+        ("Proposed by", Cell::text(&approval.maker.login)),
+        ("Why", Cell::text(&approval.why)),
+        ("Proposed", Cell::When(approval.created_at)),
+    ];
+    match &approval.decided {
+        None => facts.push(("Void after", Cell::When(approval.expires_at))),
+        Some((person, at)) => {
+            facts.push(("Decided by", Cell::text(&person.login)));
+            facts.push(("Decided", Cell::When(*at)));
+        }
+    }
+    if !approval.outcome.is_empty() {
+        facts.push((
+            if approval.state == ApprovalState::Failed { "Why not" } else { "Note" },
+            Cell::text(&approval.outcome),
+        ));
+    }
+    let may = may(&approval, user, &visit);
+    let is_moving = approval.state == ApprovalState::Approved;
+    html(&ApprovalPage { frame: visit.frame(approval.deed.title()), facts, may, is_moving, approval })
+}
+
+async fn approve(visit: Visit) -> Answer {
+    decide(&visit, true).await
+}
+
+async fn reject(visit: Visit) -> Answer {
+    decide(&visit, false).await
+}
+
+async fn decide(visit: &Visit, approve: bool) -> Answer {
+    let approval = found(visit).await?;
+    let note = visit.form().text("note");
+    if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(char::is_control) {
+        return Err(Stop::Invalid(format!("A note has at most {NOTE_MAX_CHARS} characters.")));
+    }
+    if !approve && note.is_empty() {
+        return Err(Stop::Invalid("Please say why you reject it.".to_owned()));
+    }
+    let decided = visit.console().desk.decide(approval.id, approve, visit.user()?, visit.deed(note)).await?;
+    let words = match decided.state {
+        ApprovalState::Done => "Approved and done.",
+        ApprovalState::Failed => "Approved, but it could not be done.",
+        ApprovalState::Rejected => "Rejected.",
+        _ => "Approved. It is carried out in a moment.",
+    };
+    Ok(visit.done(&format!("/console/approvals/{}", approval.id), words))
+}
+
+async fn withdraw(visit: Visit) -> Answer {
+    let approval = found(&visit).await?;
+    visit.console().desk.withdraw(approval.id, visit.user()?, visit.deed("")).await?;
+    Ok(visit.done("/console/approvals", "Withdrawn."))
+}
+
+async fn again(visit: Visit) -> Answer {
+    let approval = found(&visit).await?;
+    if !visit.user()?.has_any(approval.deed.checkers()) {
+        return Err(Stop::Forbidden);
+    }
+    visit.console().desk.carry_out_again(&approval).await?;
+    Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Tried again."))
+}

@@ -1,0 +1,192 @@
+//! What stands around every page: navigation, the person, the tenant, what was just done.
+
+use domain::policy::Environment;
+
+use super::visit::Visit;
+
+/// An entry of the navigation: title, and the route that it leads to. Entries that a person may not use are not shown.
+type Entry = (&'static str, &'static str);
+
+/// The navigation, in groups.
+const NAV: &[(&str, &[Entry])] = &[
+    (
+        "Payments",
+        &[
+            ("Overview", "/console/t/{tenant}/overview"),
+            ("Payments", "/console/t/{tenant}/payments"),
+            ("Quotes", "/console/t/{tenant}/quotes"),
+        ],
+    ),
+    (
+        "Wallets",
+        &[
+            ("Wallets", "/console/t/{tenant}/wallets"),
+            ("Requests", "/console/t/{tenant}/requests"),
+            ("Deposits", "/console/t/{tenant}/deposits"),
+            ("Orders", "/console/t/{tenant}/orders"),
+        ],
+    ),
+    (
+        "Decisions",
+        &[
+            ("Review queue", "/console/t/{tenant}/review"),
+            ("Alerts", "/console/t/{tenant}/alerts"),
+            ("Approvals", "/console/approvals"),
+        ],
+    ),
+    (
+        "Money",
+        &[
+            ("Ledger", "/console/t/{tenant}/ledger"),
+            ("Statements", "/console/t/{tenant}/statements"),
+            ("Reconciliation", "/console/t/{tenant}/reconciliation"),
+            ("Rates and spread", "/console/t/{tenant}/rates"),
+            ("Corridors and rails", "/console/t/{tenant}/corridors"),
+        ],
+    ),
+    ("Connections", &[("Webhooks", "/console/t/{tenant}/webhooks"), ("Keys", "/console/t/{tenant}/keys")]),
+    (
+        "Installation",
+        &[
+            ("Users", "/console/users"),
+            ("Audit log", "/console/audit"),
+            ("System health", "/console/system"),
+            ("Sandbox tools", "/console/t/{tenant}/sandbox"),
+        ],
+    ),
+];
+
+/// Finds everything by its id.
+const SEARCH: &str = "/console/t/{tenant}/search";
+
+/// A group of the navigation.
+#[derive(Clone, Debug)]
+pub struct NavGroup {
+    /// Its title.
+    pub title: &'static str,
+    /// Its links.
+    pub links: Vec<NavLink>,
+}
+
+/// A link of the navigation.
+#[derive(Clone, Debug)]
+pub struct NavLink {
+    /// Its title.
+    pub title: &'static str,
+    /// Where it leads.
+    pub href: String,
+    /// Whether this page is it, or below it.
+    pub is_here: bool,
+}
+
+/// A tenant that the page could be about.
+#[derive(Clone, Debug)]
+pub struct TenantLink {
+    /// Its name.
+    pub name: String,
+    /// The same page of that tenant.
+    pub href: String,
+    /// Whether this page is about it.
+    pub is_here: bool,
+}
+
+/// What stands around a page. Templates of pages have it in a field named `frame`.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The page's title.
+    pub title: String,
+    /// The token that every form of the page carries.
+    pub csrf: String,
+    /// The person's login name; "" while nobody is signed in.
+    pub login: String,
+    /// The navigation, only what the person may use.
+    pub nav: Vec<NavGroup>,
+    /// The tenants of the person's scope.
+    pub tenants: Vec<TenantLink>,
+    /// Name of the tenant that the page is about.
+    pub tenant: String,
+    /// Where the box is sent to that finds everything by its id; `None` where nothing can be looked for.
+    pub search: Option<String>,
+    /// What was looked for.
+    pub searched: String,
+    /// What the ribbon says; "" in production.
+    pub ribbon: &'static str,
+    /// What was just done.
+    pub done: Option<String>,
+    /// The path of this page with its query: what live regions are read from.
+    pub path: String,
+    /// The request's id, for whoever asks for help.
+    pub request_id: String,
+}
+
+impl Frame {
+    pub(super) fn of(visit: &Visit, title: &str) -> Frame {
+        let inner = visit.inner();
+        let console = &inner.console;
+        Frame {
+            title: title.to_owned(),
+            csrf: inner.csrf.clone(),
+            login: visit.who().to_owned(),
+            nav: nav(visit),
+            tenants: tenants(visit),
+            tenant: inner.tenant.as_ref().map_or_else(String::new, |tenant| tenant.name.clone()),
+            search: search(visit),
+            searched: inner.query.text("q").to_owned(),
+            ribbon: match console.settings.environment {
+                Environment::Production => "",
+                Environment::Test => "Test system: no real money",
+                Environment::Mock => "Sandbox: no real money",
+            },
+            done: inner.done.clone(),
+            path: inner.path.clone(),
+            request_id: inner.request_id.clone(),
+        }
+    }
+}
+
+/// The tenant that links lead to: the page's own, or the first of the person's scope.
+fn shown_tenant(visit: &Visit) -> Option<&str> {
+    let inner = visit.inner();
+    inner.tenant.as_ref().or(inner.tenants.first()).map(|tenant| tenant.tag.as_str())
+}
+
+fn search(visit: &Visit) -> Option<String> {
+    let tag = shown_tenant(visit).filter(|_| visit.may_use("GET", SEARCH))?;
+    Some(SEARCH.replace("{tenant}", tag))
+}
+
+fn nav(visit: &Visit) -> Vec<NavGroup> {
+    let route = visit.inner().route.as_str();
+    let tenant = shown_tenant(visit);
+    let link = |(title, to): &Entry| {
+        let href = match (to.contains("{tenant}"), tenant) {
+            (true, None) => return None,
+            (true, Some(tag)) => to.replace("{tenant}", tag),
+            (false, _) => (*to).to_owned(),
+        };
+        let below = route.strip_prefix(to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        // The tools of a sandbox are nowhere else.
+        let is_there = !to.ends_with("/sandbox") || visit.console().outside.sandbox().is_some();
+        (is_there && visit.may_use("GET", to)).then_some(NavLink { title, href, is_here: below })
+    };
+    let group = |(title, entries): &(&'static str, &[Entry])| {
+        let links: Vec<NavLink> = entries.iter().filter_map(link).collect();
+        (!links.is_empty()).then_some(NavGroup { title, links })
+    };
+    NAV.iter().filter_map(group).collect()
+}
+
+/// The same list page of the other tenants; a page about one thing leads to the list that it is from.
+fn tenants(visit: &Visit) -> Vec<TenantLink> {
+    let inner = visit.inner();
+    let Some(here) = &inner.tenant else { return Vec::new() };
+    let place = NAV.iter().flat_map(|(_, entries)| *entries).map(|(_, to)| *to);
+    let place = place.filter(|to| inner.route.starts_with(*to)).max_by_key(|to| to.len());
+    let place = place.unwrap_or("/console/t/{tenant}/overview");
+    let link = |tenant: &std::sync::Arc<engine::wallets::Tenant>| TenantLink {
+        name: tenant.name.clone(),
+        href: place.replace("{tenant}", &tenant.tag),
+        is_here: tenant.id == here.id,
+    };
+    inner.tenants.iter().map(link).collect()
+}

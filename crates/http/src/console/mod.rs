@@ -1,0 +1,40 @@
+//! The operator console under `/console`: pages written on the server, plain links and forms that work without a script
+//! (`experience.md`, "Operator console").
+//!
+//! Every request passes the [`gate`]: who is signed in, whether one of his roles may use the route (`access`), whether the
+//! tenant in the path is in his scope, and, for everything that changes something, whether the form is one of ours.
+//! Pages read through the services that the APIs use and change things through their commands; nothing here decides
+//! about money.
+
+mod access;
+mod account;
+mod answer;
+mod approvals;
+mod assets;
+mod audit;
+mod cookies;
+pub mod export;
+mod form;
+mod gate;
+mod layout;
+mod login;
+pub mod outside;
+mod parts;
+pub mod password;
+mod payments;
+mod routes;
+mod session;
+mod state;
+pub mod totp;
+mod tries;
+mod users;
+mod visit;
+mod wallets;
+
+pub use answer::{Answer, Stop, html, see_other};
+pub use form::Form;
+pub use layout::Frame;
+pub use parts::{Cell, Pager, Row, Table, Tone};
+pub use routes::{Routes, router};
+pub use state::{Console, Settings};
+pub use visit::Visit;

@@ -1,0 +1,281 @@
+//! Parts that pages are put together from: tables, states, pages of a list. Templates write them with the macros of
+//! `console/parts.html`.
+
+use domain::time::Timestamp;
+
+/// How a state is to be taken. The word itself always says it too: colour is never the only sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing to do.
+    Good,
+    /// On its way.
+    Busy,
+    /// Somebody should look.
+    Warn,
+    /// Ended badly, or is stopped.
+    Bad,
+    /// Neither.
+    Plain,
+}
+
+impl Tone {
+    /// The class of the style sheet.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Busy => "busy",
+            Tone::Warn => "warn",
+            Tone::Bad => "bad",
+            Tone::Plain => "plain",
+        }
+    }
+}
+
+/// What stands in one place of a table or a list of facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Words.
+    Text(String),
+    /// An amount or a count, to the right.
+    Number(String),
+    /// An id or an address, in even letters.
+    Id(String),
+    /// A link.
+    Link {
+        /// Where to.
+        href: String,
+        /// Its words.
+        text: String,
+    },
+    /// An id that is a link.
+    IdLink {
+        /// Where to.
+        href: String,
+        /// The id.
+        text: String,
+    },
+    /// A state.
+    State {
+        /// Its word.
+        word: String,
+        /// How it is to be taken.
+        tone: Tone,
+    },
+    /// An instant, shown in UTC to the second.
+    When(Timestamp),
+    /// Nothing to say: a dash that is not read out.
+    Empty,
+    /// A button that posts a form of hidden fields.
+    Button {
+        /// Where it is posted.
+        action: String,
+        /// The button's words; they name what it is about.
+        label: String,
+        /// Names and values.
+        fields: Vec<(&'static str, String)>,
+    },
+}
+
+impl Cell {
+    /// Words, or nothing.
+    pub fn maybe(text: Option<impl Into<String>>) -> Cell {
+        text.map_or(Cell::Empty, |text| Cell::Text(text.into()))
+    }
+
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell::Text(text.into())
+    }
+
+    /// An amount or a count.
+    pub fn number(text: impl ToString) -> Cell {
+        Cell::Number(text.to_string())
+    }
+
+    /// An id or an address.
+    pub fn id(id: impl ToString) -> Cell {
+        Cell::Id(id.to_string())
+    }
+
+    /// A link.
+    pub fn link(href: impl Into<String>, text: impl ToString) -> Cell {
+        Cell::Link { href: href.into(), text: text.to_string() }
+    }
+
+    /// An id that is a link.
+    pub fn id_link(href: impl Into<String>, id: impl ToString) -> Cell {
+        Cell::IdLink { href: href.into(), text: id.to_string() }
+    }
+
+    /// A state.
+    pub fn state(word: impl Into<String>, tone: Tone) -> Cell {
+        Cell::State { word: word.into(), tone }
+    }
+
+    /// The instant of one that is an instant, for people.
+    pub fn instant(&self) -> String {
+        match self {
+            Cell::When(at) => when(*at),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it stands to the right.
+    pub const fn is_number(&self) -> bool {
+        matches!(self, Cell::Number(_))
+    }
+}
+
+/// Characters of an id from which on a table shows its beginning only; what is copied is the whole.
+const LONG_CHARS: usize = 30;
+
+/// Whether the beginning of an id tells it from others and the whole is too long for a column: UUIDs, addresses, hashes.
+pub fn is_long(id: &str) -> bool {
+    let digits = id.strip_prefix("0x").unwrap_or(id);
+    id.len() >= LONG_CHARS && digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// An amount with a comma between each three digits of its whole part: `-1,250,000.50 PKR`. What is neither a fraction nor
+/// has a unit is a number of something (a chain, a block) and stays as it is.
+pub fn grouped(number: &str) -> String {
+    let (sign, rest) = number.split_at(number.len() - number.trim_start_matches(['-', '+']).len());
+    let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (whole, rest) = rest.split_at(digits);
+    if !rest.starts_with(['.', ' ']) {
+        return number.to_owned();
+    }
+    let mut text = String::from(sign);
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (digits - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}
+
+/// `2026-11-22 15:04:05`, UTC.
+pub fn when(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} {}", &text[..10], &text[11..19])
+}
+
+/// A row of a table.
+pub type Row = Vec<Cell>;
+
+/// A table. Its caption is what a screen reader says of it; it scrolls inside its own region.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it lists: unique on the page.
+    pub caption: String,
+    /// Words of the columns.
+    pub head: Vec<&'static str>,
+    /// The rows; the first cell of each names it.
+    pub rows: Vec<Row>,
+    /// What is said where there are no rows.
+    pub empty: &'static str,
+    /// Other pages of the list.
+    pub pager: Pager,
+}
+
+impl Table {
+    /// A table.
+    pub fn new(caption: impl Into<String>, head: &[&'static str], rows: Vec<Row>) -> Table {
+        Table { caption: caption.into(), head: head.to_vec(), rows, empty: "Nothing here.", pager: Pager::default() }
+    }
+
+    /// What is said where there are no rows.
+    #[must_use]
+    pub fn or(self, empty: &'static str) -> Table {
+        Table { empty, ..self }
+    }
+
+    /// With links to other pages of the list.
+    #[must_use]
+    pub fn paged(self, pager: Pager) -> Table {
+        Table { pager, ..self }
+    }
+
+    /// Words of the columns, and whether the column's cells are numbers, so that its head stands to the right too.
+    pub fn columns(&self) -> Vec<(&'static str, bool)> {
+        let is_number = |column| self.rows.first().and_then(|row| row.get(column)).is_some_and(Cell::is_number);
+        self.head.iter().enumerate().map(|(column, word)| (*word, is_number(column))).collect()
+    }
+}
+
+/// Links to the neighbouring pages of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pager {
+    /// Where the page before this one is.
+    pub previous: Option<String>,
+    /// Where the page after this one is.
+    pub next: Option<String>,
+    /// What this page shows, such as `51–100 of 230`.
+    pub shown: String,
+}
+
+impl Pager {
+    /// The pager of a list that is read by page number, from 1 on. `path` has the other words of the query, if any.
+    pub fn by_number(path: &str, page: u32, limit: u32, total: u64) -> Pager {
+        let link = |page: u32| format!("{path}{}page={page}", if path.contains('?') { '&' } else { '?' });
+        let (from, to) = (u64::from(page - page.min(1)) * u64::from(limit), u64::from(page) * u64::from(limit));
+        Pager {
+            previous: (page > 1).then(|| link(page - 1)),
+            next: (to < total).then(|| link(page + 1)),
+            shown: if total == 0 { String::new() } else { format!("{}–{} of {total}", from + 1, to.min(total)) },
+        }
+    }
+
+    /// Whether there is another page.
+    pub const fn is_needed(&self) -> bool {
+        self.previous.is_some() || self.next.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pager_leads_to_the_neighbours_that_there_are() {
+        let pager = Pager::by_number("/x?state=a", 2, 50, 120);
+        assert_eq!(pager.previous.as_deref(), Some("/x?state=a&page=1"));
+        assert_eq!(pager.next.as_deref(), Some("/x?state=a&page=3"));
+        assert_eq!(pager.shown, "51–100 of 120");
+        let last = Pager::by_number("/x", 3, 50, 120);
+        assert_eq!((last.next, last.shown.as_str()), (None, "101–120 of 120"));
+        assert!(!Pager::by_number("/x", 1, 50, 50).is_needed());
+        assert_eq!(Pager::by_number("/x", 1, 50, 0).shown, "");
+    }
+
+    #[test]
+    fn amounts_are_grouped_and_numbers_of_things_are_not() {
+        for (number, shown) in [
+            ("10000000.000000 USDT", "10,000,000.000000 USDT"),
+            ("-1250000.5 PKR", "-1,250,000.5 PKR"),
+            ("+999 VND", "+999 VND"),
+            ("+1000 VND", "+1,000 VND"),
+            ("123456", "123456"),
+            ("none", "none"),
+            ("", ""),
+            ("12.50 USDC, 3.00 USDT", "12.50 USDC, 3.00 USDT"),
+        ] {
+            assert_eq!(grouped(number), shown);
+        }
+    }
+
+    #[test]
+    fn ids_whose_beginning_tells_them_apart_are_cut() {
+        for id in ["6f0c0000-0000-4000-8000-000000000000", "0xD9BfDA523E0F89dccFCF15f02119C02912d8687c"] {
+            assert!(is_long(id), "{id}");
+        }
+        for id in ["nostro:npl-connectips:NPR", "demobank-test_pay-dcdVhMWb6i5JyZkpsc72DusmB3DwmOnh", "6f0c0000", ""] {
+            assert!(!is_long(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_instant_is_shown_to_the_second() {
+        assert_eq!(when(Timestamp(1_795_244_268_123_999)), "2026-11-21 06:57:48");
+    }
+}

@@ -1,0 +1,116 @@
+//! The payment side of the console: overview, search, payments with their timelines, quotes, the ledger and its breaks,
+//! rates and prices, corridors and rails.
+//!
+//! Pages read; what changes something goes through the commands that everything else uses, and what takes two people
+//! becomes a proposal. Lists show names and accounts masked: who has to see them whole opens the payment.
+
+use domain::payment::PaymentState;
+use domain::time::{Span, Timestamp};
+
+use super::{Routes, Stop, Tone, Visit};
+
+pub(super) mod access;
+mod chart;
+mod corridors;
+mod ledger;
+mod masked;
+mod overview;
+mod payment_list;
+mod quotes;
+mod rates;
+mod receipt;
+mod reconciliation;
+mod search;
+mod statements;
+mod timeline;
+
+/// The routes of the payment side.
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/console/t/{tenant}/overview", overview::show)
+        .get("/console/t/{tenant}/search", search::show)
+        .get("/console/t/{tenant}/payments", payment_list::list)
+        .get("/console/t/{tenant}/payments/export.csv", payment_list::export)
+        .get("/console/t/{tenant}/payments/{id}", timeline::show)
+        .get("/console/t/{tenant}/payments/{id}/receipt", receipt::show)
+        .get("/console/t/{tenant}/quotes", quotes::list)
+        .get("/console/t/{tenant}/quotes/{id}", quotes::show)
+        .get("/console/t/{tenant}/ledger", ledger::balance)
+        .get("/console/t/{tenant}/ledger/account", ledger::account)
+        .get("/console/t/{tenant}/ledger/transfers/{id}", ledger::transfer)
+        .get("/console/t/{tenant}/statements", statements::show)
+        .get("/console/t/{tenant}/statements/file", statements::file)
+        .get("/console/t/{tenant}/reconciliation", reconciliation::show)
+        .post("/console/t/{tenant}/reconciliation/compare", reconciliation::compare)
+        .get("/console/t/{tenant}/rates", rates::show)
+        .post("/console/t/{tenant}/rates/pricing", rates::propose)
+        .get("/console/t/{tenant}/corridors", corridors::show)
+        .post("/console/t/{tenant}/corridors/switch", corridors::switch)
+}
+
+const fn payment_tone(state: PaymentState) -> Tone {
+    match state {
+        PaymentState::Succeeded => Tone::Good,
+        PaymentState::Queued | PaymentState::Pending | PaymentState::Processing => Tone::Busy,
+        PaymentState::Unknown => Tone::Warn,
+        PaymentState::Rejected | PaymentState::Failed | PaymentState::Reversed | PaymentState::Canceled => Tone::Bad,
+    }
+}
+
+/// How long something took, in the two greatest units.
+fn took(span: Span) -> String {
+    let seconds = (span.0 / 1_000_000).max(0);
+    let millis = (span.0 / 1_000 % 1_000).max(0);
+    match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, seconds) => format!("{seconds}.{millis:03} s"),
+        (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (0, hours, minutes, _) => format!("{hours} h {minutes} min"),
+        (days, hours, ..) => format!("{days} d {hours} h"),
+    }
+}
+
+/// The beginning of a day of the query, in UTC; nothing where none is asked for.
+///
+/// # Errors
+/// [`Stop::Invalid`]: it is no day.
+pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> {
+    let Some(text) = visit.query().given(name) else { return Ok(None) };
+    let read = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
+    let day = read().ok_or_else(|| Stop::Invalid(format!("{name}: a day such as 2026-11-22 is expected.")))?;
+    Ok(Some(Timestamp(day.as_microsecond())))
+}
+
+/// `12.5 %` of parts in a whole, rounded down; "–" of nothing.
+fn share(part: u64, whole: u64) -> String {
+    match (u128::from(part) * 1_000).checked_div(u128::from(whole)) {
+        Some(permille) => format!("{}.{} %", permille / 10, permille % 10),
+        None => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_two_units() {
+        for (span, told) in [
+            (Span::millis(1_234), "1.234 s"),
+            (Span::secs(61), "1 min 1 s"),
+            (Span::mins(62), "1 h 2 min"),
+            (Span::hours(50), "2 d 2 h"),
+            (Span(-5), "0.000 s"),
+        ] {
+            assert_eq!(took(span), told);
+        }
+    }
+
+    #[test]
+    fn shares_are_rounded_down() {
+        assert_eq!(
+            (share(999, 1_000), share(1_999, 2_000), share(1, 1)),
+            ("99.9 %".into(), "99.9 %".into(), "100.0 %".into())
+        );
+        assert_eq!(share(0, 0), "–");
+    }
+}

@@ -1,0 +1,93 @@
+//! The console's addresses: a router that remembers what was put into it, so that a test can compare that with the table of
+//! who may use what.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::routing::{MethodRouter, any, get, post};
+
+use super::answer::see_other;
+use super::state::Console;
+use super::{account, approvals, assets, audit, gate, login, users};
+
+/// Routes of a part of the console.
+#[derive(Default)]
+pub struct Routes {
+    router: Router<Arc<Console>>,
+    listed: Vec<(&'static str, &'static str)>,
+}
+
+impl Routes {
+    /// No routes.
+    pub fn new() -> Routes {
+        Routes::default()
+    }
+
+    /// A page.
+    #[must_use]
+    pub fn get<H, T>(self, path: &'static str, handler: H) -> Routes
+    where
+        H: Handler<T, Arc<Console>>,
+        T: 'static,
+    {
+        self.with("GET", path, get(handler))
+    }
+
+    /// Something that a form of a page does.
+    #[must_use]
+    pub fn post<H, T>(self, path: &'static str, handler: H) -> Routes
+    where
+        H: Handler<T, Arc<Console>>,
+        T: 'static,
+    {
+        self.with("POST", path, post(handler))
+    }
+
+    fn with(mut self, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Console>>) -> Routes {
+        self.router = self.router.route(path, handler);
+        self.listed.push((method, path));
+        self
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn merge(mut self, other: Routes) -> Routes {
+        self.router = self.router.merge(other.router);
+        self.listed.extend(other.listed);
+        self
+    }
+}
+
+/// Every page of the console.
+fn pages() -> Routes {
+    let foundation = [login::routes(), account::routes(), approvals::routes(), users::routes(), audit::routes()];
+    let pages = [super::wallets::routes(), super::payments::routes()];
+    foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
+}
+
+/// The routes of the console; each is behind the gate but for the style sheets and the script. Whatever else is below
+/// `/console` has a page of its own that says that it is not there.
+pub fn router(console: Arc<Console>) -> Router {
+    let gated = pages().router.route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
+    let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));
+    let lost = lost.route("/console/{*rest}", any(gate::lost));
+    let all = gated.merge(lost).method_not_allowed_fallback(gate::lost);
+    all.with_state(console).merge(assets::router())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::access;
+    use super::*;
+
+    #[test]
+    fn every_route_has_a_row_in_the_table_and_every_row_a_route() {
+        let routes: BTreeSet<(&str, &str)> = pages().listed.into_iter().collect();
+        let rows: BTreeSet<(&str, &str)> = access::rows().map(|row| (row.method, row.path)).collect();
+        let missing: Vec<_> = routes.symmetric_difference(&rows).collect();
+        assert!(missing.is_empty(), "only in one of routes and table: {missing:?}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Sessions: the token in the browser, its digest in the store, and the token of forms that follows from it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::audit::Deed;
+use domain::time::{Span, Timestamp};
+use domain::user::User;
+use engine::console::{NewSession, SessionRow, Stage, TotpSecret};
+use engine::payments::StoreError;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::HeaderMap;
+use sha2::{Digest as _, Sha256};
+
+use super::cookies::Cookie;
+use super::state::Console;
+
+/// A session's use is noted at most so often.
+const SEEN_EVERY: Span = Span::secs(60);
+/// How long the steps of signing in may take together.
+const SIGN_IN_MAX: Span = Span::mins(10);
+/// What the console's own script says when it reads a page again: it is no activity of the person's.
+const REFRESH: &str = "x-corridor-refresh";
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 32;
+/// Longest description of a browser that is kept.
+const BROWSER_MAX_CHARS: usize = 200;
+
+/// A session as a request has it.
+pub(super) struct Signed {
+    /// Whose.
+    pub(super) user: User,
+    /// How far he has come.
+    pub(super) stage: Stage,
+    /// SHA-256 of its token.
+    pub(super) digest: [u8; 32],
+    /// The rest of it.
+    pub(super) row: SessionRow,
+}
+
+/// The token of a session, or of a sign-in form, as a cookie carries it.
+pub(super) struct Token([u8; TOKEN_BYTES]);
+
+impl Token {
+    /// A new one.
+    pub(super) fn fresh(console: &Console) -> Token {
+        Token(console.store().random())
+    }
+
+    /// Reads a cookie's value.
+    pub(super) fn parse(text: &str) -> Option<Token> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        bytes.try_into().ok().map(Token)
+    }
+
+    /// The cookie's value.
+    pub(super) fn text(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    /// What the store knows it by.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.0).into()
+    }
+
+    /// The token of the forms of its pages.
+    pub(super) fn csrf(&self) -> String {
+        // HMAC takes keys of any length.
+        let mut mac = <Hmac<Sha256>>::new_from_slice(&self.0).expect("a key of 32 bytes");
+        mac.update(b"corridor console form");
+        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    }
+}
+
+/// Where somebody comes from.
+pub(super) struct Origin {
+    /// His address.
+    pub(super) address: String,
+    /// What his browser says of itself.
+    pub(super) browser: String,
+    /// His deed, for the audit log.
+    pub(super) by: Deed,
+}
+
+impl Origin {
+    /// Cuts what the browser says.
+    pub(super) fn new(address: String, user_agent: &str, by: Deed) -> Origin {
+        let plain = user_agent.chars().filter(|letter| !letter.is_control());
+        Origin { address, browser: plain.take(BROWSER_MAX_CHARS).collect(), by }
+    }
+}
+
+impl Console {
+    /// The session of a request, if it is one that goes on.
+    pub(super) async fn session_of(&self, headers: &HeaderMap) -> Result<Option<(Token, Signed)>, StoreError> {
+        let text = Cookie::Session.read(headers, &self.settings);
+        let Some(token) = text.as_deref().and_then(Token::parse) else { return Ok(None) };
+        let digest = token.digest();
+        let Some(row) = self.store().session(digest).await? else { return Ok(None) };
+        let now = self.wall_now();
+        if self.is_over(&row, now) {
+            self.store().end_session(digest).await?;
+            return Ok(None);
+        }
+        if now - row.seen_at >= SEEN_EVERY && !headers.contains_key(REFRESH) {
+            self.store().session_seen(digest, now).await?;
+        }
+        Ok(Some((token, Signed { user: row.user.user.clone(), stage: row.stage, digest, row })))
+    }
+
+    fn is_over(&self, row: &SessionRow, now: Timestamp) -> bool {
+        let longest = if row.stage == Stage::Open { self.settings.absolute } else { SIGN_IN_MAX };
+        now - row.created_at >= longest || now - row.seen_at >= self.settings.idle
+    }
+
+    /// Begins a session, in the place of `old`.
+    pub(super) async fn begin(
+        &self,
+        user: &User,
+        stage: Stage,
+        totp: Option<TotpSecret>,
+        from: Origin,
+        old: Option<[u8; 32]>,
+    ) -> Result<Token, StoreError> {
+        let (token, now) = (Token::fresh(self), self.wall_now());
+        let new = NewSession {
+            token_digest: token.digest(),
+            user,
+            stage,
+            address: &from.address,
+            browser: &from.browser,
+            totp,
+            now,
+            by: from.by,
+        };
+        self.store().end_old_sessions(now - self.settings.absolute, now - self.settings.idle).await?;
+        self.store().begin_session(&new, old).await?;
+        Ok(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_reads_back_and_gives_neither_its_digest_nor_the_token_of_forms_away() {
+        let token = Token([7; TOKEN_BYTES]);
+        let text = token.text();
+        let again = Token::parse(&text).expect("a token");
+        assert_eq!((again.digest(), again.csrf()), (token.digest(), token.csrf()));
+        assert_ne!(token.csrf(), text);
+        assert_ne!(URL_SAFE_NO_PAD.encode(token.digest()), token.csrf());
+        assert!(Token::parse("short").is_none() && Token::parse(&format!("{text}A")).is_none());
+    }
+}

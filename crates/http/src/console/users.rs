@@ -1,0 +1,187 @@
+//! People who sign in: who there is, somebody new, what somebody may do. A new person may do nothing until two people
+//! have agreed on it; passwords and one-time codes are reset on the server's command line.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use domain::ids::{TenantId, UserId};
+use domain::user::{Role, Scope, login_name};
+use engine::console::{Approval, Deed, NewUser, Proposal, StoredUser, UserChange};
+use http::StatusCode;
+use tokio::task::spawn_blocking;
+
+use super::answer::{Answer, Stop, html, page_with};
+use super::layout::Frame;
+use super::parts::{Cell, Row, Table, Tone};
+use super::password;
+use super::routes::Routes;
+use super::visit::Visit;
+
+/// The routes.
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/console/users", list)
+        .post("/console/users", create)
+        .get("/console/users/{id}", show)
+        .post("/console/users/{id}/access", propose_access)
+        .post("/console/users/{id}/disable", disable)
+        .post("/console/users/{id}/enable", enable)
+}
+
+#[derive(Template)]
+#[template(path = "console/users.html")]
+struct ListPage {
+    frame: Frame,
+    table: Table,
+    may_create: bool,
+    /// Login of somebody who was just made.
+    made: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "console/user.html")]
+struct UserPage {
+    frame: Frame,
+    id: UserId,
+    facts: Vec<(&'static str, Cell)>,
+    waiting: Vec<Approval>,
+    may_change: bool,
+    is_disabled: bool,
+    roles: Vec<(&'static str, bool)>,
+    scopes: Vec<(String, String, bool)>,
+}
+
+fn standing(found: &StoredUser) -> Cell {
+    match found {
+        _ if found.disabled_at.is_some() => Cell::state("disabled", Tone::Bad),
+        _ if found.user.roles.is_empty() => Cell::state("no roles yet", Tone::Warn),
+        _ => Cell::state("active", Tone::Good),
+    }
+}
+
+fn roles_cell(found: &StoredUser) -> Cell {
+    let names: Vec<&str> = found.user.roles.iter().map(|role| role.name()).collect();
+    Cell::maybe((!names.is_empty()).then(|| names.join(", ")))
+}
+
+fn scope_words(scope: Scope, visit: &Visit) -> String {
+    match scope {
+        Scope::All => "every tenant".to_owned(),
+        Scope::Tenant(id) => {
+            let known = visit.tenants().iter().find(|tenant| tenant.id == id);
+            known.map_or_else(|| id.to_string(), |tenant| tenant.name.clone())
+        }
+    }
+}
+
+async fn list(visit: Visit) -> Answer {
+    list_page(&visit, None, StatusCode::OK).await
+}
+
+async fn list_page(visit: &Visit, made: Option<String>, status: StatusCode) -> Answer {
+    let users = visit.console().store().users().await?;
+    let row = |found: &StoredUser| -> Row {
+        vec![
+            Cell::link(format!("/console/users/{}", found.user.id), &found.user.login),
+            roles_cell(found),
+            Cell::text(scope_words(found.user.scope, visit)),
+            Cell::text(if found.totp.is_some() { "set up" } else { "not set up" }),
+            standing(found),
+            Cell::When(found.created_at),
+        ]
+    };
+    let head = ["Name", "Roles", "Scope", "One-time codes", "State", "Since"];
+    let table = Table::new("People who sign in", &head, users.iter().map(row).collect());
+    let may_create = visit.may_use("POST", "/console/users");
+    page_with(status, &ListPage { frame: visit.frame("Users"), table, may_create, made })
+}
+
+async fn create(visit: Visit) -> Answer {
+    let console = visit.console();
+    let login = login_name(visit.form().text("login")).ok_or_else(|| {
+        Stop::Invalid("A name has 1 to 64 of a-z, 0-9, and . _ - @ +; the first one a letter or a digit.".to_owned())
+    })?;
+    if console.store().user_by_login(&login).await?.is_some() {
+        return Err(Stop::Refused("Somebody has this name already.".to_owned()));
+    }
+    // Shown to nobody: whoever knew it could be two people. The first password is given out on the machine.
+    let (unknown, salt) = (password::initial(console.store().random()), console.store().random());
+    let hashing = spawn_blocking(move || password::hash(&unknown, salt));
+    let hash = hashing.await.map_err(|error| Stop::failed(&error))?;
+    let (roles, scope) = (BTreeSet::new(), Scope::All);
+    let new = NewUser { login: login.clone(), roles, scope, password: hash, password_is_initial: true };
+    console.store().create_user(&new, console.wall_now(), visit.deed("")).await?;
+    list_page(&visit, Some(login), StatusCode::CREATED).await
+}
+
+async fn found(visit: &Visit) -> Result<StoredUser, Stop> {
+    visit.console().store().user(visit.id(UserId::parse)?).await?.ok_or(Stop::NotFound)
+}
+
+async fn show(visit: Visit) -> Answer {
+    let (found, console) = (found(&visit).await?, visit.console());
+    let used = console.wall_now() - console.settings.idle;
+    let sessions = console.store().open_sessions(found.user.id, used).await?;
+    let facts = vec![
+        ("State", standing(&found)),
+        ("Roles", roles_cell(&found)),
+        ("Scope", Cell::text(scope_words(found.user.scope, &visit))),
+        ("One-time codes", Cell::text(if found.totp.is_some() { "set up" } else { "not set up" })),
+        ("Browsers signed in", Cell::text(sessions.to_string())),
+        ("Since", Cell::When(found.created_at)),
+        ("Password since", Cell::When(found.password_at)),
+    ];
+    let waiting = console.desk.waiting_about(None, &found.user.id.to_string()).await?;
+    let scope = found.user.scope;
+    let of_tenant = |tenant: &std::sync::Arc<engine::wallets::Tenant>| {
+        (tenant.id.to_string(), tenant.name.clone(), scope == Scope::Tenant(tenant.id))
+    };
+    let mut scopes = vec![("all".to_owned(), "every tenant".to_owned(), scope == Scope::All)];
+    scopes.extend(visit.tenants().iter().map(of_tenant));
+    html(&UserPage {
+        frame: visit.frame(&found.user.login),
+        id: found.user.id,
+        facts,
+        waiting,
+        may_change: visit.may_use("POST", "/console/users/{id}/access"),
+        is_disabled: found.disabled_at.is_some(),
+        roles: Role::ALL.into_iter().map(|role| (role.name(), found.user.roles.contains(&role))).collect(),
+        scopes,
+    })
+}
+
+async fn propose_access(visit: Visit) -> Answer {
+    let found = found(&visit).await?;
+    let (form, why) = (visit.form(), visit.why()?);
+    let unknown = || Stop::Invalid("Please choose roles and a scope.".to_owned());
+    let roles: BTreeSet<Role> =
+        form.all("role").map(|name| Role::parse(name).ok_or_else(unknown)).collect::<Result<_, _>>()?;
+    let scope = match form.text("scope") {
+        "all" => Scope::All,
+        text => Scope::Tenant(TenantId::parse(text).ok_or_else(unknown)?),
+    };
+    let deed = Deed::SetUserAccess { user: found.user.id, roles: roles.into_iter().collect(), scope };
+    let (maker, by) = (visit.user()?.clone(), visit.deed(why));
+    let proposal = Proposal { tenant: None, deed, maker, why: why.to_owned(), by };
+    let id = visit.console().desk.propose(proposal).await?;
+    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+}
+
+async fn disable(visit: Visit) -> Answer {
+    let found = found(&visit).await?;
+    if found.user.id == visit.user()?.id {
+        return Err(Stop::Refused("Nobody disables himself: ask somebody else.".to_owned()));
+    }
+    change(&visit, &found, &UserChange::Disable, "Disabled, and signed out everywhere.").await
+}
+
+async fn enable(visit: Visit) -> Answer {
+    let found = found(&visit).await?;
+    change(&visit, &found, &UserChange::Enable, "Enabled.").await
+}
+
+async fn change(visit: &Visit, found: &StoredUser, change: &UserChange, words: &str) -> Answer {
+    let console = visit.console();
+    console.store().change_user(&found.user, change, console.wall_now(), visit.deed("")).await?;
+    Ok(visit.done(&format!("/console/users/{}", found.user.id), words))
+}

@@ -1,0 +1,251 @@
+//! One request of somebody to the console, as pages see it: who, about whose affairs, what was sent.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::response::Response;
+use domain::audit::{self, INSTALLATION, Note, Via};
+use domain::ids::TenantId;
+use domain::user::{Role, User};
+use engine::console::{Deed, Proposal};
+use engine::payments::Caller;
+use engine::wallets::Tenant;
+use http::request::Parts;
+
+use super::answer::{Stop, see_other};
+use super::form::Form;
+use super::layout::Frame;
+use super::session::Signed;
+use super::state::Console;
+use super::{access, cookies};
+
+/// One request, past the gate. Handlers take it as an argument; cheap to clone.
+#[derive(Clone)]
+pub struct Visit(Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) console: Arc<Console>,
+    /// Who is signed in.
+    pub(super) signed: Option<Signed>,
+    /// Who is about to sign in, and has steps to go.
+    pub(super) step: Option<Signed>,
+    /// The token that forms of this page carry.
+    pub(super) csrf: String,
+    /// The tenants in the person's scope, by tag.
+    pub(super) tenants: Vec<Arc<Tenant>>,
+    /// The one that the path names.
+    pub(super) tenant: Option<Arc<Tenant>>,
+    pub(super) params: Vec<(String, String)>,
+    pub(super) query: Form,
+    pub(super) form: Form,
+    /// The route as the router has it.
+    pub(super) route: String,
+    /// The path with its query.
+    pub(super) path: String,
+    pub(super) peer: Option<IpAddr>,
+    pub(super) user_agent: String,
+    pub(super) request_id: String,
+    /// What the request before this one did, for people.
+    pub(super) done: Option<String>,
+}
+
+impl Visit {
+    pub(super) fn new(inner: Inner) -> Visit {
+        Visit(Arc::new(inner))
+    }
+
+    /// The console: services, settings, clocks.
+    pub fn console(&self) -> &Console {
+        &self.0.console
+    }
+
+    /// Who is signed in. Routes that need somebody are not reached without.
+    ///
+    /// # Errors
+    /// [`Stop::Forbidden`]: nobody is.
+    pub fn user(&self) -> Result<&User, Stop> {
+        self.0.signed.as_ref().map(|signed| &signed.user).ok_or(Stop::Forbidden)
+    }
+
+    /// The name that entries of the audit log and decisions are made under; "" while nobody is signed in.
+    pub fn who(&self) -> &str {
+        self.0.signed.as_ref().map_or("", |signed| &signed.user.login)
+    }
+
+    pub(super) fn signed(&self) -> Option<&Signed> {
+        self.0.signed.as_ref()
+    }
+
+    /// Whoever is signed in or about to be.
+    pub(super) fn step(&self) -> Option<&Signed> {
+        self.0.step.as_ref().or(self.0.signed.as_ref())
+    }
+
+    /// The token of the session's forms: known to its pages, and to nobody else.
+    pub(super) fn csrf(&self) -> &str {
+        &self.0.csrf
+    }
+
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        self.0.peer
+    }
+
+    /// Whether the person has one of these roles: for what a page shows. What a route *does* is guarded by its row.
+    pub fn may(&self, roles: &[Role]) -> bool {
+        self.0.signed.as_ref().is_some_and(|signed| signed.user.has_any(roles))
+    }
+
+    /// Whether the person may use a route of the table, such as `("POST", "/console/t/{tenant}/wallets/{id}/block")`: for
+    /// showing only buttons that work.
+    pub fn may_use(&self, method: &str, route: &str) -> bool {
+        access::row(method, route).is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
+    }
+
+    /// The tenant that the path names; it is in the person's scope.
+    ///
+    /// # Errors
+    /// [`Stop::NotFound`]: the route has no `{tenant}`.
+    pub fn tenant(&self) -> Result<&Arc<Tenant>, Stop> {
+        self.0.tenant.as_ref().ok_or(Stop::NotFound)
+    }
+
+    /// The tenants in the person's scope, by tag.
+    pub fn tenants(&self) -> &[Arc<Tenant>] {
+        &self.0.tenants
+    }
+
+    /// The tenant as the services' caller.
+    ///
+    /// # Errors
+    /// As [`Visit::tenant`].
+    pub fn caller(&self) -> Result<Caller, Stop> {
+        let tenant = self.tenant()?;
+        Ok(Caller { tenant: tenant.id, policy: Arc::new(tenant.policy.clone()) })
+    }
+
+    /// The tenant's id.
+    ///
+    /// # Errors
+    /// As [`Visit::tenant`].
+    pub fn tenant_id(&self) -> Result<TenantId, Stop> {
+        Ok(self.tenant()?.id)
+    }
+
+    /// A path below the tenant's: `visit.href("/payments")` is `/console/t/demobank/payments`.
+    pub fn href(&self, below: &str) -> String {
+        match &self.0.tenant {
+            Some(tenant) => format!("/console/t/{}{below}", tenant.tag),
+            None => format!("/console{below}"),
+        }
+    }
+
+    /// A parameter of the path, percent-decoded; "" where the route has none of that name.
+    pub fn param(&self, name: &str) -> &str {
+        self.0.params.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// A parameter of the path that is an id: `visit.id(PaymentId::parse)`.
+    ///
+    /// # Errors
+    /// [`Stop::NotFound`]
+    pub fn id<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Stop> {
+        parse(self.param("id")).ok_or(Stop::NotFound)
+    }
+
+    /// The query string.
+    pub fn query(&self) -> &Form {
+        &self.0.query
+    }
+
+    /// The form that was posted; its CSRF token has been checked.
+    pub fn form(&self) -> &Form {
+        &self.0.form
+    }
+
+    /// Why somebody does something: the form's field `why`, which must not be blank.
+    ///
+    /// # Errors
+    /// [`Stop::Invalid`]
+    pub fn why(&self) -> Result<&str, Stop> {
+        const WHY_MAX_CHARS: usize = 500;
+        let why = self.0.form.text("why");
+        let fine = !why.is_empty() && why.chars().count() <= WHY_MAX_CHARS && !why.chars().any(char::is_control);
+        if fine { Ok(why) } else { Err(Stop::Invalid(format!("Please say why, in 1 to {WHY_MAX_CHARS} characters."))) }
+    }
+
+    /// What stands around a page of this title: navigation, the person, the form token, what was just done.
+    pub fn frame(&self, title: &str) -> Frame {
+        Frame::of(self, title)
+    }
+
+    /// Leads on after a form, saying on the next page what was done.
+    pub fn done(&self, path: &str, words: &str) -> Response {
+        let mut response = see_other(path);
+        cookies::say(response.headers_mut(), words, &self.0.console.settings);
+        response
+    }
+
+    /// Proposes something that takes two people, and leads to the page where the other one decides.
+    ///
+    /// # Errors
+    /// The same is proposed already; the store.
+    pub async fn propose(&self, deed: Deed, why: &str) -> Result<Response, Stop> {
+        let tenant = self.0.tenant.as_ref().map(|tenant| tenant.id);
+        let maker = self.user()?.clone();
+        let proposal = Proposal { tenant, deed, maker, why: why.to_owned(), by: self.deed(why) };
+        let id = self.0.console.desk.propose(proposal).await?;
+        Ok(self.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+    }
+
+    /// Who does something by this request, and why, for the audit log.
+    pub fn deed(&self, why: &str) -> audit::Deed {
+        let roles = self.0.signed.as_ref().map(|signed| &signed.user.roles);
+        let roles: Vec<&str> = roles.into_iter().flatten().map(|role| role.name()).collect();
+        let who = self.step().map_or("", |signed| signed.user.login.as_str());
+        audit::Deed::new(Via::Console, who).with_role(roles.join(",")).because(why).of_request(self.request_id())
+    }
+
+    /// Notes in the audit log what the person did, where the deed itself leaves no entry of its own.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn note(&self, action: &str, subject: &str, detail: &str) -> Result<(), Stop> {
+        let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
+        let kind = action.split_once('.').map_or(action, |(kind, _)| kind);
+        let note = Note::new(action, kind, subject);
+        Ok(self.console().store().note_deed(tenant, self.deed(detail), note).await?)
+    }
+
+    /// Notes that the person took something away with him: a file, a receipt.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn took(&self, what: Note) -> Result<(), Stop> {
+        let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
+        Ok(self.console().store().note_deed(tenant, self.deed(""), what).await?)
+    }
+
+    /// The path of this request with its query.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    pub(super) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// The id of this request, as its answer carries it.
+    pub fn request_id(&self) -> &str {
+        &self.0.request_id
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visit {
+    type Rejection = Stop;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Visit, Stop> {
+        // Only a route that was put beside the gate has none.
+        parts.extensions.get::<Visit>().cloned().ok_or(Stop::Forbidden)
+    }
+}

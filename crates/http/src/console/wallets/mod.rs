@@ -1,0 +1,264 @@
+//! The wallet side of the console: wallets, payment requests and orders, what waits for a person, webhooks and keys, the
+//! system's health, and the tools of a sandbox.
+//!
+//! Pages read what the interfaces read and change things through the same commands. Who may do what is in the table of
+//! routes; what takes two people becomes a proposal.
+
+use domain::attempt::Doubt;
+use domain::deposit::{Deposit, DepositState};
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::payment_request::{Asked, PaymentRequest, RequestState};
+use domain::ports::Answer as Reading;
+use engine::payments::StoreError;
+use engine::wallets::{Page, Sheet};
+use uuid::Uuid;
+
+use self::view::{Section, coins, words};
+use super::{Cell, Routes, Stop, Tone, Visit};
+
+pub(super) mod access;
+mod alerts;
+mod delivery;
+mod deposit;
+mod deposit_list;
+mod evidence;
+mod keys;
+mod order;
+mod orders;
+mod receiver;
+mod requests;
+mod review;
+mod sandbox;
+mod system;
+pub(super) mod view;
+mod wallet;
+mod wallet_list;
+mod webhooks;
+
+/// Rows that an export reads at once.
+const EXPORT_ROWS: u32 = 1_000;
+/// Most rows of an export: more is for the API.
+const EXPORT_MAX: usize = 50_000;
+
+/// The routes of the wallet side.
+pub(super) fn routes() -> Routes {
+    things().merge(decisions()).merge(connections()).merge(installation())
+}
+
+/// Wallets, payment requests, orders.
+fn things() -> Routes {
+    Routes::new()
+        .get("/console/t/{tenant}/wallets", wallet_list::list)
+        .get("/console/t/{tenant}/wallets/export.csv", wallet_list::export)
+        .get("/console/t/{tenant}/wallets/{id}", wallet::show)
+        .post("/console/t/{tenant}/wallets/{id}/block", wallet::block)
+        .post("/console/t/{tenant}/wallets/{id}/unblock", wallet::unblock)
+        .post("/console/t/{tenant}/wallets/{id}/blacklist", wallet::blacklist)
+        .get("/console/t/{tenant}/requests", requests::list)
+        .get("/console/t/{tenant}/requests/export.csv", requests::export)
+        .get("/console/t/{tenant}/requests/{id}", requests::show)
+        .post("/console/t/{tenant}/requests/{id}/cancel", requests::cancel)
+        .get("/console/t/{tenant}/orders", orders::list)
+        .get("/console/t/{tenant}/orders/export.csv", orders::export)
+        .get("/console/t/{tenant}/orders/{id}", order::show)
+        .post("/console/t/{tenant}/orders/{id}/resolve", order::resolve)
+        .post("/console/t/{tenant}/orders/{id}/recredit", order::recredit)
+}
+
+/// What waits for a person.
+fn decisions() -> Routes {
+    Routes::new()
+        .get("/console/t/{tenant}/review", review::queue)
+        .get("/console/t/{tenant}/review/payments/{id}", review::show_payment)
+        .post("/console/t/{tenant}/review/payments/{id}/decide", review::decide_payment)
+        .post("/console/t/{tenant}/review/payments/{id}/resolve", review::resolve_payment)
+        .get("/console/t/{tenant}/deposits", deposit_list::list)
+        .get("/console/t/{tenant}/deposits/export.csv", deposit_list::export)
+        .get("/console/t/{tenant}/deposits/{id}", deposit::show)
+        .post("/console/t/{tenant}/deposits/{id}/decide", deposit::decide)
+        .post("/console/t/{tenant}/deposits/{id}/refund", deposit::propose_refund)
+        .post("/console/t/{tenant}/deposits/{id}/refund/approve", deposit::approve_refund)
+        .post("/console/t/{tenant}/deposits/{id}/refund/withdraw", deposit::withdraw_refund)
+        .get("/console/t/{tenant}/alerts", alerts::list)
+        .post("/console/t/{tenant}/alerts/close", alerts::close)
+}
+
+/// Webhooks and keys.
+fn connections() -> Routes {
+    Routes::new()
+        .get("/console/t/{tenant}/webhooks", webhooks::list)
+        .post("/console/t/{tenant}/webhooks/recover", webhooks::recover)
+        .post("/console/t/{tenant}/webhooks/example", webhooks::example)
+        .post("/console/t/{tenant}/webhooks/url", receiver::set_url)
+        .post("/console/t/{tenant}/webhooks/rotate", receiver::rotate)
+        .post("/console/t/{tenant}/webhooks/disable", receiver::disable)
+        .post("/console/t/{tenant}/webhooks/enable", receiver::enable)
+        .get("/console/t/{tenant}/webhooks/deliveries/{id}", delivery::show)
+        .post("/console/t/{tenant}/webhooks/deliveries/{id}/resend", delivery::resend)
+        .get("/console/t/{tenant}/keys", keys::list)
+        .post("/console/t/{tenant}/keys/create", keys::create)
+        .post("/console/t/{tenant}/keys/rotate", keys::rotate)
+        .post("/console/t/{tenant}/keys/networks", keys::networks)
+        .post("/console/t/{tenant}/keys/suspend", keys::suspend)
+        .post("/console/t/{tenant}/keys/resume", keys::resume)
+        .post("/console/t/{tenant}/keys/revoke", keys::revoke)
+}
+
+/// Health, and the tools of a sandbox.
+fn installation() -> Routes {
+    Routes::new()
+        .get("/console/system", system::show)
+        .post("/console/system/coins", system::accept_coin)
+        .get("/console/t/{tenant}/sandbox", sandbox::show)
+        .post("/console/t/{tenant}/sandbox/clock", sandbox::clock)
+        .post("/console/t/{tenant}/sandbox/faucet", sandbox::faucet)
+        .post("/console/t/{tenant}/sandbox/pay", sandbox::pay)
+        .post("/console/t/{tenant}/sandbox/steer", sandbox::steer)
+        .post("/console/t/{tenant}/sandbox/trigger", sandbox::trigger)
+}
+
+/// Reads all pages of a list, one after the other.
+///
+/// # Errors
+/// [`Stop::Refused`]: there are more rows than a file takes.
+async fn every_page<'a, T>(
+    read: impl Fn(Page) -> Reading<'a, Result<Sheet<T>, StoreError>>,
+    mut each: impl FnMut(T),
+) -> Result<(), Stop> {
+    let mut count = 0;
+    for page in 0.. {
+        let sheet = read(Page { page, limit: EXPORT_ROWS }).await?;
+        count += sheet.rows.len();
+        sheet.rows.into_iter().for_each(&mut each);
+        if !sheet.more {
+            break;
+        }
+        if count >= EXPORT_MAX {
+            return Err(Stop::Refused(format!("There are more than {EXPORT_MAX} rows: please narrow the list.")));
+        }
+    }
+    Ok(())
+}
+
+/// The hidden field that names what the page showed that a form is on.
+const SEEN: &str = "seen";
+
+/// Whether that is still so. Without the field the person means what is there when the form arrives, and sees it in the
+/// proposal.
+///
+/// # Errors
+/// [`Stop::Refused`]: it has changed since.
+fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
+    match visit.form().given(SEEN) {
+        Some(seen) if seen != now.to_string() => {
+            Err(Stop::Refused("It has changed since this page was made. Please look at it again.".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A doubt as [`SEEN`] has it.
+fn doubt_shown(doubt: Doubt) -> String {
+    format!("{} {}", doubt.attempt, doubt.since.0)
+}
+
+/// What is proposed about a thing and waits for somebody else.
+async fn waiting(visit: &Visit, subject: Uuid) -> Result<Section, Stop> {
+    waiting_words(visit, &subject.to_string()).await
+}
+
+/// The same of what is known by a word.
+async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
+    let found = visit.console().desk.waiting_about(Some(visit.tenant_id()?), subject).await?;
+    let link = |approval: engine::console::Approval| {
+        let words = format!("{}, proposed by {}: {}", approval.deed.title(), approval.maker.login, approval.why);
+        (format!("/console/approvals/{}", approval.id), words)
+    };
+    let links: Vec<_> = found.into_iter().map(link).collect();
+    let title = if links.is_empty() { String::new() } else { "Waits for a second person".to_owned() };
+    Ok(Section { title, links, ..Section::default() })
+}
+
+const fn deposit_tone(state: DepositState) -> Tone {
+    match state {
+        DepositState::Completed | DepositState::Refunded => Tone::Good,
+        DepositState::Seen | DepositState::Screening | DepositState::Approved | DepositState::Refunding => Tone::Busy,
+        DepositState::InReview | DepositState::Held | DepositState::Suspended => Tone::Warn,
+        DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Tone::Bad,
+        DepositState::Orphaned => Tone::Plain,
+    }
+}
+
+const fn order_tone(state: ExchangeState) -> Tone {
+    match state {
+        ExchangeState::Settled => Tone::Good,
+        ExchangeState::Pending | ExchangeState::Debiting | ExchangeState::Debited | ExchangeState::Paying => Tone::Busy,
+        ExchangeState::Returning => Tone::Warn,
+        ExchangeState::Failed => Tone::Bad,
+        ExchangeState::Cancelled => Tone::Plain,
+    }
+}
+
+const fn request_tone(state: RequestState) -> Tone {
+    match state {
+        RequestState::Active => Tone::Busy,
+        RequestState::Paid => Tone::Good,
+        RequestState::Expired | RequestState::Cancelled => Tone::Plain,
+    }
+}
+
+/// Id, state, amount, last change, time of the first sight, wallet.
+fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
+    vec![
+        Cell::id_link(visit.href(&format!("/deposits/{}", deposit.id)), deposit.id),
+        Cell::state(words(deposit.state.name()), deposit_tone(deposit.state)),
+        coins(deposit.minor, deposit.coin),
+        Cell::When(deposit.state_at),
+        Cell::When(deposit.seen_at),
+        Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet),
+    ]
+}
+
+/// Id, state, amount, last change, when it was made, wallet.
+fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
+    vec![
+        Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
+        Cell::state(words(order.state.name()), order_tone(order.state)),
+        coins(order.minor, order.coin),
+        Cell::When(order.state_at),
+        Cell::When(order.created_at),
+        Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet),
+    ]
+}
+
+/// Id, state, what is asked for, what has come, when it was made, when it ends.
+fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
+    vec![
+        Cell::id_link(visit.href(&format!("/requests/{}", request.id)), request.id),
+        Cell::state(request.state.name(), request_tone(request.state)),
+        asked_for(request),
+        received(request),
+        Cell::When(request.created_at),
+        Cell::When(request.expires_at),
+    ]
+}
+
+fn asked_for(request: &PaymentRequest) -> Cell {
+    match request.asked {
+        Asked::Crypto { coin, minor } => coins(minor, coin),
+        Asked::Fiat { currency, micros, .. } => {
+            Cell::number(format!("{} {}", domain::coin_amount::show(micros), currency.code()))
+        }
+        Asked::Flexible => Cell::number("any amount"),
+    }
+}
+
+fn received(request: &PaymentRequest) -> Cell {
+    let each = domain::currency::StableCoin::ALL.map(|coin| (request.received.of(coin), coin));
+    let came: Vec<String> = each
+        .into_iter()
+        .filter(|(minor, _)| *minor > 0)
+        .map(|(minor, coin)| format!("{} {}", domain::coin_amount::show(minor), coin.currency().code()))
+        .collect();
+    Cell::number(if came.is_empty() { "0.00".to_owned() } else { came.join(", ") })
+}

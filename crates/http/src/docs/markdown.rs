@@ -1,0 +1,230 @@
+//! Guides as pages: CommonMark with tables, made into HTML when a process starts.
+//!
+//! Markup of its own a guide cannot have: raw HTML is dropped, pictures become their words. Links between files of the
+//! repository become links between pages.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
+
+use super::html::escape;
+
+/// A heading and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heading {
+    /// How deep: 1 is the page's own.
+    pub(super) level: u8,
+    /// Its words.
+    pub(super) text: String,
+    /// What follows `#` in a link to it.
+    pub(super) id: String,
+    /// The names below it, up to the next: codes, settings, commands. What a search looks for beside the words.
+    pub(super) names: Vec<String>,
+}
+
+/// A guide as markup.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// Its headings in order, the first is the title.
+    pub(super) headings: Vec<Heading>,
+    /// Its body.
+    pub(super) body: String,
+}
+
+impl Rendered {
+    /// The words of its first heading.
+    pub(super) fn title(&self) -> &str {
+        self.headings.first().map_or("", |heading| &heading.text)
+    }
+}
+
+/// Renders the file at `path` of the repository; `served` says where another file of it is served.
+pub(super) fn render(markdown: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Rendered {
+    let headings = headings(markdown);
+    let mut at = headings.iter();
+    let mut unlinked = 0_u32;
+    let mut events = Vec::new();
+    let mut parser = parser(markdown);
+    while let Some(event) = parser.next() {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                let id = at.next().map_or("", |heading| &heading.id);
+                events.push(markup(format!("<{level} id=\"{}\">", escape(id))));
+            }
+            Event::Start(Tag::CodeBlock(_)) => {
+                events.push(markup("<pre tabindex=\"0\"><code>".to_owned()));
+                for event in parser.by_ref() {
+                    match event {
+                        Event::Text(text) => events.push(markup(escape(&text))),
+                        _ => break,
+                    }
+                }
+                events.push(markup("</code></pre>\n".to_owned()));
+            }
+            Event::Start(Tag::Table(columns)) => {
+                events.push(markup("<div class=\"wide\" tabindex=\"0\">".to_owned()));
+                events.push(Event::Start(Tag::Table(columns)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(Event::End(TagEnd::Table));
+                events.push(markup("</div>\n".to_owned()));
+            }
+            Event::Start(Tag::Link { dest_url, title, .. }) => match target(&dest_url, path, &served) {
+                Some(dest_url) => {
+                    let (link_type, id) = (LinkType::Inline, CowStr::from(""));
+                    events.push(Event::Start(Tag::Link { link_type, dest_url: dest_url.into(), title, id }));
+                }
+                None => unlinked += 1,
+            },
+            Event::End(TagEnd::Link) if unlinked > 0 => unlinked -= 1,
+            // Markup of a guide's own, and pictures: nothing from outside is ever loaded.
+            Event::Html(_) | Event::InlineHtml(_) => {}
+            Event::Start(Tag::Image { .. } | Tag::HtmlBlock) | Event::End(TagEnd::Image | TagEnd::HtmlBlock) => {}
+            other => events.push(other),
+        }
+    }
+    let mut body = String::new();
+    html::push_html(&mut body, events.into_iter());
+    Rendered { headings, body }
+}
+
+fn parser(markdown: &str) -> Parser<'_> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES)
+}
+
+fn markup(text: String) -> Event<'static> {
+    Event::Html(CowStr::from(text))
+}
+
+/// Every heading; ids as source hosts make them, so that a link leads to the same place there and here.
+fn headings(markdown: &str) -> Vec<Heading> {
+    let mut found: Vec<Heading> = Vec::new();
+    let mut taken: HashMap<String, u32> = HashMap::new();
+    let mut open: Option<(HeadingLevel, String)> = None;
+    let mut is_settings = false;
+    for event in parser(markdown) {
+        match (event, &mut open) {
+            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))), None) => is_settings = &*info == "toml",
+            (Event::End(TagEnd::CodeBlock), None) => is_settings = false,
+            (Event::Text(block), None) if is_settings => add_names(&mut found, block.lines().filter_map(setting)),
+            (Event::Code(name), None) => add_names(&mut found, [&*name].into_iter()),
+            (Event::Start(Tag::Heading { level, .. }), _) => open = Some((level, String::new())),
+            (Event::Text(words) | Event::Code(words), Some((_, text))) => text.push_str(&words),
+            (Event::End(TagEnd::Heading(_)), _) => {
+                if let Some((level, text)) = open.take() {
+                    let slug = slug(&text);
+                    let before = taken.entry(slug.clone()).or_insert(0);
+                    let id = if *before == 0 { slug } else { format!("{slug}-{before}") };
+                    *before += 1;
+                    found.push(Heading { level: depth(level), text, id, names: Vec::new() });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn add_names<'a>(found: &mut [Heading], names: impl Iterator<Item = &'a str>) {
+    let Some(heading) = found.last_mut() else { return };
+    for name in names {
+        if !heading.names.iter().any(|known| known == name) {
+            heading.names.push(name.to_owned());
+        }
+    }
+}
+
+/// `listen` of `listen = "127.0.0.1:8480"`.
+fn setting(line: &str) -> Option<&str> {
+    let (name, _) = line.split_once(" = ")?;
+    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_').then_some(name)
+}
+
+const fn depth(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+/// Lower case, blanks as hyphens, everything but letters, digits, hyphens and underscores left out.
+fn slug(text: &str) -> String {
+    let kept = text.trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Where a link of the file at `path` leads on this service; nowhere, if that file is not served.
+fn target(link: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Option<String> {
+    if link.starts_with("https://") || link.starts_with('#') || link.starts_with('/') {
+        return Some(link.to_owned());
+    }
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let page = served(&joined(path, file))?;
+    Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
+}
+
+/// The path in the repository of `link`, as it stands in the file at `path`.
+pub(super) fn joined(path: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(markdown: &str) -> Rendered {
+        render(markdown, "docs/guides/a.md", |path| {
+            (path == "docs/reference/b.md").then(|| "/docs/reference/b".to_owned())
+        })
+    }
+
+    #[test]
+    fn headings_have_ids_and_those_that_are_alike_differ() {
+        let page = rendered("# The `x` page\n\n## Set it up\n\n## Set it up\n");
+        let ids: Vec<&str> = page.headings.iter().map(|heading| heading.id.as_str()).collect();
+        assert_eq!((page.title(), ids), ("The x page", vec!["the-x-page", "set-it-up", "set-it-up-1"]));
+        assert!(page.body.contains("<h2 id=\"set-it-up-1\">"), "{}", page.body);
+    }
+
+    #[test]
+    fn a_heading_knows_the_names_below_it() {
+        let page = rendered(
+            "# A\n\n| `one` | `two` |\n|---|---|\n| `one` | x |\n\n## B\n\n```toml\n# no = \"x\"\nlisten = \"y\"\n```\n",
+        );
+        let names: Vec<Vec<String>> = page.headings.into_iter().map(|heading| heading.names).collect();
+        assert_eq!(names, [vec!["one".to_owned(), "two".to_owned()], vec!["listen".to_owned()]]);
+    }
+
+    #[test]
+    fn links_lead_to_pages_and_what_is_not_served_is_words() {
+        let page = rendered("[b](../reference/b.md#x), [c](../c.md), [h](#h), [e](https://example.org)");
+        assert_eq!(
+            page.body,
+            "<p><a href=\"/docs/reference/b#x\">b</a>, c, <a href=\"#h\">h</a>, <a href=\"https://example.org\">e</a></p>\n"
+        );
+    }
+
+    #[test]
+    fn no_markup_of_its_own_gets_through() {
+        let hostile = "<script>alert(1)</script>\n\na <b onclick=x>b</b> ![i<](javascript:x) [j](javascript:x)\n\n```sh\n</code><i>\n```\n\n| <u> |\n|---|\n| `<s>` |\n";
+        let page = rendered(hostile);
+        for forbidden in ["<script", "<b", "onclick", "<img", "javascript:", "<i>", "<u>", "<s>"] {
+            assert!(!page.body.contains(forbidden), "{forbidden}: {}", page.body);
+        }
+        assert!(page.body.contains("&lt;/code&gt;&lt;i&gt;"), "{}", page.body);
+    }
+}

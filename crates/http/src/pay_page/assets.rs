@@ -1,0 +1,89 @@
+//! What the pages load: a style sheet, a script, an icon. Each is embedded and has its version in its address, so that a
+//! browser keeps it for good.
+
+use std::sync::LazyLock;
+
+use sha2::{Digest as _, Sha256};
+
+/// Bytes of the hash that are the version.
+const VERSION_BYTES: usize = 6;
+
+/// A file that a page loads.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// Where it is.
+    pub path: String,
+    /// Its media type.
+    pub content_type: &'static str,
+    /// What is in it.
+    pub body: &'static str,
+}
+
+/// What the pages load.
+pub struct Assets {
+    /// The style sheet.
+    pub style: Asset,
+    /// The script.
+    pub script: Asset,
+    /// The icon.
+    pub icon: Asset,
+}
+
+/// The files.
+pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
+    style: asset("css", "text/css; charset=utf-8", include_str!("assets/pay.css")),
+    script: asset("js", "text/javascript; charset=utf-8", include_str!("assets/pay.js")),
+    icon: asset("svg", "image/svg+xml", include_str!("assets/pay.svg")),
+});
+
+fn asset(extension: &str, content_type: &'static str, body: &'static str) -> Asset {
+    let version: String =
+        Sha256::digest(body.as_bytes()).iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    Asset { path: format!("/pay/assets/{version}.{extension}"), content_type, body }
+}
+
+impl Assets {
+    /// The asset of a file name and whether it is this very version of it. One of another version is what a page
+    /// wants that another node wrote, while a new release is being rolled out.
+    pub fn find(&self, name: &str) -> Option<(&Asset, bool)> {
+        let (_, extension) = name.split_once('.')?;
+        let all = [&self.style, &self.script, &self.icon];
+        let asset = all.into_iter().find(|asset| asset.path.rsplit_once('.').is_some_and(|(_, it)| it == extension))?;
+        Some((asset, asset.path.ends_with(&format!("/{name}"))))
+    }
+
+    /// Bytes of all of them.
+    pub fn len(&self) -> usize {
+        self.style.body.len() + self.script.body.len() + self.icon.body.len()
+    }
+
+    /// Never: each has content.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_asset_is_found_by_its_version_and_told_apart_from_another() {
+        for asset in [&ASSETS.style, &ASSETS.script, &ASSETS.icon] {
+            let name = asset.path.strip_prefix("/pay/assets/").expect("a path");
+            assert_eq!(ASSETS.find(name), Some((asset, true)));
+            assert_eq!(ASSETS.find(&format!("0{name}")), Some((asset, false)));
+        }
+        assert_eq!(ASSETS.find("css"), None);
+        assert_eq!(ASSETS.find("x.html"), None);
+    }
+
+    #[test]
+    fn assets_lead_nowhere() {
+        for asset in [&ASSETS.style, &ASSETS.script] {
+            for forbidden in ["http:", "https:", "@import", "url(", "eval(", "new Function", "document.write"] {
+                assert!(!asset.body.contains(forbidden), "{forbidden}");
+            }
+        }
+    }
+}

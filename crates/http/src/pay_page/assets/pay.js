@@ -1,0 +1,276 @@
+// What a script adds to a payment page: copying, the reader's own time, a wallet in the browser, and following the payment.
+// Everything else works without it.
+(() => {
+  'use strict';
+
+  const LOOK_MS = 5000;
+  const WALLET_MS = 600;
+  const COPIED_MS = 2000;
+  const SENT_MS = 600000;
+  const DECIMALS = 6;
+  const TRANSFER = '0xa9059cbb';
+  const UNKNOWN_CHAIN = 4902;
+  const REFUSED = 4001;
+  const id = (name) => document.getElementById(name);
+  const latin = document.documentElement.lang + '-u-nu-latn';
+
+  // --- times ---------------------------------------------------------------------------------------------------------
+
+  // The server says how many seconds are left: the clock of a cheap phone may be wrong.
+  let ends;
+  const began = performance.now();
+
+  function clock() {
+    for (const left of document.querySelectorAll('[data-left]')) {
+      ends ??= began + Number(left.dataset.left) * 1000;
+      const s = Math.max(0, Math.floor((ends - performance.now()) / 1000));
+      const two = (n) => String(n).padStart(2, '0');
+      left.textContent = two(Math.floor(s / 3600)) + ':' + two(Math.floor(s / 60) % 60) + ':' + two(s % 60);
+      left.closest('.left').hidden = false;
+    }
+  }
+
+  function localTimes(root) {
+    for (const time of root.querySelectorAll('time')) {
+      const at = new Date(time.dateTime);
+      try {
+        time.textContent = new Intl.DateTimeFormat(latin, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+      } catch { /* an old browser keeps what the server wrote */ }
+    }
+  }
+
+  // --- copying -------------------------------------------------------------------------------------------------------
+
+  async function copy(button) {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+    } catch {
+      const range = document.createRange();
+      range.selectNodeContents(button.parentNode.querySelector('.value'));
+      const selection = getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      // Without leave to copy it stays selected, ready to be copied by hand.
+      if (!document.execCommand('copy')) return;
+    }
+    const before = button.textContent;
+    if (button.classList.contains('copied')) return;
+    const label = button.getAttribute('aria-label');
+    button.textContent = button.dataset.copied;
+    button.setAttribute('aria-label', button.dataset.copied);
+    button.classList.add('copied');
+    setTimeout(() => {
+      button.textContent = before;
+      button.setAttribute('aria-label', label);
+      button.classList.remove('copied');
+    }, COPIED_MS);
+  }
+
+  // --- a wallet in this browser (EIP-1193, found by EIP-6963) -----------------------------------------------------------
+
+  const wallets = new Map();
+  const sentKey = 'sent ' + location.pathname;
+  let asking = false;
+
+  // Not to be paid twice, after a reload either; for a while, since a wallet may still give up.
+  function isSent() {
+    const [shape, at] = (sessionStorage.getItem(sentKey) ?? '').split(' ');
+    return shape === id('main').dataset.shape && Date.now() - at < SENT_MS;
+  }
+
+  addEventListener('eip6963:announceProvider', (event) => {
+    const { info, provider } = event.detail ?? {};
+    if (info && provider && !wallets.has(info.uuid)) {
+      wallets.set(info.uuid, { name: String(info.name).slice(0, 40), provider });
+      offer();
+    }
+  });
+
+  function lookForWallets() {
+    if (!id('wallet')) return;
+    id('wallet').hidden = false;
+    document.querySelector('.scriptless').hidden = true;
+    dispatchEvent(new Event('eip6963:requestProvider'));
+    setTimeout(() => {
+      if (!wallets.size && window.ethereum) wallets.set('', { name: 'Wallet', provider: window.ethereum });
+      offer();
+    }, WALLET_MS);
+    offer();
+  }
+
+  function say(what) {
+    for (const line of document.querySelectorAll('#said [data-say]')) line.hidden = line.dataset.say !== what;
+  }
+
+  // Buttons for the wallets that are there. Where one is, a sender who named a wallet is shown this way.
+  function offer() {
+    const place = id('wallet');
+    if (!place || asking) return;
+    const buttons = place.querySelector('.buttons');
+    const sent = isSent();
+    for (const part of place.querySelectorAll('.with, .buttons')) part.hidden = sent || !wallets.size;
+    if (sent) return say('sent');
+    if (!wallets.size) return say('none');
+    say('');
+    const made = [...wallets.values()].map((wallet) => {
+      const button = place.querySelector('template').content.firstElementChild.cloneNode(true);
+      button.querySelector('bdi').textContent = wallet.name;
+      button.onclick = () => pay(wallet.provider);
+      return button;
+    });
+    buttons.replaceChildren(...made);
+    if (id('phone').open && !id('phone').dataset.seen) {
+      id('phone').open = false;
+      id('browser').open = true;
+    }
+  }
+
+  // Exactly, in integers: 25.5 is 25500000.
+  function minor(text) {
+    const parts = /^(\d{1,12})(?:[.,](\d{1,6}))?$/.exec(text.trim());
+    const value = parts && BigInt(parts[1] + (parts[2] ?? '').padEnd(DECIMALS, '0'));
+    return value > 0n ? value : null;
+  }
+
+  function call(place) {
+    if (place.dataset.call) return place.dataset.call;
+    const value = minor(id('much').value);
+    const word = (hex) => hex.padStart(64, '0');
+    return value && TRANSFER + word(place.dataset.to.slice(2).toLowerCase()) + word(value.toString(16));
+  }
+
+  async function onChain(provider, place) {
+    const { chain, network, rpc, gas } = place.dataset;
+    const ask = (method, params) => provider.request({ method, params });
+    const is = async () => BigInt(await ask('eth_chainId')) === BigInt(chain);
+    if (await is()) return true;
+    try {
+      await ask('wallet_switchEthereumChain', [{ chainId: chain }]);
+    } catch (fault) {
+      const unknown = fault?.code === UNKNOWN_CHAIN || fault?.data?.originalError?.code === UNKNOWN_CHAIN;
+      if (!unknown || !rpc) return false;
+      const nativeCurrency = { name: gas, symbol: gas, decimals: 18 };
+      await ask('wallet_addEthereumChain', [{ chainId: chain, chainName: network, nativeCurrency, rpcUrls: [rpc] }]);
+      if (!await is()) await ask('wallet_switchEthereumChain', [{ chainId: chain }]);
+    }
+    return is();
+  }
+
+  async function pay(provider) {
+    const place = id('wallet');
+    const data = call(place);
+    if (!data) {
+      say('amount');
+      return id('much').focus();
+    }
+    const shape = id('main').dataset.shape;
+    let told = 'sent';
+    asking = true;
+    for (const button of place.querySelectorAll('button')) button.disabled = true;
+    say('wait');
+    try {
+      const [from] = await provider.request({ method: 'eth_requestAccounts' });
+      if (await onChain(provider, place)) {
+        const transaction = { from, to: place.dataset.token, data, value: '0x0' };
+        await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
+        sessionStorage.setItem(sentKey, shape + ' ' + Date.now());
+      } else {
+        told = 'network';
+      }
+    } catch (fault) {
+      told = fault?.code === REFUSED ? 'refused' : 'failed';
+    }
+    asking = false;
+    offer();
+    say(told);
+  }
+
+  // --- following the payment --------------------------------------------------------------------------------------------
+
+  let following;
+  let polling;
+
+  function follow() {
+    stop();
+    const { stream, status } = id('main')?.dataset ?? {};
+    if (!stream || document.hidden) return;
+    const poll = () => { polling ??= setInterval(() => look(status), LOOK_MS); };
+    if (!window.EventSource) return poll();
+    following = new EventSource(stream);
+    following.onmessage = (event) => take(JSON.parse(event.data));
+    following.onopen = () => { clearInterval(polling); polling = undefined; };
+    following.onerror = () => {
+      if (following?.readyState === EventSource.CLOSED) poll();
+    };
+  }
+
+  function stop() {
+    following?.close();
+    clearInterval(polling);
+    following = polling = undefined;
+  }
+
+  async function look(status) {
+    try {
+      const answer = await fetch(status, { cache: 'no-store' });
+      if (answer.ok || answer.status === 404) take(await answer.json());
+    } catch { /* the network is away: the next look may find it */ }
+  }
+
+  const parse = (html) => new DOMParser().parseFromString(html, 'text/html');
+
+  // The very HTML that the page is made of; only what changed is replaced, so that only that is read out.
+  function renew(html) {
+    const live = id('live');
+    const [now, next] = [[...live.children], [...parse(html).body.children]];
+    if (now.length !== next.length) return live.replaceChildren(...next);
+    now.forEach((child, at) => {
+      if (child.outerHTML !== next[at].outerHTML) child.replaceWith(next[at]);
+    });
+  }
+
+  async function take(told) {
+    if (told.shape === id('main').dataset.shape) return renew(told.live);
+    stop();
+    const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null);
+    if (!answer?.ok) return answer ? location.reload() : follow();
+    const next = parse(await answer.text());
+    if (!next.getElementById('live')) return location.reload();
+    const focused = id('rest').contains(document.activeElement);
+    renew(next.getElementById('live').innerHTML);
+    for (const part of ['steps', 'rest']) id(part).replaceWith(next.getElementById(part));
+    const main = id('main');
+    for (const name of ['shape', 'status', 'stream']) {
+      const value = next.getElementById('main').dataset[name];
+      if (value) main.dataset[name] = value; else delete main.dataset[name];
+    }
+    if (focused) main.focus();
+    ends = undefined;
+    enhance(main);
+    follow();
+  }
+
+  // --- all together -----------------------------------------------------------------------------------------------------
+
+  function enhance(root) {
+    localTimes(root);
+    for (const button of root.querySelectorAll('.copy, .print')) button.hidden = false;
+    clock();
+    lookForWallets();
+  }
+
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('.copy, .print, .way summary');
+    if (button?.matches('.copy')) copy(button);
+    if (button?.matches('.print')) print();
+    // Whoever chooses a way himself is not led to another.
+    if (button?.matches('summary')) id('phone').dataset.seen = '1';
+    const languages = document.querySelector('.languages');
+    if (!languages.contains(event.target)) languages.open = false;
+  });
+  document.addEventListener('visibilitychange', follow);
+  addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+  enhance(document);
+  follow();
+  setInterval(clock, 1000);
+})();

@@ -1,0 +1,147 @@
+//! The languages of the pages, and which of them a visitor gets: the one he chose (`?lang=`), else the best of his
+//! browser's (`Accept-Language`, RFC 9110 section 12.5.4), else English.
+
+/// Entries of `Accept-Language` that are looked at.
+const ENTRIES_MAX: usize = 32;
+
+/// A language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Language {
+    /// English
+    #[default]
+    English,
+    /// Urdu, right to left
+    Urdu,
+    /// Arabic, right to left
+    Arabic,
+    /// Hindi
+    Hindi,
+    /// Bengali
+    Bengali,
+    /// Nepali
+    Nepali,
+    /// Vietnamese
+    Vietnamese,
+    /// Filipino
+    Filipino,
+}
+
+impl Language {
+    /// Every language, in the order in which they are offered.
+    pub const ALL: [Language; 8] = [
+        Language::English,
+        Language::Urdu,
+        Language::Arabic,
+        Language::Hindi,
+        Language::Bengali,
+        Language::Nepali,
+        Language::Vietnamese,
+        Language::Filipino,
+    ];
+
+    /// The language's subtag (BCP 47).
+    pub const fn code(self) -> &'static str {
+        match self {
+            Language::English => "en",
+            Language::Urdu => "ur",
+            Language::Arabic => "ar",
+            Language::Hindi => "hi",
+            Language::Bengali => "bn",
+            Language::Nepali => "ne",
+            Language::Vietnamese => "vi",
+            Language::Filipino => "fil",
+        }
+    }
+
+    /// Its name, in itself.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::English => "English",
+            Language::Urdu => "اردو",
+            Language::Arabic => "العربية",
+            Language::Hindi => "हिन्दी",
+            Language::Bengali => "বাংলা",
+            Language::Nepali => "नेपाली",
+            Language::Vietnamese => "Tiếng Việt",
+            Language::Filipino => "Filipino",
+        }
+    }
+
+    /// `dir` of a page in it.
+    pub const fn direction(self) -> &'static str {
+        match self {
+            Language::Urdu | Language::Arabic => "rtl",
+            _ => "ltr",
+        }
+    }
+
+    /// The language of a tag, whatever region or script it names. Tagalog is Filipino.
+    pub fn parse(tag: &str) -> Option<Language> {
+        let subtag = tag.split(['-', '_']).next()?.trim();
+        if subtag.eq_ignore_ascii_case("tl") {
+            return Some(Language::Filipino);
+        }
+        Language::ALL.into_iter().find(|language| subtag.eq_ignore_ascii_case(language.code()))
+    }
+
+    /// The best of a browser's languages; `None` = it has none of ours.
+    pub fn accepted(header: &str) -> Option<Language> {
+        let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
+            let mut parts = entry.split(';').map(str::trim);
+            let language = Language::parse(parts.next()?)?;
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
+            Some((language, weight))
+        });
+        // The first of those that weigh most.
+        let best =
+            entries.filter(|(_, weight)| *weight > 0).reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map(|(language, _)| language)
+    }
+}
+
+/// A weight (`0`, `0.8`, `1.000`) in thousandths.
+fn thousandths(text: &str) -> Option<u32> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole: u32 = whole.parse().ok().filter(|whole| *whole <= 1)?;
+    if fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let fraction: u32 = format!("{fraction:0<3}").parse().ok()?;
+    Some(whole * 1_000 + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_gets_the_language_that_it_likes_best() {
+        for (header, expected) in [
+            ("ur", Some(Language::Urdu)),
+            ("ur-PK,ur;q=0.9,en-US;q=0.8,en;q=0.7", Some(Language::Urdu)),
+            ("en;q=0.5, ar-AE;q=0.9", Some(Language::Arabic)),
+            ("de, fr;q=0.9, hi;q=0.1", Some(Language::Hindi)),
+            ("tl-PH, en;q=0.1", Some(Language::Filipino)),
+            ("fil", Some(Language::Filipino)),
+            ("NE-np", Some(Language::Nepali)),
+            ("bn;q=0, vi;q=0.001", Some(Language::Vietnamese)),
+            ("en;q=2, vi;q=0.5", Some(Language::Vietnamese)),
+            ("en;q=x, bn", Some(Language::Bengali)),
+            ("de", None),
+            ("*", None),
+            ("", None),
+            ("hindi", None),
+        ] {
+            assert_eq!(Language::accepted(header), expected, "{header}");
+        }
+        let many = format!("{}ur", "de,".repeat(ENTRIES_MAX));
+        assert_eq!(Language::accepted(&many), None, "no more than so many are looked at");
+    }
+
+    #[test]
+    fn codes_are_read_back() {
+        for language in Language::ALL {
+            assert_eq!(Language::parse(language.code()), Some(language));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What is served of a payment page: found by its token, for a visitor who has said who he is or not, within what one
+//! address may ask in a minute.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use domain::ids::SenderInfoId;
+use domain::ports::Clock;
+use engine::wallets::{Found, PayPage, PaySender, Wallets};
+use http::{HeaderMap, Request, StatusCode};
+use tokio::sync::{Semaphore, watch};
+
+use super::answers::{NEVER, Stopped, answer, html, see_other};
+use super::find::{self, Sought};
+use super::form::Form;
+use super::pages::{Frame, Page};
+use super::stream::{self, Followed, STREAMS_MAX};
+use super::target::{Network, Target};
+use super::view::{Incoming, View};
+use super::visit::{Here, Visit};
+use super::way::Way;
+use super::words::Words;
+use super::{live, qr};
+use crate::address_windows::AddressWindows;
+use crate::server::body::{BodyLimits, collect, is_encoded};
+use crate::wallet_v1::render::Links;
+
+/// Longest token that is looked up.
+const TOKEN_MAX_CHARS: usize = 128;
+/// Requests of one address in a minute; many people may share one, and a page that waits asks every few seconds.
+pub const REQUESTS_PER_WINDOW: u32 = 300;
+/// Forms that one address may send in a minute.
+pub const FORMS_PER_WINDOW: u32 = 20;
+/// Transactions that one address may have looked for in a minute.
+pub const FINDS_PER_WINDOW: u32 = 20;
+
+/// What the pages are made of.
+pub struct Pages {
+    wallets: Wallets,
+    settings: Settings,
+    addresses: AddressWindows,
+    streams: Arc<Semaphore>,
+}
+
+/// What the pages are set up with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where payment links lead.
+    pub links: Links,
+    /// Whether no real money is moved.
+    pub sandbox: bool,
+    /// Bounds of a form.
+    pub body: BodyLimits,
+    /// Where a browser's wallet reaches the chain; only where the chain is our own.
+    pub chain_rpc_url: Option<String>,
+    /// Turns true when the service stops.
+    pub stopping: watch::Receiver<bool>,
+}
+
+/// A page that was found, for its visitor.
+struct Shown {
+    page: PayPage,
+    known: Option<PaySender>,
+    view: View,
+}
+
+impl Pages {
+    pub(super) fn new(wallets: Wallets, settings: Settings) -> Pages {
+        let streams = Arc::new(Semaphore::new(STREAMS_MAX));
+        Pages { wallets, settings, addresses: AddressWindows::default(), streams }
+    }
+
+    /// The page of a link, for a visitor who has sent his details if `submission` is one of those of the link.
+    pub(super) async fn page(
+        &self,
+        token: String,
+        submission: Option<String>,
+        visit: &Visit,
+    ) -> Result<Response, Stopped> {
+        self.count(visit, "page", REQUESTS_PER_WINDOW)?;
+        let shown = self.shown(&token, submission.as_deref()).await?;
+        let here = &visit.here;
+        if submission.is_some() && shown.known.is_none() {
+            return Ok(see_other(&led_to(&token, None, here)));
+        }
+        let network = self.network()?;
+        let (target, sought) = (self.target(&shown, here, &network)?, self.sought(&shown, visit).await?);
+        let page = Page {
+            here,
+            view: &shown.view,
+            frame: &self.frame(&shown.page, Words(here.language)),
+            form: &Form::default(),
+            target: target.as_ref(),
+            sought: sought.zip(visit.typed.as_deref()),
+            network: &network.name,
+            known: shown.known.is_some(),
+        };
+        Ok(html(StatusCode::OK, page.render()?))
+    }
+
+    /// Takes the sender's details and leads him on; a faulty form is shown again.
+    pub(super) async fn take_form(
+        &self,
+        token: String,
+        visit: &Visit,
+        request: Request<Body>,
+    ) -> Result<Response, Stopped> {
+        self.count(visit, "form", FORMS_PER_WINDOW)?;
+        if is_cross_site(request.headers()) {
+            return Err(Stopped::Refused(StatusCode::FORBIDDEN));
+        }
+        if is_encoded(request.headers()) {
+            return Err(Stopped::Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        let body = collect(request.into_body(), self.settings.body).await;
+        let body = body.map_err(|_| Stopped::Refused(StatusCode::BAD_REQUEST))?;
+        let shown = self.shown(&token, None).await?;
+        let here = &visit.here;
+        match (&shown.view, Form::read(&body)) {
+            (View::Details { .. }, Ok(details)) => {
+                let submission = self.wallets.submit_sender(&token, details).await?;
+                Ok(see_other(&led_to(&token, Some(submission), here)))
+            }
+            (View::Details { .. }, Err(form)) => {
+                let frame = &self.frame(&shown.page, Words(here.language));
+                let view = &shown.view;
+                let page =
+                    Page { here, view, frame, form: &form, target: None, sought: None, network: "", known: false };
+                Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page.render()?))
+            }
+            // Something has come in the meantime: there is nothing to be sent now.
+            _ => Ok(see_other(&led_to(&token, None, here))),
+        }
+    }
+
+    /// The link as a QR code.
+    pub(super) async fn link_code(&self, token: &str, visit: &Visit) -> Result<Response, Stopped> {
+        self.count(visit, "page", REQUESTS_PER_WINDOW)?;
+        let page = self.find(token).await?;
+        let code = qr::code(&self.settings.links.payment_link(&page.request.token)).ok_or(Stopped::Failed)?;
+        Ok(answer(StatusCode::OK, "image/svg+xml", qr::svg(&code), NEVER))
+    }
+
+    /// How the page is now, for a script that asks.
+    pub(super) async fn tell(&self, token: String, submission: Option<String>, visit: &Visit) -> Response {
+        let told = match self.count(visit, "status", REQUESTS_PER_WINDOW) {
+            Ok(()) => self.status(&Followed { token, submission, words: Words(visit.here.language) }).await,
+            Err(stopped) => Err(stopped),
+        };
+        match told {
+            Ok(status) => answer(StatusCode::OK, "application/json", status, NEVER),
+            Err(Stopped::Closed) => answer(StatusCode::NOT_FOUND, "application/json", stream::closed(), NEVER),
+            Err(stopped) => stopped.respond(&visit.here),
+        }
+    }
+
+    /// How the page is as it changes.
+    pub(super) async fn open(
+        self: Arc<Pages>,
+        token: String,
+        submission: Option<String>,
+        visit: &Visit,
+    ) -> Result<Response, Stopped> {
+        self.count(visit, "stream", REQUESTS_PER_WINDOW)?;
+        let followed = Followed { token, submission, words: Words(visit.here.language) };
+        self.status(&followed).await?;
+        let room = self.streams.clone().try_acquire_owned().map_err(|_| Stopped::Failed)?;
+        let events = Body::from_stream(stream::stream(self.clone(), followed, room));
+        Ok(answer(StatusCode::OK, "text/event-stream", events, NEVER))
+    }
+
+    /// What a script is told of a page that has something to follow.
+    pub(super) async fn status(&self, followed: &Followed) -> Result<Vec<u8>, Stopped> {
+        let shown = self.shown(&followed.token, followed.submission.as_deref()).await?;
+        Ok(live::status(&shown.view, followed.words)?)
+    }
+
+    /// The clock that streams wait by, whatever time it is for the business.
+    pub(super) fn wall_clock(&self) -> Arc<dyn Clock> {
+        self.wallets.world().wall_clock.clone()
+    }
+
+    /// Turns true when the service stops.
+    pub(super) fn stopping(&self) -> watch::Receiver<bool> {
+        self.settings.stopping.clone()
+    }
+
+    fn count(&self, visit: &Visit, group: &'static str, limit: u32) -> Result<(), Stopped> {
+        let now = self.wallets.world().wall_clock.now();
+        let allowance = self.addresses.take(visit.peer, group, limit, now);
+        if allowance.is_granted() { Ok(()) } else { Err(Stopped::TooMany(allowance)) }
+    }
+
+    async fn find(&self, token: &str) -> Result<PayPage, Stopped> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if token.is_empty() || token.len() > TOKEN_MAX_CHARS || !token.bytes().all(plain) {
+            return Err(Stopped::Closed);
+        }
+        Ok(self.wallets.pay_page(token).await?)
+    }
+
+    /// What is to be shown to a visitor who has said who he is or not.
+    async fn shown(&self, token: &str, submission: Option<&str>) -> Result<Shown, Stopped> {
+        let page = self.find(token).await?;
+        let id = submission.and_then(SenderInfoId::parse);
+        let known = id.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
+        let arrived = page.arrivals.iter();
+        let arrived = arrived.filter_map(|arrival| Incoming::of(&arrival.deposit, arrival.confirmations)).collect();
+        let now = self.wallets.world().clock.now();
+        let view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
+        if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
+    }
+
+    fn frame(&self, page: &PayPage, words: Words) -> Frame {
+        let now = self.wallets.world().clock.now();
+        Frame::of(&page.request, &page.tenant.name, self.settings.sandbox, words, now)
+    }
+
+    fn network(&self) -> Result<Network, Stopped> {
+        Ok(Network::of(&self.wallets.offered()?.config, self.settings.chain_rpc_url.clone()))
+    }
+
+    fn target(&self, shown: &Shown, here: &Here, network: &Network) -> Result<Option<Target>, Stopped> {
+        let (View::Send { offers, .. }, Some(sender)) = (&shown.view, &shown.known) else { return Ok(None) };
+        let (config, escrow) = (&self.wallets.offered()?.config, &shown.page.request.escrow);
+        let way = Way::of(sender.provider.as_deref());
+        Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
+    }
+
+    /// What comes of looking for the transaction that was typed, where the page has a place to say it.
+    async fn sought(&self, shown: &Shown, visit: &Visit) -> Result<Option<Sought>, Stopped> {
+        let Some(typed) = visit.typed.as_deref().filter(|_| shown.view.is_waiting()) else { return Ok(None) };
+        let Some(tx) = find::hash_in(typed) else { return Ok(Some(Sought::NoHash)) };
+        if self.count(visit, "find", FINDS_PER_WINDOW).is_err() {
+            return Ok(Some(Sought::Found(Found::Unclear)));
+        }
+        Ok(Some(Sought::Found(self.wallets.find_payment(&shown.page, tx).await?)))
+    }
+}
+
+/// The page of a link or of a submission, in the language that was chosen.
+fn led_to(token: &str, submission: Option<SenderInfoId>, here: &Here) -> String {
+    let path = submission.map_or_else(|| format!("/pay/{token}"), |submission| format!("/pay/{token}/{submission}"));
+    Here { path, ..here.clone() }.link("", here.carried(), None)
+}
+
+/// Whether a browser says that another site's page has sent this.
+fn is_cross_site(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
+}

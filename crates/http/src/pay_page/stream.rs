@@ -1,0 +1,137 @@
+//! A page as it changes, as server-sent events: each is the page's status, sent when it is another one than before. A
+//! visitor for whom there is no room, or whose stream ends, asks for the status instead or comes back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::ports::Clock;
+use domain::time::{Span, Timestamp};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use super::answers::Stopped;
+use super::served::Pages;
+use super::words::Words;
+use crate::write;
+
+/// Streams of one process at once.
+pub const STREAMS_MAX: usize = 500;
+/// How often a page is looked at.
+const LOOK_EVERY: Span = Span::secs(2);
+/// A stream that has nothing to say says so this often.
+const HEARTBEAT: Span = Span::secs(15);
+/// A stream ends after this long; the browser opens it again.
+const STREAM_MAX: Span = Span::mins(5);
+/// What `retry:` tells a browser, in milliseconds.
+const RETRY_MS: u32 = 3_000;
+
+/// Which page, for whom.
+#[derive(Clone)]
+pub struct Followed {
+    /// The link's token.
+    pub token: String,
+    /// What the visitor has submitted, if he has.
+    pub submission: Option<String>,
+    /// In which language.
+    pub words: Words,
+}
+
+struct Follower {
+    pages: Arc<Pages>,
+    followed: Followed,
+    clock: Arc<dyn Clock>,
+    stopping: watch::Receiver<bool>,
+    ends_at: Timestamp,
+    beat_at: Timestamp,
+    sent: Vec<u8>,
+    over: bool,
+    _room: OwnedSemaphorePermit,
+}
+
+/// The events of a page, the first one at once.
+pub fn stream(
+    pages: Arc<Pages>,
+    followed: Followed,
+    room: OwnedSemaphorePermit,
+) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> {
+    let clock = pages.wall_clock();
+    let (now, stopping) = (clock.now(), pages.stopping());
+    let follower = Follower {
+        pages,
+        followed,
+        clock,
+        stopping,
+        ends_at: now + STREAM_MAX,
+        beat_at: now + HEARTBEAT,
+        sent: Vec::new(),
+        over: false,
+        _room: room,
+    };
+    unfold(follower, |mut follower| async move { follower.next().await.map(|event| (Ok(event), follower)) })
+}
+
+impl Follower {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.over || *self.stopping.borrow() || self.clock.now() >= self.ends_at {
+                return None;
+            }
+            if !self.sent.is_empty() {
+                let until = self.clock.now() + LOOK_EVERY;
+                tokio::select! {
+                    () = self.clock.sleep_until(until) => {}
+                    _ = self.stopping.changed() => continue,
+                }
+            }
+            let status = match self.pages.status(&self.followed).await {
+                Ok(status) => status,
+                Err(Stopped::Closed) => {
+                    self.over = true;
+                    closed()
+                }
+                // It was told where it happened; the browser comes back.
+                Err(_) => return None,
+            };
+            let now = self.clock.now();
+            if status != self.sent {
+                self.beat_at = now + HEARTBEAT;
+                let event = event(&status, self.sent.is_empty());
+                self.sent = status;
+                return Some(event);
+            }
+            if now >= self.beat_at {
+                self.beat_at = now + HEARTBEAT;
+                return Some(Bytes::from_static(b":\n\n"));
+            }
+        }
+    }
+}
+
+/// What is told of a page that is not there any more.
+pub fn closed() -> Vec<u8> {
+    write::object(|out| out.text("shape", "closed"))
+}
+
+/// One event. A status is JSON on one line.
+fn event(status: &[u8], first: bool) -> Bytes {
+    let mut event = if first { format!("retry: {RETRY_MS}\n").into_bytes() } else { Vec::new() };
+    event.extend_from_slice(b"data: ");
+    event.extend_from_slice(status);
+    event.extend_from_slice(b"\n\n");
+    Bytes::from(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_of_data() {
+        assert_eq!(event(b"{}", true), "retry: 3000\ndata: {}\n\n");
+        let status = write::object(|out| out.text("live", "<p>\n</p>"));
+        let event = event(&status, false);
+        assert_eq!(event.iter().filter(|byte| **byte == b'\n').count(), 2, "{event:?}");
+        assert_eq!(closed(), b"{\"shape\":\"closed\"}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Where the money is to go, in every form in which a wallet wants to be told: as text, as a code, as a link (EIP-681),
+//! and as the call that a wallet in the browser signs. The address is the escrow's; no other one is ever shown.
+
+use std::fmt::Write as _;
+
+use domain::chain::{Address, ChainConfig};
+
+use super::qr::{self, Code};
+use super::view::Offer;
+use super::way::Way;
+use crate::wallet_v1::render;
+
+/// `transfer(address,uint256)` of ERC-20.
+const TRANSFER: &str = "a9059cbb";
+
+/// What a chain's fees are paid in.
+const GAS_COINS: [(u64, &str); 3] = [(137, "POL"), (56, "BNB"), (43_114, "AVAX")];
+
+/// The chain that is to be paid on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// Its name, for people.
+    pub name: String,
+    /// EIP-155 chain id.
+    pub chain_id: u64,
+    /// What its fees are paid in.
+    pub gas_coin: &'static str,
+    /// What exchanges call it beside its name.
+    pub other_name: Option<&'static str>,
+    /// Where a wallet that does not know the chain finds a node of it; only for a chain that is ours.
+    pub rpc_url: Option<String>,
+}
+
+impl Network {
+    /// The configured chain.
+    pub fn of(config: &ChainConfig, rpc_url: Option<String>) -> Network {
+        let mut letters = config.name.chars();
+        let name = letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
+        let coin = GAS_COINS.into_iter().find(|(chain_id, _)| *chain_id == config.chain_id);
+        let other_name = config.name.eq_ignore_ascii_case("ethereum").then_some("ERC20");
+        Network { name, chain_id: config.chain_id, gas_coin: coin.map_or("ETH", |(_, coin)| coin), other_name, rpc_url }
+    }
+
+    /// The chain id as wallets write it (EIP-695).
+    pub fn chain_id_hex(&self) -> String {
+        format!("{:#x}", self.chain_id)
+    }
+}
+
+/// How the address is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// What is being sent.
+    pub offer: Offer,
+    /// The other coins that would do.
+    pub others: Vec<Offer>,
+    /// The chain.
+    pub network: Network,
+    /// Where to: EIP-55.
+    pub address: String,
+    /// The coin's contract: EIP-55.
+    pub token: String,
+    /// The address as a code.
+    pub code: Code,
+    /// The data of the call that pays; `None` = the sender says how much.
+    pub call: Option<String>,
+    /// The payment as a link (EIP-681).
+    pub link: String,
+    /// Which way is open.
+    pub way: Way,
+}
+
+impl Target {
+    /// The target for one of the offers; `None` = there is none, its coin has no contract, or its address fits no code.
+    pub fn of(
+        offers: &[Offer],
+        wanted: Option<&str>,
+        config: &ChainConfig,
+        network: Network,
+        escrow: &Address,
+        way: Way,
+    ) -> Option<Target> {
+        let is_wanted = |offer: &&Offer| Some(offer.coin.currency().code()) == wanted;
+        let offer = *offers.iter().find(is_wanted).or(offers.first())?;
+        let others = offers.iter().copied().filter(|other| *other != offer).collect();
+        let (address, token) = (escrow.to_string(), config.token(offer.coin)?.to_string());
+        let code = qr::code(&address)?;
+        let mut link = format!("ethereum:{token}@{}/transfer?address={address}", network.chain_id);
+        if let Some(minor) = offer.minor {
+            link.push_str(&format!("&uint256={minor}"));
+        }
+        let call = offer.minor.map(|minor| transfer(escrow, minor));
+        Some(Target { offer, others, network, address, token, code, call, link, way })
+    }
+
+    /// The coin's code.
+    pub fn coin(&self) -> &'static str {
+        self.offer.coin.currency().code()
+    }
+
+    /// The amount, without the coin.
+    pub fn amount(&self) -> Option<String> {
+        self.offer.minor.map(render::coin)
+    }
+}
+
+/// The data of a call of `transfer`.
+fn transfer(to: &Address, minor: i64) -> String {
+    let mut data = format!("0x{TRANSFER}{:024}", 0);
+    for byte in to.0 {
+        let _infallible = write!(data, "{byte:02x}");
+    }
+    let _infallible = write!(data, "{minor:064x}");
+    data
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use domain::chain::{Depth, Token};
+    use domain::currency::StableCoin;
+
+    use super::*;
+    use crate::wallet_v1::samples::request;
+
+    pub(crate) fn config() -> ChainConfig {
+        let token = |coin, text| Token { coin, address: Address::parse(text).expect("an address") };
+        ChainConfig {
+            name: "ethereum".to_owned(),
+            chain_id: 31_337,
+            tokens: vec![
+                token(StableCoin::Usdc, "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"),
+                token(StableCoin::Usdt, "0xdac17f958d2ee523a2206206994597c13d831ec7"),
+            ],
+            small_below: 0,
+            small_depth: Depth::Blocks(1),
+            medium_below: 0,
+            medium_depth: Depth::Blocks(1),
+            large_depth: Depth::Blocks(12),
+            settled_depth: Depth::Blocks(1),
+            explorer_tx_url: String::new(),
+            batch_max: 1,
+            replace_after_s: 1,
+            max_fee_cap: 1,
+        }
+    }
+
+    pub(crate) fn target(offers: &[Offer], wanted: Option<&str>, way: Way) -> Option<Target> {
+        let network = Network::of(&config(), Some("http://127.0.0.1:8080".to_owned()));
+        Target::of(offers, wanted, &config(), network, &request().escrow, way)
+    }
+
+    #[test]
+    fn the_call_is_the_transfer_of_exactly_the_offer_and_the_link_says_the_same() {
+        let offers = [Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
+        let target = target(&offers, None, Way::Exchange).expect("a target");
+        assert_eq!(
+            target.call.as_deref(),
+            Some(concat!(
+                "0xa9059cbb",
+                "000000000000000000000000f0109fc8df283027b6285cc889f5aa624eac1f55",
+                "0000000000000000000000000000000000000000000000000000000001851960"
+            ))
+        );
+        assert_eq!(
+            target.link,
+            "ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@31337/transfer\
+             ?address=0xF0109fC8DF283027b6285cc889F5aA624EaC1F55&uint256=25500000"
+        );
+        assert_eq!((target.network.name.as_str(), target.network.chain_id_hex().as_str()), ("Ethereum", "0x7a69"));
+    }
+
+    #[test]
+    fn a_coin_may_be_chosen_and_any_amount_has_no_call() {
+        let any = [StableCoin::Usdc, StableCoin::Usdt].map(|coin| Offer { coin, minor: None });
+        let chosen = target(&any, Some("USDT"), Way::Phone).expect("a target");
+        assert_eq!((chosen.coin(), chosen.call.clone(), chosen.amount()), ("USDT", None, None));
+        assert!(!chosen.link.contains("uint256"));
+        assert_eq!(target(&any, Some("DOGE"), Way::Phone).expect("a target").coin(), "USDC");
+        assert_eq!(target(&[], None, Way::Phone), None);
+    }
+
+    #[test]
+    fn fees_are_paid_in_the_chains_own_coin() {
+        for (chain_id, coin) in [(1, "ETH"), (137, "POL"), (56, "BNB"), (8_453, "ETH")] {
+            assert_eq!(Network::of(&ChainConfig { chain_id, ..config() }, None).gas_coin, coin);
+        }
+        let other = ChainConfig { name: "polygon".to_owned(), ..config() };
+        assert_eq!((Network::of(&other, None).name.as_str(), Network::of(&other, None).other_name), ("Polygon", None));
+    }
+}

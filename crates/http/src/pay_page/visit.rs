@@ -1,0 +1,111 @@
+//! What is looked at of a visit: who, where, in which language, and the few choices that an address may carry.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use domain::currency::StableCoin;
+use http::{Request, header};
+
+use super::language::Language;
+use crate::decode::query::Query;
+
+/// Longest value of a choice.
+const CHOICE_MAX_BYTES: usize = 600;
+
+/// Where a page is and in which language.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// Path of the page.
+    pub path: String,
+    /// The language.
+    pub language: Language,
+    /// Whether the visitor chose it: then links and forms carry it.
+    pub chosen: bool,
+    /// The coin that he chose, one of ours.
+    pub coin: Option<&'static str>,
+}
+
+impl Here {
+    /// The page itself, or the one below it, with the language and these choices.
+    pub fn link(&self, below: &str, language: Option<Language>, coin: Option<&str>) -> String {
+        let language = language.map(|language| format!("lang={}", language.code()));
+        let pairs: Vec<String> = language.into_iter().chain(coin.map(|coin| format!("coin={coin}"))).collect();
+        let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
+        format!("{}{below}{query}", self.path)
+    }
+
+    /// The language, where links carry it.
+    pub fn carried(&self) -> Option<Language> {
+        self.chosen.then_some(self.language)
+    }
+}
+
+/// A visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// From where, for counting.
+    pub peer: Option<IpAddr>,
+    /// The page.
+    pub here: Here,
+    /// `?tx=`: what was typed as the hash of a transaction; never empty.
+    pub typed: Option<String>,
+}
+
+impl Visit {
+    /// What a request says.
+    pub fn of(request: &Request<Body>) -> Visit {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let mut query = Query::of(request.uri().query());
+        let mut choice = |name| {
+            let given = query.optional(name, |_, given| Ok(given.trim().to_owned()));
+            given.filter(|given| !given.is_empty() && given.len() <= CHOICE_MAX_BYTES)
+        };
+        let chosen = choice("lang").and_then(|tag| Language::parse(&tag));
+        let coin = choice("coin").and_then(|code| StableCoin::parse(&code)).map(|coin| coin.currency().code());
+        let typed = choice("tx");
+        let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let language = chosen.or_else(|| accepted.and_then(Language::accepted)).unwrap_or_default();
+        let path = request.uri().path().to_owned();
+        Visit { peer, here: Here { path, language, chosen: chosen.is_some(), coin }, typed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(uri: &str, accepted: &str) -> Visit {
+        let request = Request::get(uri).header("accept-language", accepted).body(Body::empty()).expect("a request");
+        Visit::of(&request)
+    }
+
+    #[test]
+    fn the_address_goes_before_the_browser_and_english_is_last() {
+        for (uri, accepted, language, chosen) in [
+            ("/pay/t?lang=ur", "hi", Language::Urdu, true),
+            ("/pay/t?lang=xx", "hi", Language::Hindi, false),
+            ("/pay/t?lang=", "hi", Language::Hindi, false),
+            ("/pay/t?lang=ur&lang=ar", "hi", Language::Hindi, false),
+            ("/pay/t", "de", Language::English, false),
+        ] {
+            let here = visit(uri, accepted).here;
+            assert_eq!((here.language, here.chosen), (language, chosen), "{uri} {accepted}");
+            assert_eq!(here.carried(), chosen.then_some(language));
+        }
+    }
+
+    #[test]
+    fn only_coins_of_ours_and_short_hashes_are_choices() {
+        let visit = |query: &str| visit(&format!("/pay/t/s?{query}"), "");
+        assert_eq!(visit("coin=USDT").here.coin, Some("USDT"));
+        assert_eq!(visit("coin=%3Cb%3E").here.coin, None);
+        assert_eq!(visit("tx=+0xab+").typed.as_deref(), Some("0xab"));
+        assert_eq!(visit("tx=").typed, None);
+        assert_eq!(visit(&format!("tx={}", "a".repeat(601))).typed, None);
+        assert_eq!(
+            visit("coin=USDT&lang=ne").here.link("/status", Some(Language::Nepali), None),
+            "/pay/t/s/status?lang=ne"
+        );
+    }
+}

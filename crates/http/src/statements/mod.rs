@@ -1,0 +1,94 @@
+//! Statements of account as files: CSV for spreadsheets, JSON for programs, camt.053 for banks' systems. All three say
+//! the same; `docs/statements.md` says where. Nothing here reads the ledger or decides what a statement contains.
+
+mod camt053;
+mod csv;
+mod json;
+mod xml;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use domain::money::Money;
+use engine::statement::{Entry, Statement, Subject};
+
+/// In which form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// RFC 4180, UTF-8, with a header row.
+    Csv,
+    /// One JSON object.
+    Json,
+    /// ISO 20022 camt.053.001.08.
+    Camt053,
+}
+
+impl Format {
+    /// Every form.
+    pub const ALL: [Format; 3] = [Format::Csv, Format::Json, Format::Camt053];
+
+    /// Its name in a query or on a command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Camt053 => "camt053",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// `Content-Type`.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::Json => "application/json",
+            Format::Camt053 => "application/xml",
+        }
+    }
+}
+
+/// Writes a statement. `bank` is the tenant's name: the owner of a prefunded account, the keeper of a wallet.
+///
+/// # Errors
+/// `out` cannot be written to; `InvalidData` where an amount has more than the 18 digits of camt.053.
+pub fn write(statement: &Statement, bank: &str, format: Format, out: &mut dyn io::Write) -> io::Result<()> {
+    match format {
+        Format::Csv => csv::write(statement, out),
+        Format::Json => json::write(statement, bank, out),
+        Format::Camt053 => camt053::write(statement, bank, out),
+    }
+}
+
+/// A name for the file: account and period, nothing but `a-z`, digits, `-` and `.`.
+pub fn file_name(statement: &Statement, format: Format) -> String {
+    let plain = |text: String| -> String {
+        text.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+    };
+    let extension = match format {
+        Format::Camt053 => "camt053.xml",
+        other => other.name(),
+    };
+    let (account, from, to) = (&statement.account, statement.from.date(), statement.to.date());
+    format!("{}-{from}-{to}.{extension}", plain(account.to_string()))
+}
+
+/// An amount with all decimals of its currency and without its code: `136.007355`.
+fn digits(money: Money) -> String {
+    let text = money.to_string();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+/// The id under which a rail knows what an entry belongs to: `EndToEndId`, which is the payment's or the order's id.
+fn end_to_end_id(entry: &Entry) -> Option<String> {
+    match entry.subject {
+        Subject::Payment(id) => Some(id.end_to_end_id()),
+        Subject::Order(id) => Some(id.0.simple().to_string()),
+        Subject::Deposit(_) | Subject::Nothing => None,
+    }
+}
