@@ -3,6 +3,8 @@
 //! Never part of the product: nothing imports this crate, and it imports none of ours.
 
 mod bench_report;
+mod package;
+mod sbom;
 mod simulate;
 mod tidy;
 
@@ -26,7 +28,7 @@ enum Chore {
     /// Build the simulator in release mode and run it with these arguments
     #[command(disable_help_flag = true)]
     Simulate {
-        /// Handed on as they are (`--seconds 60`, `--seed 7`, `--planted-bugs`, `--help`)
+        /// Handed on as they are (`--seconds 60`, `--at-least 2000`, `--seed 7`, `--planted-bugs`, `--help`)
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -36,6 +38,10 @@ enum Chore {
         #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
         seconds: u64,
     },
+    /// Make the Debian package and the tarball of a release, or check all of it (`--check`)
+    Package(package::PackageArgs),
+    /// Print the parts of the release as CycloneDX
+    Sbom,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -44,6 +50,11 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Tidy => tidy::run(&root),
         Chore::Simulate { args } => simulate::run(&root, &args),
         Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
+        Chore::Package(args) => package::run(&root, &args),
+        Chore::Sbom => {
+            print!("{}", sbom::document(&root, package::release::epoch(&root)?)?);
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use domain::money::Money;
 use domain::policy::{CorridorConfig, Corridors, Hours, RailConfig, RailKind, TenantPolicy};
 use domain::ports::{Clock, Mid, NameScreen, RateBook};
 use domain::rail::RailId;
+use domain::rail_text::CharacterSet;
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use engine::world::Tuning;
@@ -47,6 +48,9 @@ pub fn corridors(random: &mut Random) -> Corridors {
         max_rate_age: Span::mins(5),
         open_quote_cap: Some(if random.chance(100) { 3 } else { 50 }),
         purpose: "FAMI".to_owned(),
+        source_of_funds: None,
+        names: domain::rail::NameForm::Whole,
+        family_name_first: false,
         default_local_code: None,
     };
     Corridors {
@@ -76,6 +80,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         window: Span::mins(15),
         retryable_reasons: ["AC01".to_owned()].into(),
         max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
+        character_set: CharacterSet::SwiftX,
     }
 }
 
@@ -144,6 +149,10 @@ impl RateBook for FixedRates {
             _ => return None,
         };
         Some(Mid { rate, as_of: self.0.now() })
+    }
+
+    fn origins(&self) -> Vec<String> {
+        vec!["fixed".to_owned()]
     }
 }
 

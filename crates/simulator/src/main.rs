@@ -34,6 +34,9 @@ struct Arguments {
     /// Schedules at most.
     #[arg(long)]
     schedules: Option<u64>,
+    /// Fails if fewer schedules than this were played in the time.
+    #[arg(long, value_name = "SCHEDULES", conflicts_with_all = ["planted_bugs", "schedules"])]
+    at_least: Option<u64>,
     /// Which seeds are played. Those that failed once always are.
     #[arg(long, value_enum, default_value_t)]
     about: About,
@@ -81,7 +84,16 @@ fn main() -> anyhow::Result<ExitCode> {
     for (seed, _) in findings.failures.iter().take(SHOWN_MAX) {
         say_failure(&minimise::minimise(&bench, *seed)?);
     }
-    Ok(if findings.violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let enough = findings.schedules >= arguments.at_least.unwrap_or(0);
+    if !enough {
+        // Few schedules find little: a simulator that has become slow must not look like one that found nothing.
+        eprintln!(
+            "{} schedules were played, fewer than the {} asked for",
+            findings.schedules,
+            arguments.at_least.unwrap_or(0)
+        );
+    }
+    Ok(if findings.violations == 0 && enough { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {

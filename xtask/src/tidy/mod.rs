@@ -5,6 +5,7 @@
 
 mod arrows;
 mod banned;
+mod coverage;
 mod floats;
 mod house_files;
 mod lengths;
@@ -55,7 +56,7 @@ impl fmt::Display for Finding {
 
 /// Every rule, in the order of the report.
 fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
-    let rules: [fn(&Tree) -> Vec<Finding>; 10] = [
+    let rules: [fn(&Tree) -> Vec<Finding>; 11] = [
         arrows::check,
         workspace_deps::check,
         module_docs::check,
@@ -66,6 +67,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
         sql_home::check,
         machine_paths::check,
         house_files::check,
+        coverage::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
     findings.extend(lengths::check(tree));
@@ -82,6 +84,7 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
         println!("{finding}");
     }
     println!("{}", lengths::summary(&tree));
+    println!("{}", coverage::summary(&tree));
     if findings.is_empty() {
         println!("tidy: {} files, no finding", tree.files().len());
         return Ok(ExitCode::SUCCESS);

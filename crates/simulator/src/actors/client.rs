@@ -355,7 +355,7 @@ impl Clients {
 
     async fn top_up(&self, tenant: TenantId) {
         let top_up = move |payments: Payments| {
-            async move { payments.top_up(tenant, StableCoin::Usdt, TOP_UP_MINOR).await }.boxed()
+            async move { payments.top_up(tenant, StableCoin::Usdt, TOP_UP_MINOR, "client").await }.boxed()
         };
         // If nobody hears of it, the next order is refused again.
         let _unclear = self.cluster.call(top_up, |_| ()).await;

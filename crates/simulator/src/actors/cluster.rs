@@ -10,8 +10,11 @@ use domain::ports::Rail;
 use domain::rail::RailId;
 use domain::time::Span;
 use engine::batcher::Engine;
+use engine::health::RailHealth;
+use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::payments::Payments;
+use engine::switches::Switches;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
 use engine::world::{Tuning, WalletWorld, World};
@@ -181,6 +184,9 @@ impl Cluster {
             wall_clock: clock,
             tuning: self.tuning.clone(),
             pace: RailPace::default(),
+            lag: JobLag::default(),
+            health: RailHealth::default(),
+            switches: Switches::default(),
         }
     }
 

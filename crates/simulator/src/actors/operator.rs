@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use domain::exchange::ExchangeOrder;
 use domain::ids::ExchangeId;
 use domain::rail::{Inquiry, RailId, RailStatus};
 use domain::time::Span;
+use engine::command::Refused::NotAsSeen;
 use engine::command::exchange::ExchangeAction;
-use engine::payments::Payments;
+use engine::payments::{Denied, Payments};
 use futures_util::FutureExt;
 use testkit::bank::Outcome;
 
@@ -23,7 +25,8 @@ use crate::run::{Pace, Sim};
 const EVERY: Span = Span::secs(20);
 /// A message that the bank has not got so long after its attempt began will not arrive any more.
 const LOST_AFTER: Span = Span::mins(16);
-
+/// Who they are.
+const OPERATOR: &str = "operator";
 /// After so long somebody calls the bank about an order that it says is being processed.
 const SLOW: Span = Span::mins(30);
 
@@ -88,7 +91,8 @@ fn detects(rail: &RailId) -> bool {
 
 async fn decide(sim: &Sim, cluster: &Cluster, open: &ForPeople, approve: bool) {
     let (tenant, payment) = (open.tenant, open.payment);
-    let act = move |payments: Payments| async move { payments.review(tenant, payment, approve).await }.boxed();
+    let act =
+        move |payments: Payments| async move { payments.review(tenant, payment, approve, OPERATOR).await }.boxed();
     let came = cluster.call(act, |_| ()).await;
     // The next look shows what came of it.
     sim.trace(format_args!("operator reviews {payment} {approve}: {came:?}"));
@@ -97,8 +101,15 @@ async fn decide(sim: &Sim, cluster: &Cluster, open: &ForPeople, approve: bool) {
 async fn resolve(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailStatus) {
     let (tenant, payment) = (open.tenant, open.payment);
     let said = format!("{status:?}");
+    let looked_at = open.attempt.as_ref().map(|(inquiry, _)| inquiry.attempt);
     let act = move |payments: Payments| {
-        async move { payments.resolve(tenant, payment, status, "the bank's book".to_owned()).await }.boxed()
+        async move {
+            let record = payments.store().payment_record(tenant, payment).await?;
+            let doubt = record.and_then(|record| record.payment.doubt());
+            let seen = doubt.filter(|doubt| Some(doubt.attempt) == looked_at).ok_or(Denied::Refused(NotAsSeen))?;
+            payments.resolve(tenant, payment, seen, status, "the bank's book".to_owned(), OPERATOR).await
+        }
+        .boxed()
     };
     let came = cluster.call(act, |_| ()).await;
     // The next look shows what came of it.
@@ -108,7 +119,12 @@ async fn resolve(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailSta
 async fn resolve_order(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailStatus) {
     let (tenant, order) = (open.tenant, ExchangeId(open.payment.0));
     let said = format!("{status:?}");
-    let action = ExchangeAction::Resolve { status, evidence: "the bank's book".to_owned() };
+    let looked_at = open.attempt.as_ref().map(|(inquiry, _)| inquiry.attempt);
+    let action = move |order: &ExchangeOrder| {
+        let seen = order.doubt().filter(|doubt| Some(doubt.attempt) == looked_at)?;
+        let (evidence, by) = ("the bank's book".to_owned(), Box::new(OPERATOR.into()));
+        Some(ExchangeAction::Resolve { seen, status, evidence, by })
+    };
     let came = act_on_order(cluster, tenant, order, action).await;
     // The next look shows what came of it.
     sim.trace(format_args!("operator resolves order {order} as {said}: {came}"));

@@ -14,6 +14,7 @@ use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId
 use domain::payment::PaymentState;
 use domain::rail::{Inquiry, RailId};
 use domain::time::{Span, Timestamp};
+use futures_util::FutureExt;
 use rusqlite::Connection;
 use store::Store;
 use uuid::Uuid;
@@ -445,6 +446,7 @@ impl Auditor {
             self.read(|connection| wallets.check(self, connection, true));
         }
         self.check_books();
+        self.check_audit_log();
         for (tenant, payment) in accepted {
             self.acknowledged(*tenant, *payment);
         }
@@ -472,6 +474,23 @@ impl Auditor {
         }
         let of_wallets = self.wallets.as_ref().map(|wallets| wallets.finish(self)).unwrap_or_default();
         Played { payments: payments.len(), ..of_wallets }
+    }
+
+    /// Each chain of the audit log is whole, and what an operator did is noted as often as it was done.
+    fn check_audit_log(&self) {
+        match self.store.verify_audit(None, &[], &[]).now_or_never() {
+            Some(Ok(report)) => {
+                for chain in &report.chains {
+                    let Some(fault) = chain.fault else { continue };
+                    self.violation(format!("the audit log of {}: {fault}", chain.tenant));
+                }
+            }
+            other => self.violation(format!("the audit log was not read: {other:?}")),
+        }
+        let Some((done, noted)) = self.read(rows::top_ups) else { return };
+        if done != noted {
+            self.violation(format!("{done} top-ups were booked and {noted} noted"));
+        }
     }
 
     /// I14: what left the rails' accounts at the bank is what left them in the ledger.

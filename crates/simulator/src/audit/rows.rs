@@ -107,6 +107,13 @@ pub(super) fn counts(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// Top-ups of prefund accounts in the ledger, and in the audit log.
+pub(super) fn top_ups(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let sql = "SELECT (SELECT COUNT(*) FROM transfer WHERE reason = 'prefund.top_up'), \
+        (SELECT COUNT(*) FROM audit_entry WHERE action = 'prefund.top_up')";
+    connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// A transfer: tenant, debit, credit, amount, kind.
 pub(super) type TransferRow = (Key, String, String, i64, String);
 
@@ -234,14 +241,17 @@ pub(super) fn has_payment(connection: &Connection, tenant: Key, payment: Key) ->
 pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
     let tables = query(
         connection,
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('store_key', 'meta') \
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('store_key', 'meta', 'audit_head') \
          AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%migration%' AND name NOT LIKE '%schema%' ORDER BY name",
         [],
         |row| row.get::<_, String>(0),
     )?;
     tables
         .iter()
-        .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))
+        .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))?;
+    // The installation's own chain begins with the schema, which stays.
+    connection.prepare_cached("DELETE FROM audit_head WHERE tenant <> zeroblob(16)")?.execute([])?;
+    connection.prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?.execute([]).map(drop)
 }
 
 /// Takes the guard away that keeps a planted bug from doing harm, where the schema has one.

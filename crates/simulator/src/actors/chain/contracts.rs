@@ -37,6 +37,7 @@ pub enum Fact {
     DebitReturned,
     Return,
     RefundProposed { movement: Movement, to: Address, proposer: Address },
+    RefundCancelled,
     Refunded,
 }
 
@@ -182,6 +183,10 @@ impl Run<'_> {
                 require(from == office.compliance, "not compliance")?;
                 self.propose(controller, *movement, *to, from).map(|()| Vec::new())
             }
+            Call::CancelRefund { intent } => {
+                require(from == office.compliance || from == office.approver, "no role")?;
+                self.cancel_refund(controller, *intent).map(|()| Vec::new())
+            }
             Call::ExecuteRefund { intent } => {
                 require(from == office.approver, "not the approver")?;
                 self.refund(controller, *intent, from).map(|()| Vec::new())
@@ -296,6 +301,14 @@ impl Run<'_> {
         require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
         self.note(controller, movement.intent, Fact::RefundProposed { movement, to, proposer });
         self.logs.push((controller, LogEvent::IntentDone(movement.intent)));
+        Ok(())
+    }
+
+    fn cancel_refund(&mut self, controller: Address, intent: Word) -> Result<(), Refusal> {
+        let proposed = self.controller(controller).facts.get(&intent);
+        require(matches!(proposed, Some(Fact::RefundProposed { .. })), "NotProposed")?;
+        self.note(controller, intent, Fact::RefundCancelled);
+        self.logs.push((controller, LogEvent::RefundCancelled(intent)));
         Ok(())
     }
 

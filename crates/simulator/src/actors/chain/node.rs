@@ -274,9 +274,10 @@ impl Chain for ChainNode {
 /// What the service asks for: logs of coins, of the given controllers, and transfers of other tokens.
 fn concerning<'a>(logs: impl Iterator<Item = &'a ChainLog>, controllers: &[Address]) -> Vec<ChainLog> {
     let concerns = |log: &&ChainLog| match log.event {
-        LogEvent::IntentDone(_) | LogEvent::IntentFailed(_) | LogEvent::FrozenSet { .. } => {
-            controllers.contains(&log.contract)
-        }
+        LogEvent::IntentDone(_)
+        | LogEvent::IntentFailed(_)
+        | LogEvent::RefundCancelled(_)
+        | LogEvent::FrozenSet { .. } => controllers.contains(&log.contract),
         _ => true,
     };
     logs.filter(concerns).copied().collect()

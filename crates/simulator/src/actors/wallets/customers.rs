@@ -26,6 +26,8 @@ use crate::wallet_installation::{caller, token};
 
 /// Rupees for a coin, about.
 const RUPEES: i64 = 278;
+/// Who blocks and unblocks.
+const CUSTOMER_BANK: &str = "bank";
 /// Tries after which a program that got nowhere complains.
 const TRIES_MAX: u32 = 300;
 
@@ -259,7 +261,7 @@ impl Programs {
                 let id = wallet.id;
                 let act = move |wallets: Wallets| {
                     let order = order.clone();
-                    async move { wallets.blacklist(&caller(tenant), id, order, None).await }.boxed()
+                    async move { wallets.blacklist(&caller(tenant), id, order, CUSTOMER_BANK, None).await }.boxed()
                 };
                 self.note_control("blacklist", self.insist("a blacklist", act).await);
             }
@@ -280,14 +282,16 @@ impl Programs {
         let (tenant, id) = (wallet.tenant, wallet.id);
         let act = move |wallets: Wallets| {
             let order = order.clone();
-            async move { wallets.block(&caller(tenant), id, order, None).await }.boxed()
+            async move { wallets.block(&caller(tenant), id, order, CUSTOMER_BANK, None).await }.boxed()
         };
         self.note_control("block", self.insist("a block", act).await);
     }
 
     async fn unblock(&self, tenant: TenantId, wallet: &Wallet) {
         let id = wallet.id;
-        let act = move |wallets: Wallets| async move { wallets.unblock(&caller(tenant), id, None, None).await }.boxed();
+        let act = move |wallets: Wallets| {
+            async move { wallets.unblock(&caller(tenant), id, None, CUSTOMER_BANK, None).await }.boxed()
+        };
         self.note_control("unblock", self.insist("an unblock", act).await);
     }
 

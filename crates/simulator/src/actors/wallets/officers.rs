@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use domain::audit::Deed;
 use domain::deposit::ReviewVerdict;
+use domain::exchange::ExchangeOrder;
 use domain::ids::{DepositId, EventId, ExchangeId, TenantId};
 use domain::time::Span;
 use engine::command::exchange::{ExchangeAction, OrderKey};
@@ -20,6 +22,8 @@ use crate::wallet_installation::caller;
 
 /// How often they look.
 const EVERY: Span = Span::secs(20);
+/// How many of a thousand proposals to refund are taken back.
+const WITHDRAWN_PER_MILLE: u64 = 150;
 /// Who they are.
 const OFFICER: &str = "officer";
 const COLLEAGUE: &str = "colleague";
@@ -72,7 +76,8 @@ impl Office {
     async fn decide(&self, tenant: TenantId, id: DepositId, verdict: ReviewVerdict) {
         let decide = move |wallets: Wallets| {
             async move {
-                let asked = ReviewAsked { deposit: id, verdict, by: OFFICER.to_owned(), note: "looked at".to_owned() };
+                let asked =
+                    ReviewAsked { deposit: id, seen: None, verdict, by: Deed::from(OFFICER).because("looked at") };
                 wallets.decide_review(&caller(tenant), asked, None).await.map(|reply| reply.made.state)
             }
             .boxed()
@@ -86,7 +91,10 @@ impl Office {
         let came = match chore {
             Chore::Refund(deposit) => self.propose(tenant, deposit).await,
             Chore::Approve(deposit) => self.approve(tenant, deposit).await,
-            Chore::Recredit(order) => act_on_order(&self.cluster, tenant, order, ExchangeAction::Recredit).await,
+            Chore::Recredit(order) => {
+                let action = ExchangeAction::Recredit { by: Box::new(OFFICER.into()) };
+                act_on_order(&self.cluster, tenant, order, move |_| Some(action)).await
+            }
             Chore::SwitchOn => self.switch_on(tenant).await,
             Chore::Redeliver(event) => self.redeliver(tenant, event).await,
         };
@@ -98,7 +106,7 @@ impl Office {
         let to = draw_address(&mut self.random);
         let propose = move |wallets: Wallets| {
             async move {
-                let asked = wallets.propose_refund(&caller(tenant), id, to, OFFICER.to_owned()).await;
+                let asked = wallets.propose_refund(&caller(tenant), id, to, OFFICER).await;
                 asked.map(|reply| reply.made.state)
             }
             .boxed()
@@ -106,10 +114,21 @@ impl Office {
         format!("{:?}", self.cluster.call_wallets(propose, |_| ()).await)
     }
 
-    async fn approve(&self, tenant: TenantId, id: DepositId) -> String {
+    /// The colleague agrees; now and then whoever proposed it takes it back instead.
+    async fn approve(&mut self, tenant: TenantId, id: DepositId) -> String {
+        if self.random.chance(WITHDRAWN_PER_MILLE) {
+            let withdraw = move |wallets: Wallets| {
+                async move {
+                    let taken_back = wallets.withdraw_refund(&caller(tenant), id, OFFICER).await;
+                    taken_back.map(|reply| reply.made.state)
+                }
+                .boxed()
+            };
+            return format!("withdrawn: {:?}", self.cluster.call_wallets(withdraw, |_| ()).await);
+        }
         let approve = move |wallets: Wallets| {
             async move {
-                let agreed = wallets.approve_refund(&caller(tenant), id, COLLEAGUE.to_owned()).await;
+                let agreed = wallets.approve_refund(&caller(tenant), id, COLLEAGUE).await;
                 agreed.map(|reply| reply.made.state)
             }
             .boxed()
@@ -125,18 +144,26 @@ impl Office {
 
     async fn redeliver(&self, tenant: TenantId, event: EventId) -> String {
         let again = move |wallets: Wallets| {
-            async move { wallets.redeliver(&caller(tenant), event, None).await.map(|reply| reply.made.delivery.state) }
-                .boxed()
+            async move {
+                wallets.redeliver(&caller(tenant), event, OFFICER, None).await.map(|reply| reply.made.delivery.state)
+            }
+            .boxed()
         };
         format!("{:?}", self.cluster.call_wallets(again, |_| ()).await)
     }
 }
 
 /// Has something done about an order that no interface of the banks offers.
-pub async fn act_on_order(cluster: &Cluster, tenant: TenantId, id: ExchangeId, action: ExchangeAction) -> String {
+pub async fn act_on_order(
+    cluster: &Cluster,
+    tenant: TenantId,
+    id: ExchangeId,
+    action: impl FnOnce(&ExchangeOrder) -> Option<ExchangeAction> + Send + 'static,
+) -> String {
     let act = move |wallets: Wallets| {
         async move {
             let order = wallets.find_order(&caller(tenant), id).await.map_err(|denied| denied.to_string())?;
+            let action = action(&order).ok_or("it is not as it was looked at")?;
             let command = Command { tenant, action: Action::Exchange(OrderKey::of(&order), action) };
             wallets.engine().execute(command).await.map_err(|error| error.to_string())
         }

@@ -173,6 +173,12 @@ impl Ends<'_> {
         self.controller(tenant)?.facts.get(&word).copied()
     }
 
+    /// Whether a proposal to refund this deposit was called off on the chain.
+    fn is_called_off(&self, deposit: Key) -> bool {
+        let mut about = self.intents.iter().filter(|(_, _, _, subject, _)| *subject == deposit);
+        about.any(|(tenant, id, ..)| self.fact(*tenant, *id) == Some(Fact::RefundCancelled))
+    }
+
     /// The intents of a kind about a subject that took effect, and those that did not.
     fn effective(&self, subject: Key, kind: &str) -> usize {
         let about = self.intents.iter().filter(|(_, _, of, about, _)| of == kind && *about == subject);
@@ -185,6 +191,8 @@ impl Ends<'_> {
             let done = self.fact(*tenant, *id).is_some();
             let moves =
                 matches!(kind.as_str(), "release" | "debit" | "return_debit" | "execute_refund" | "propose_refund");
+            // A proposal that is called off is so by another intent of its kind, remembered under the proposal too.
+            let done = done || (kind == "propose_refund" && state == "done" && self.is_called_off(*subject));
             // Executing a refund is remembered under the proposal.
             let told = match (moves && kind != "execute_refund", state.as_str()) {
                 (false, _) => continue,

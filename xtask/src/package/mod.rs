@@ -1,0 +1,67 @@
+//! `cargo xtask package …`: what a release consists of: the Debian package, the tarball, the list of parts and the
+//! checksums. Everything is made from the tree and one release binary, and twice the same bytes from the same commit.
+
+mod check;
+mod deb;
+pub mod release;
+mod stage;
+mod tarball;
+mod trial;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use release::{Effort, Release};
+
+/// What can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The Debian package
+    Deb,
+    /// The tarball with the program, manual, completions and systemd unit
+    Tarball,
+    /// Both, with SHA256SUMS
+    All,
+}
+
+/// Options of `package`.
+#[derive(Args, Debug)]
+pub struct PackageArgs {
+    /// What to make
+    #[arg(value_enum, default_value = "all")]
+    kind: Kind,
+    /// Make everything, examine it, run the packaged program as an unprivileged user, and throw it away again
+    #[arg(long)]
+    check: bool,
+    /// A program that is built already [default: the release binary of the target directory, built if it is not there]
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// Where the files go
+    #[arg(long, value_name = "DIR", default_value = "target/dist")]
+    out: PathBuf,
+}
+
+/// Makes what was asked for, or checks it.
+pub fn run(root: &Path, args: &PackageArgs) -> anyhow::Result<ExitCode> {
+    let release = Release::find(root, args.binary.as_deref())?;
+    if args.check {
+        return check::run(root, &release);
+    }
+    let out = root.join(&args.out);
+    std::fs::create_dir_all(&out)?;
+    let mut made = Vec::new();
+    if args.kind != Kind::Tarball {
+        made.push(deb::build(root, &release, &out, Effort::Full)?);
+    }
+    if args.kind != Kind::Deb {
+        made.push(tarball::build(root, &release, &out, Effort::Full)?);
+    }
+    let sums = release::checksums(&made)?;
+    std::fs::write(out.join(release::SUMS), sums)?;
+    for path in made.iter().chain([&out.join(release::SUMS)]) {
+        println!("{}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
