@@ -5,6 +5,9 @@ pub mod bench;
 pub mod cli;
 pub mod client;
 pub mod config;
+#[cfg(test)]
+mod reference;
 pub mod sandbox;
 pub mod service;
+pub mod service_manager;
 pub mod telemetry;

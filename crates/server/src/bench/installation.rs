@@ -18,7 +18,7 @@ use crate::service::{self, world};
 
 /// What the tags of our tenants begin with.
 const TAG: &str = "bench_";
-/// Who did it, in the administration log.
+/// Who did it, in the audit log.
 const WHO: &str = "bench";
 /// What each prefund account holds at first: more than any run can spend, in units of 10^-6 coin.
 const PREFUND_MINOR: i64 = 1_000_000_000_000 * 1_000_000;
@@ -162,7 +162,7 @@ async fn fund(config: &Config, store: &Store, tenants: &[Funded]) -> anyhow::Res
     let running = tokio::spawn(batcher.run());
     let payments = Payments::new(store.clone(), engine, world, config.environment);
     for funded in tenants {
-        payments.top_up(funded.tenant.id, COIN, PREFUND_MINOR).await.context("funding a tenant")?;
+        payments.top_up(funded.tenant.id, COIN, PREFUND_MINOR, "bench").await.context("funding a tenant")?;
     }
     drop(payments);
     running.await.context("the batcher that funds the tenants")

@@ -1,6 +1,7 @@
 //! `corridor doctor`: what keeps this installation from working, and what to do about it.
 //!
-//! Looks, and changes nothing but for a probe file in the data directory that it removes again.
+//! Looks, and changes nothing but for a probe file in the data directory that it removes again; it makes neither key nor
+//! database.
 
 use std::path::Path;
 
@@ -9,14 +10,15 @@ use http_api::auth::Service;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::Context;
 use super::api::{self, ApiArgs};
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::health::probe_url;
 use super::output::{self, Output};
+use super::{Context, run_async};
 use crate::client::{Client, ClientError, Credentials, DataDir, http_client};
-use crate::config::{self, Config};
+use crate::config::{self, Config, StoreLocation};
+use crate::service::open_store;
 
 /// Less free disk than this is a fault, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
@@ -91,6 +93,7 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
         Ok(config) => {
             findings.push(configuration(&config));
             findings.push(key_file(&config, data_dir.path()));
+            findings.push(database(&config, data_dir.path()));
         }
         Err(failure) => findings.push(Finding::new("configuration", Level::Wrong, failure.to_string())),
     }
@@ -147,6 +150,29 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
             Finding::new(NAME, Level::Wrong, format!("{shown}: others may read it: chmod 600"))
         }
         Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
+    }
+}
+
+/// Whether it can be reached, has this version's schema, and was made with this key.
+fn database(config: &Config, data_dir: &Path) -> Finding {
+    const NAME: &str = "database";
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && !path.exists()
+    {
+        return Finding::new(NAME, Level::Ok, format!("{} will be made at first start", path.display()));
+    }
+    let security = &config.security;
+    let has_key = !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
+    if !has_key && !config::kek_path(data_dir).exists() {
+        return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
+    }
+    let looked = run_async(async {
+        let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        store.ready().await.map_err(Failure::of_store)
+    });
+    match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, "can be reached and has this version's schema"),
+        Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     }
 }
 
@@ -294,6 +320,32 @@ mod tests {
         assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
         std::fs::write(&path, "short").expect("written");
         assert!(key_file(&config, dir.path()).detail.contains("32 bytes"));
+    }
+
+    #[test]
+    fn a_database_is_looked_at_and_never_made() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config::load(&config::Sources::default()).expect("valid");
+        assert_eq!(database(&config, dir.path()).level, Level::Ok);
+        let file = dir.path().join("corridor.db");
+        assert!(!file.exists(), "looking makes none");
+        std::fs::write(&file, b"").expect("written");
+        assert_eq!(database(&config, dir.path()).level, Level::Skipped);
+        assert!(!config::kek_path(dir.path()).exists(), "nor a key");
+        config::key_encryption_key(&config, dir.path()).expect("made");
+        let unmigrated = database(&config, dir.path());
+        assert_eq!(unmigrated.level, Level::Wrong, "{unmigrated:?}");
+        let migrated = run_async(async {
+            let store = open_store(&config, dir.path()).await.map_err(Failure::unavailable)?;
+            store.migrate().await.map(drop).map_err(Failure::unavailable)
+        });
+        migrated.expect("migrated");
+        let found = database(&config, dir.path());
+        assert_eq!(found.level, Level::Ok, "{found:?}");
+        std::fs::remove_file(config::kek_path(dir.path())).expect("removed");
+        config::key_encryption_key(&config, dir.path()).expect("another key");
+        let found = database(&config, dir.path());
+        assert_eq!(found.level, Level::Wrong, "{found:?}");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use domain::country::Country;
+use http_api::payment_file::{COLUMNS, PaymentLine};
+use http_api::spreadsheet::guarded;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::value::RawValue;
 
@@ -100,31 +103,6 @@ fn progress_bar() -> ProgressBar {
     bar
 }
 
-const HEAD: [&str; 22] = [
-    "id",
-    "external_id",
-    "status",
-    "accepted_at",
-    "changed_at",
-    "country",
-    "quote",
-    "amount",
-    "currency",
-    "amount_destination",
-    "rate",
-    "wallet_amount",
-    "wallet_premium",
-    "wallet_txn_cost",
-    "wallet_currency",
-    "bank_reference",
-    "msg",
-    "beneficiary_name",
-    "beneficiary_account_number",
-    "bank_branch_code",
-    "sender_name",
-    "sender_relation",
-];
-
 /// Where records go.
 enum Sink {
     Csv(Box<csv::Writer<Box<dyn Write>>>),
@@ -137,14 +115,16 @@ impl Sink {
             return Ok(Sink::Json(out));
         }
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(HEAD).map_err(of_csv)?;
+        writer.write_record(COLUMNS).map_err(of_csv)?;
         Ok(Sink::Csv(Box::new(writer)))
     }
 
     fn write(&mut self, record: &str) -> Result<(), Failure> {
         match self {
             Sink::Json(out) => Ok(writeln!(out, "{record}")?),
-            Sink::Csv(writer) => writer.write_record(cells(&document::read(record)?).map(guarded)).map_err(of_csv),
+            Sink::Csv(writer) => {
+                writer.write_record(line(&document::read(record)?).cells().map(guarded)).map_err(of_csv)
+            }
         }
     }
 
@@ -163,39 +143,35 @@ fn of_csv(error: csv::Error) -> Failure {
     }
 }
 
-fn cells(record: &PaymentRecord) -> [String; HEAD.len()] {
+fn line(record: &PaymentRecord) -> PaymentLine {
     let (order, quote, response) = (&record.order, &record.quote, record.response.as_ref());
     let text = |value: Option<&String>| value.cloned().unwrap_or_default();
     let number = |value: Option<&crate::client::Exact>| value.map(ToString::to_string).unwrap_or_default();
-    [
-        record.id.clone(),
-        text(order.external_id.as_ref()),
-        text(response.map(|said| &said.status)),
-        text(order.timestamp.as_ref()),
-        text(response.map(|said| &said.timestamp)),
-        order.country.clone(),
-        quote.id.clone(),
-        quote.amount.to_string(),
-        quote.currency.clone(),
-        quote.amount_destination.to_string(),
-        quote.rate.to_string(),
-        number(response.and_then(|said| said.wallet_amount.as_ref())),
-        number(response.and_then(|said| said.wallet_premium.as_ref())),
-        number(response.and_then(|said| said.wallet_txn_cost.as_ref())),
-        text(response.and_then(|said| said.wallet_currency.as_ref())),
-        text(response.and_then(|said| said.bank_reference.as_ref())),
-        text(response.and_then(|said| said.msg.as_ref())),
-        text(order.beneficiary_name.as_ref()),
-        text(order.beneficiary_account_number.as_ref()),
-        text(order.bank_branch_code.as_ref()),
-        text(order.sender_name.as_ref()),
-        text(order.sender_relation.as_ref()),
-    ]
-}
-
-/// A cell that no spreadsheet runs as a formula (OWASP, "CSV Injection").
-fn guarded(cell: String) -> String {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
+    PaymentLine {
+        id: record.id.clone(),
+        external_id: text(order.external_id.as_ref()),
+        status: text(response.map(|said| &said.status)),
+        accepted_at: text(order.timestamp.as_ref()),
+        changed_at: text(response.map(|said| &said.timestamp)),
+        country: order.country.clone(),
+        quote: quote.id.clone(),
+        amount: quote.amount.to_string(),
+        currency: quote.currency.clone(),
+        amount_destination: quote.amount_destination.to_string(),
+        currency_destination: Country::parse(&order.country).map_or("", |it| it.currency().code()).to_owned(),
+        rate: quote.rate.to_string(),
+        wallet_amount: number(response.and_then(|said| said.wallet_amount.as_ref())),
+        wallet_premium: number(response.and_then(|said| said.wallet_premium.as_ref())),
+        wallet_txn_cost: number(response.and_then(|said| said.wallet_txn_cost.as_ref())),
+        wallet_currency: text(response.and_then(|said| said.wallet_currency.as_ref())),
+        bank_reference: text(response.and_then(|said| said.bank_reference.as_ref())),
+        msg: text(response.and_then(|said| said.msg.as_ref())),
+        beneficiary_name: text(order.beneficiary_name.as_ref()),
+        beneficiary_account_number: text(order.beneficiary_account_number.as_ref()),
+        bank_branch_code: text(order.bank_branch_code.as_ref()),
+        sender_name: text(order.sender_name.as_ref()),
+        sender_relation: text(order.sender_relation.as_ref()),
+    }
 }
 
 #[cfg(test)]
@@ -234,12 +210,15 @@ mod tests {
     fn csv_is_exact_quoted_and_runs_nothing() {
         let text = exported(Format::Csv);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        assert_eq!(reader.headers().expect("a head").iter().collect::<Vec<_>>(), HEAD);
+        assert_eq!(reader.headers().expect("a head").iter().collect::<Vec<_>>(), COLUMNS);
         let row = reader.records().next().expect("a row").expect("valid");
-        assert_eq!(&row[1], "'=HYPERLINK(\"x\")");
-        assert_eq!((&row[7], &row[9], &row[10], &row[11]), ("500", "37912.05", "75.824100000001", "136.007355"));
-        assert_eq!(&row[17], "Ali, \"Jr\"\nKhan");
-        assert_eq!(&row[20], "'+971");
+        let cell = |name: &str| &row[COLUMNS.iter().position(|column| *column == name).expect("a column")];
+        assert_eq!(cell("external_id"), "'=HYPERLINK(\"x\")");
+        assert_eq!((cell("amount"), cell("amount_destination")), ("500", "37912.05"));
+        assert_eq!((cell("currency_destination"), cell("rate")), ("PKR", "75.824100000001"));
+        assert_eq!(cell("wallet_amount"), "136.007355");
+        assert_eq!(cell("beneficiary_name"), "Ali, \"Jr\"\nKhan");
+        assert_eq!(cell("sender_name"), "'+971");
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! `corridor ledger …`: the books, straight from the store.
 
 mod reconcile;
+mod statement;
 
 use clap::Subcommand;
-use domain::ids::TenantId;
-use domain::ledger::{Account, AccountCode};
+use domain::ledger::Account;
 use serde_json::json;
-use store::{Store, StoredTransfer};
 
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -16,9 +15,7 @@ use super::{Context, run_async};
 use crate::service::books;
 
 use reconcile::ReconcileArgs;
-
-/// Transfers read at once.
-const PAGE: usize = 1_000;
+use statement::StatementArgs;
 
 /// `ledger …`
 #[derive(Subcommand, Debug)]
@@ -26,7 +23,7 @@ pub enum LedgerCommand {
     /// Every account of a tenant with its balance; each currency sums to zero
     #[command(after_help = "Example:\n  corridor ledger trial-balance --tenant demobank")]
     TrialBalance(TenantArgs),
-    /// The transfers of one account, oldest first
+    /// What moved over one account in a period, with its balances: table, JSON, CSV or camt.053
     Statement(StatementArgs),
     /// Recompute every balance from the transfers and compare
     #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
@@ -35,23 +32,12 @@ pub enum LedgerCommand {
     Reconcile(ReconcileArgs),
 }
 
-/// Options of `ledger statement`.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  corridor ledger statement --tenant demobank --account prefund:USDT")]
-pub struct StatementArgs {
-    #[command(flatten)]
-    tenant: TenantArgs,
-    /// The account: prefund:USDT, in_transit:USDT, nostro:pak-raast:PKR …
-    #[arg(long)]
-    account: String,
-}
-
 /// Runs `ledger …`.
 pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {
             LedgerCommand::TrialBalance(args) => trial_balance(args, context).await,
-            LedgerCommand::Statement(args) => statement(args, context).await,
+            LedgerCommand::Statement(args) => statement::run(args, context).await,
             LedgerCommand::Verify(args) => verify(args, context).await,
             LedgerCommand::Reconcile(args) => reconcile::run(args, context).await,
         }
@@ -91,57 +77,6 @@ async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failu
                 "credits_pending_minor": account.credits_pending,
             }))
         }),
-    }
-}
-
-async fn statement(args: &StatementArgs, context: &Context) -> Result<(), Failure> {
-    let code = AccountCode::parse(&args.account)
-        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is no account code", args.account)))?;
-    let opened = open(&args.tenant.store, context).await?;
-    let tenant = opened.tenant(&args.tenant.tenant).await?;
-    let transfers = transfers_of(&opened.store, tenant.id, &code).await?;
-    let signed = |transfer: &StoredTransfer| if transfer.debit == code { "-" } else { "+" };
-    match context.output {
-        Output::Table => {
-            let row = |transfer: &StoredTransfer| {
-                let other = if transfer.debit == code { &transfer.credit } else { &transfer.debit };
-                vec![
-                    transfer.at.to_string(),
-                    transfer.kind.name().to_owned(),
-                    format!("{}{}", signed(transfer), transfer.amount),
-                    other.to_string(),
-                    transfer.reason.to_string(),
-                    transfer.subject.map(|id| id.to_string()).unwrap_or_default(),
-                ]
-            };
-            output::rows(
-                &["at", "kind", "amount", "other side", "reason", "payment"],
-                transfers.iter().map(row).collect(),
-            )
-        }
-        Output::Json => transfers.iter().try_for_each(|transfer| {
-            output::json(&json!({
-                "at": transfer.at.to_string(),
-                "kind": transfer.kind.name(),
-                "debit": transfer.debit.to_string(),
-                "credit": transfer.credit.to_string(),
-                "amount": transfer.amount.decimal().to_string(),
-                "currency": transfer.amount.currency.code(),
-                "reason": transfer.reason,
-                "payment_id": transfer.subject.map(|id| id.to_string()),
-            }))
-        }),
-    }
-}
-
-async fn transfers_of(store: &Store, tenant: TenantId, code: &AccountCode) -> Result<Vec<StoredTransfer>, Failure> {
-    let mut found = Vec::new();
-    let mut after = None;
-    loop {
-        let page = store.transfers(tenant, after, PAGE).await.map_err(Failure::of_store)?;
-        let Some(last) = page.last() else { return Ok(found) };
-        after = Some(last.id);
-        found.extend(page.into_iter().filter(|transfer| transfer.debit == *code || transfer.credit == *code));
     }
 }
 

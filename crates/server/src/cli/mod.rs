@@ -3,15 +3,16 @@
 //! Commands act through the API as a user; those that open the store say so in their own file.
 
 mod api;
+mod audit;
 mod bench;
-mod certify;
+pub(crate) mod certify;
 mod config;
 mod doctor;
 mod document;
 mod env;
 mod events;
 mod export;
-mod failure;
+pub(crate) mod failure;
 mod health;
 mod ledger;
 mod listen;
@@ -22,6 +23,7 @@ mod pay;
 mod payments;
 mod people;
 mod quote;
+mod receipt;
 mod requests;
 mod review;
 mod sandbox;
@@ -31,7 +33,8 @@ mod shell;
 mod store_commands;
 mod tenants;
 mod token;
-mod trigger;
+pub(crate) mod trigger;
+pub mod users;
 mod wallet_api;
 mod wallets;
 mod watch;
@@ -128,6 +131,9 @@ enum Command {
     /// Make, list, rotate and revoke access keys
     #[command(subcommand)]
     Keys(tenants::KeysCommand),
+    /// Make the people of the operator console, and say what they may do
+    #[command(subcommand)]
+    Users(users::UsersCommand),
     /// Say where a tenant's webhooks go and what signs them
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
@@ -135,6 +141,9 @@ enum Command {
     /// Look through the books
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    /// See who did what, check that what is noted of it is what was noted
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Decide about what waits for a person, see what people were called for
     #[command(subcommand)]
     Review(review::ReviewCommand),
@@ -189,6 +198,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Sandbox(args) => sandbox::run(&args, &context),
         Command::Tenants(command) => tenants::tenants(&command, &context),
         Command::Keys(command) => tenants::keys(&command, &context),
+        Command::Users(command) => users::run(&command, &context),
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
@@ -211,6 +221,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Trigger(args) => trigger::run(&args, &context),
         Command::Certify(args) => certify::run(&args, &context),
         Command::Token(command) => token::run(&command, &context),
+        Command::Audit(command) => audit::run(&command, &context),
         Command::Healthcheck(args) => health::run(&args, &context),
         Command::Config(command) => config::run(&command, &context),
         Command::Bench(command) => bench::run(&command, &context),
@@ -325,6 +336,13 @@ mod tests {
             "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
+            "corridor users create ayesha --role operator --role compliance --tenant demobank",
+            "corridor users create omar --role approver --all-tenants --output json",
+            "corridor users list",
+            "corridor users roles ayesha --role auditor --all-tenants",
+            "corridor users reset ayesha",
+            "corridor users disable ayesha",
+            "corridor users enable ayesha",
             "corridor webhooks set --tenant t --url https://hooks.example",
             "corridor webhooks set --tenant t --url https://hooks.example --by a --approved-by b",
             "corridor webhooks rotate --tenant t --overlap-hours 0",
@@ -340,6 +358,11 @@ mod tests {
             "corridor review alerts close --tenant t --by a --why x i j --output json",
             "corridor review coin show",
             "corridor review coin accept --coin usdc --maker a --checker b --why x",
+            "corridor audit search --tenant t --who a --action key --subject s --from 2026-11-21T00:00:00Z --limit 5",
+            "corridor audit search --installation --to 2026-11-21T00:00:00Z --output json",
+            "corridor audit verify --tenant t --checkpoints a --checkpoints b",
+            "corridor audit checkpoint",
+            "corridor audit key --output json",
             "corridor ledger reconcile --timeout 5",
             "corridor ledger reconcile --last --output json",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
@@ -378,6 +401,10 @@ mod tests {
             "corridor events resend",
             "corridor events recover --since yesterday",
             "corridor listen",
+            "corridor users create ayesha --role operator",
+            "corridor users create ayesha --role boss --all-tenants",
+            "corridor users create 'a b' --role viewer --all-tenants",
+            "corridor users create ayesha --role viewer --all-tenants --tenant t",
             "corridor webhooks set --tenant t",
             "corridor webhooks set --tenant t --url https://hooks.example --by a",
             "corridor webhooks rotate --tenant t --overlap-hours 9000",
@@ -390,6 +417,10 @@ mod tests {
             "corridor review alerts close --tenant t --why x i",
             "corridor review coin accept --coin USDC --maker a --why x",
             "corridor review coin accept --coin USDX --maker a --checker b --why x",
+            "corridor audit search --installation --tenant t",
+            "corridor audit search --from yesterday",
+            "corridor audit search --limit 0",
+            "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
             "corridor trigger",
             "corridor trigger no.such",

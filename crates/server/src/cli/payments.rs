@@ -8,6 +8,7 @@ use super::api::{self, ApiArgs};
 use super::export::{self, ExportArgs, Format};
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::receipt::{self, ReceiptArgs};
 use super::watch::{self, Watch, WatchArgs};
 use super::{Context, document};
 use crate::client::{Client, DataDir, PaymentRecord};
@@ -23,6 +24,8 @@ pub enum PaymentsCommand {
     Watch(WatchPaymentArgs),
     /// Write payments of a country to a file, as CSV or JSON lines
     Export(ExportArgs),
+    /// Write the printable receipt of one payment
+    Receipt(ReceiptArgs),
 }
 
 /// Which payment.
@@ -150,6 +153,7 @@ pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> 
             let default = if context.output == Output::Json { Format::Json } else { Format::Csv };
             export::run(args, &data_dir, default)
         }
+        PaymentsCommand::Receipt(args) => receipt::run(args, &data_dir),
     }
 }
 
@@ -170,7 +174,7 @@ impl ListArgs {
     }
 }
 
-async fn find(client: &Client, which: &Which, data_dir: &DataDir) -> Result<(Country, String), Failure> {
+pub(super) async fn find(client: &Client, which: &Which, data_dir: &DataDir) -> Result<(Country, String), Failure> {
     let (mut id, mut country) = (which.id.clone(), which.country);
     if id == "last" && !which.external {
         let base_url = &client.credentials().base_url;

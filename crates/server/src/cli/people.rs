@@ -1,9 +1,21 @@
 //! The people whom commands name. Four eyes are two names that are not one person's.
 
 use clap::Args;
+use domain::audit::Deed;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::failure::Failure;
+
+/// Somebody who does something.
+#[derive(Args, Debug)]
+pub struct OnePerson {
+    /// Who does it
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    pub by: String,
+    /// Why
+    #[arg(long, value_parser = reason)]
+    pub why: String,
+}
 
 /// Two people who found something out.
 #[derive(Args, Debug)]
@@ -19,7 +31,19 @@ pub struct TwoPeople {
     why: String,
 }
 
+impl OnePerson {
+    /// What this person does through the machine's user.
+    pub fn deed(&self, user: &Deed) -> Deed {
+        user.clone().on_behalf_of(&self.by).because(&self.why)
+    }
+}
+
 impl TwoPeople {
+    /// What they do through the machine's user.
+    pub fn deed(&self, user: &Deed) -> Deed {
+        user.clone().on_behalf_of(&self.maker).together_with(&self.checker).because(&self.why)
+    }
+
     /// What they know it from, with their names.
     pub fn evidence(&self) -> Result<String, Failure> {
         if is_same(&self.maker, &self.checker) {

@@ -1,5 +1,5 @@
 //! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
-//! is in the administration log. Two people say what became of an `unknown` payment or pay-out, and give money back.
+//! is in the audit log. Two people say what became of an `unknown` payment or pay-out, and give money back.
 
 mod alerts;
 mod coin;
@@ -7,17 +7,19 @@ mod exchange;
 mod refund;
 
 use clap::{Args, Subcommand, ValueEnum};
-use domain::country::Country;
-use domain::ids::{PaymentId, TenantId};
-use domain::payment::{PaymentState, ReviewState};
+use domain::ids::PaymentId;
+use domain::payment::PaymentState;
+use domain::payment::report::Stale;
 use domain::rail::RailStatus;
+use engine::command::Refused;
+use engine::payments;
 use serde_json::json;
-use store::{ListFilter, Record, Store};
+use store::Record;
 
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::{TwoPeople, reason};
-use super::store_commands::{Opened, open};
+use super::store_commands::open;
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
 
@@ -25,9 +27,6 @@ use alerts::AlertsArgs;
 use coin::CoinCommand;
 use exchange::OrderCommand;
 use refund::RefundCommand;
-
-/// Most payments of one country that are looked through.
-const LIST_MAX: usize = 1_000;
 
 /// `review …`
 #[derive(Subcommand, Debug)]
@@ -114,7 +113,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
 async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let waiting = waiting(&opened.store, tenant.id).await?;
+    let waiting = payments::waiting(&opened.store, tenant.id).await.map_err(Failure::of_store)?;
     let asks = |record: &Record| {
         if record.payment.standing.state == PaymentState::Unknown { "what became of it?" } else { "may it be paid?" }
     };
@@ -151,29 +150,6 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// Unknown payments, and queued ones that screening held.
-async fn waiting(store: &Store, tenant: TenantId) -> Result<Vec<Record>, Failure> {
-    let mut found = Vec::new();
-    for country in Country::ALL {
-        let filter = ListFilter {
-            country,
-            states: vec![PaymentState::Queued, PaymentState::Unknown],
-            start: None,
-            end: None,
-            search: None,
-            newest_first: false,
-            limit: LIST_MAX,
-            offset: 0,
-        };
-        found.extend(store.list_payments(tenant, &filter).await.map_err(Failure::of_store)?);
-    }
-    let asks = |record: &Record| {
-        record.payment.standing.state == PaymentState::Unknown || record.payment.review == ReviewState::Waiting
-    };
-    found.retain(asks);
-    Ok(found)
-}
-
 fn payment_id(text: &str) -> Result<PaymentId, Failure> {
     PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no payment id")))
 }
@@ -183,9 +159,8 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    payments.service.review(tenant.id, id, approve).await.map_err(Failure::refused)?;
-    let action = if approve { "review.approve" } else { "review.reject" };
-    noted(&opened, action, id, &args.why).await?;
+    let by = opened.by.clone().because(&args.why);
+    payments.service.review(tenant.id, id, approve, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     output::remark(if approve { "approved: it goes on" } else { "rejected" });
     Ok(())
@@ -203,13 +178,13 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    payments.service.resolve(tenant.id, id, status, evidence.clone()).await.map_err(Failure::refused)?;
-    noted(&opened, "payment.resolve", id, &evidence).await?;
+    let by = args.people.deed(&opened.by);
+    let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
+    let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
+    let seen = record.payment.doubt();
+    let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
+    payments.service.resolve(tenant.id, id, seen, status, evidence, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     output::remark("resolved");
     Ok(())
-}
-
-async fn noted(opened: &Opened, action: &str, id: PaymentId, detail: &str) -> Result<(), Failure> {
-    opened.note(action, &id.to_string(), detail).await
 }

@@ -138,7 +138,7 @@ fn card(printed: &Printed, colours: bool) -> String {
         ("data", printed.data_dir.display().to_string()),
         ("payment API", format!("{}/v2", printed.base_url)),
         ("wallet API", format!("{}/v1/sdk", printed.wallet_base_url)),
-        ("console", format!("{} (comes with the console)", printed.console_url)),
+        ("console", printed.console_url.clone()),
         ("docs", printed.docs_url.clone()),
         ("pay page", printed.pay_url.clone()),
         ("chain", format!("{} (JSON-RPC, chain id {})", printed.chain_rpc_url, printed.chain_id)),
@@ -151,9 +151,10 @@ fn card(printed: &Printed, colours: bool) -> String {
         ("wallet token", printed.wallet_token.clone()),
         ("webhook secret", printed.webhook_secret.clone()),
     ];
+    let people = printed.console_users.iter().map(|user| ("console user", format!("{} {}", user.login, user.password)));
     let mut card =
         format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(people) {
         card.push_str(&format!("  {name:<20}{value}\n"));
     }
     card.push_str("\nNext, in another terminal:\n");

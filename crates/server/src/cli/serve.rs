@@ -13,6 +13,7 @@ use super::{Context, run_async};
 use crate::config::{Config, refuse_in_production};
 use crate::sandbox;
 use crate::service::{self, Role, Service, Start};
+use crate::service_manager::{News, ServiceManager};
 use crate::telemetry;
 
 /// Options of `serve`.
@@ -108,8 +109,9 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Serves until SIGTERM or SIGINT, then drains.
+/// Serves until SIGTERM or SIGINT, then drains; tells the service manager of both.
 pub async fn until_stopped(mut service: Service, config: &Config) {
+    let manager = ServiceManager::of_process();
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
     let terminated = async {
         match &mut terminate {
@@ -117,11 +119,14 @@ pub async fn until_stopped(mut service: Service, config: &Config) {
             None => std::future::pending().await,
         }
     };
+    manager.tell(News::Ready);
     tokio::select! {
         () = terminated => {}
         _ = tokio::signal::ctrl_c() => {}
         () = service.ended() => tracing::error!("the HTTP server ended by itself"),
+        () = manager.stay_alive() => {}
     }
+    manager.tell(News::Stopping);
     tracing::info!("draining");
     service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
 }

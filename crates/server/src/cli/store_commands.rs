@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::audit::{Deed, Via};
 use engine::batcher::Engine;
 use engine::payments::{Caller, Payments};
 use engine::wallets::Wallets;
@@ -22,9 +23,10 @@ pub struct Opened {
     pub config: Config,
     /// The store.
     pub store: Store,
-    /// Who acts, for the administration log: the machine's user.
-    pub who: String,
-    data_dir: DataDir,
+    /// Who acts, for the audit log: the machine's user.
+    pub by: Deed,
+    /// Where data is kept.
+    pub data_dir: DataDir,
 }
 
 /// A service without rails, chain or workers, for one command.
@@ -52,7 +54,7 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
     store.ready().await.map_err(Failure::of_store)?;
     let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
-    Ok(Opened { config, store, who: format!("cli:{user}"), data_dir })
+    Ok(Opened { config, store, by: Deed::new(Via::Cli, user), data_dir })
 }
 
 impl Opened {
@@ -73,32 +75,27 @@ impl Opened {
 
     /// A payment service that can decide commands.
     pub fn payments(&self) -> Result<ForCommand<Payments>, Failure> {
-        let world = Arc::new(world::for_commands(&self.config).map_err(Failure::refused)?);
-        let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
-        let service = Payments::new(self.store.clone(), engine, world, self.config.environment);
-        Ok(ForCommand { service, batcher: tokio::spawn(batcher.run()) })
+        let world = world::for_commands(&self.config).map_err(Failure::refused)?;
+        let environment = self.config.environment;
+        Ok(self.service(world, |store, engine, world| Payments::new(store, engine, world, environment)))
     }
 
     /// A wallet service that can decide commands about orders.
     pub fn wallets(&self) -> Result<ForCommand<Wallets>, Failure> {
-        Ok(self.wallets_of(world::for_commands(&self.config).map_err(Failure::refused)?))
+        let world = world::for_commands(&self.config).map_err(Failure::refused)?;
+        Ok(self.service(world, Wallets::new))
     }
 
     /// One that can decide commands about deposits too, and so has read the sanction lists.
     pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
         let world = world::for_deposit_commands(&self.config, self.data_dir.path()).await;
-        Ok(self.wallets_of(world.map_err(Failure::unavailable)?))
+        Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))
     }
 
-    fn wallets_of(&self, world: World) -> ForCommand<Wallets> {
+    fn service<S>(&self, world: World, make: impl FnOnce(Store, Engine, Arc<World>) -> S) -> ForCommand<S> {
         let world = Arc::new(world);
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
-        let service = Wallets::new(self.store.clone(), engine, world);
+        let service = make(self.store.clone(), engine, world);
         ForCommand { service, batcher: tokio::spawn(batcher.run()) }
-    }
-
-    /// Writes an action into the administration log.
-    pub async fn note(&self, action: &str, subject: &str, detail: &str) -> Result<(), Failure> {
-        self.store.log_admin(&self.who, action, subject, detail).await.map_err(Failure::of_store)
     }
 }

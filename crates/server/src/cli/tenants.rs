@@ -1,9 +1,8 @@
-//! `corridor tenants …` and `corridor keys …`: who may call, written to the store directly and to its administration log.
+//! `corridor tenants …` and `corridor keys …`: who may call, written to the store directly and to its audit log.
 
 use clap::{Args, Subcommand};
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
-use domain::time::Span;
 use secrecy::SecretString;
 use serde_json::json;
 use store::{Store, Tenant};
@@ -14,9 +13,6 @@ use super::output::{self, Output};
 use super::store_commands::{Opened, open};
 use super::{Context, run_async};
 use crate::service::tenancy::{self, IssuedKey, KeyService};
-
-/// How long the old secret of a rotated key stays valid beside the new one.
-const ROTATION_OVERLAP: Span = Span::days(7);
 
 /// `tenants …`
 #[derive(Subcommand, Debug)]
@@ -150,7 +146,7 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
             KeysCommand::Rotate(args) => rotate(args, context).await,
             KeysCommand::Revoke(args) => {
                 let opened = open(&args.store, context).await?;
-                opened.store.revoke_key(&args.access_key, &opened.who).await.map_err(Failure::of_store)?;
+                opened.store.revoke_key(&args.access_key, &opened.by).await.map_err(Failure::of_store)?;
                 output::remark("revoked; every node refuses it within seconds");
                 Ok(())
             }
@@ -159,13 +155,13 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
 }
 
 async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(), Failure> {
-    let Opened { store, who, config, .. } = open(&args.store, context).await?;
+    let Opened { store, by, config, .. } = open(&args.store, context).await?;
     let mut policy = tenancy::default_policy(args.settlement_coin);
     policy.premium_bps = args.premium_bps;
     policy.margin_bps = args.margin_bps;
     policy.require_hmac = args.require_hmac;
     policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
-    let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &who).await.map_err(Failure::refused)?;
+    let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by).await.map_err(Failure::refused)?;
     show_tenants(&[tenant], context)
 }
 
@@ -206,9 +202,8 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    payments.service.top_up(tenant.id, args.coin, minor).await.map_err(Failure::refused)?;
+    payments.service.top_up(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
     let detail = format!("{} {}", args.amount, args.coin.currency().code());
-    opened.note("prefund.top_up", &tenant.tag, &detail).await?;
     payments.finish().await;
     output::remark(&format!("{detail} paid into the prefund of {}", tenant.tag));
     Ok(())
@@ -217,7 +212,7 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
-    let issued = tenancy::create_key(&opened.store, &tenant, opened.config.environment, args.service, &opened.who);
+    let issued = tenancy::create_key(&opened.store, &tenant, opened.config.environment, args.service, &opened.by);
     show_key(&issued.await.map_err(Failure::refused)?, context)
 }
 
@@ -227,7 +222,7 @@ async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
     let secret = SecretString::from(secret_key.clone());
     opened
         .store
-        .rotate_key(&args.access_key, secret, ROTATION_OVERLAP, &opened.who)
+        .rotate_key(&args.access_key, secret, tenancy::ROTATION_OVERLAP, &opened.by)
         .await
         .map_err(Failure::of_store)?;
     show_key(&IssuedKey { access_key: args.access_key.clone(), secret_key }, context)

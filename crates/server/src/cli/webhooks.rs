@@ -1,9 +1,8 @@
 //! `corridor webhooks …`: where a tenant's webhooks go and what signs them, written to the store directly and to its
-//! administration log. Secrets are shown once.
+//! audit log. Secrets are shown once.
 
-use adapters::webhooks::Reach;
 use clap::{Args, Subcommand};
-use domain::policy::Environment;
+use domain::audit::Deed;
 use domain::ports::Clock as _;
 use domain::time::Span;
 use secrecy::SecretString;
@@ -16,7 +15,6 @@ use super::people::{is_same, person};
 use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async, webhook_secret};
-use crate::config::Config;
 use crate::service::clock::WallClock;
 
 /// `webhooks …`
@@ -60,17 +58,17 @@ pub struct SetArgs {
 }
 
 impl SetArgs {
-    /// Who acts, for the administration log. A change takes two people, the first time does not.
-    fn who(&self, user: &str, is_change: bool) -> Result<String, Failure> {
+    /// Who acts through the machine's user. A change takes two people, the first time does not.
+    fn deed(&self, user: &Deed, is_change: bool) -> Result<Deed, Failure> {
         match (&self.by, &self.approved_by) {
             (Some(by), Some(other)) if is_same(by, other) => {
                 Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
             }
-            (Some(by), Some(other)) => Ok(format!("{user} (by {by}, approved by {other})")),
+            (Some(by), Some(other)) => Ok(user.clone().on_behalf_of(by).together_with(other)),
             _ if is_change => {
                 Err(Failure::Usage("--by, --approved-by: sending them elsewhere takes two people".to_owned()))
             }
-            _ => Ok(user.to_owned()),
+            _ => Ok(user.clone()),
         }
     }
 }
@@ -107,7 +105,8 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Disable(args) => {
                 let opened = open(&args.tenant.store, context).await?;
                 let tenant = opened.tenant(&args.tenant.tenant).await?;
-                let done = opened.store.disable_webhook(tenant.id, &args.why, &opened.who).await;
+                let done =
+                    opened.store.disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why)).await;
                 done.map_err(Failure::of_store)?;
                 output::remark("disabled; `corridor webhooks enable` undoes it");
                 Ok(())
@@ -115,7 +114,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
                 let tenant = opened.tenant(&args.tenant).await?;
-                opened.store.enable_webhook(tenant.id, &opened.who).await.map_err(Failure::of_store)?;
+                opened.store.enable_webhook(tenant.id, &opened.by).await.map_err(Failure::of_store)?;
                 output::remark("enabled; `corridor events recover` sends what was missed");
                 Ok(())
             }
@@ -123,29 +122,23 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
     })
 }
 
-/// Whom this installation's webhooks may reach.
-fn reach(config: &Config) -> Reach {
-    let inward = config.environment == Environment::Mock || config.webhooks.private_receivers;
-    if inward { Reach::Sandbox } else { Reach::Internet }
-}
-
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
-    reach(&opened.config).url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
+    opened.config.receivers().url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
     let known = found(&opened, tenant.id).await?;
     // A sandbox's tenant begins with a secret and nowhere to send to.
     let is_change = known.as_ref().is_some_and(|known| !known.url.is_empty() && known.url != args.url);
-    let who = args.who(&opened.who, is_change)?;
+    let by = args.deed(&opened.by, is_change)?;
     if known.is_some() {
-        let done = opened.store.set_webhook_url(tenant.id, &args.url, &who).await;
+        let done = opened.store.set_webhook_url(tenant.id, &args.url, &by).await;
         done.map_err(Failure::of_store)?;
         output::remark("webhooks go there now; the secret stays");
         return Ok(());
     }
     let (text, _) = webhook_secret::fresh()?;
     let secret = SecretString::from(text.clone());
-    opened.store.add_webhook(tenant.id, &args.url, secret, &who).await.map_err(Failure::of_store)?;
+    opened.store.add_webhook(tenant.id, &args.url, secret, &by).await.map_err(Failure::of_store)?;
     show_secret(&args.url, &text, context)
 }
 
@@ -155,7 +148,7 @@ async fn rotate(args: &RotateArgs, context: &Context) -> Result<(), Failure> {
     let (text, _) = webhook_secret::fresh()?;
     let overlap = Span::hours(args.overlap_hours.into());
     let secret = SecretString::from(text.clone());
-    let done = opened.store.rotate_webhook_secret(tenant.id, secret, overlap, &opened.who).await;
+    let done = opened.store.rotate_webhook_secret(tenant.id, secret, overlap, &opened.by).await;
     done.map_err(Failure::of_store)?;
     let url = found(&opened, tenant.id).await?.map(|webhook| webhook.url).unwrap_or_default();
     show_secret(&url, &text, context)

@@ -6,13 +6,16 @@ use domain::country::Country;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::policy::{CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind};
-use domain::rail::RailId;
+use domain::rail::{NameForm, RailId};
+use domain::rail_text::CharacterSet;
 use domain::time::Span;
 use jiff::civil::Date;
 
 use super::ConfigError;
 use super::read;
-use super::sections::{Config, Corridor, HoursEntry, Kind, Need, RailEntry, Transport};
+use super::sections::{
+    Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames, Transport,
+};
 use super::validate::{ConfigFault, Faults};
 
 /// Decimals of a rail's cost: those of both coins.
@@ -67,6 +70,13 @@ impl Config {
             max_rate_age: Span::secs(entry.max_rate_age_s.into()),
             open_quote_cap: capped.then_some(entry.open_quote_cap),
             purpose: entry.purpose.clone(),
+            source_of_funds: Some(entry.source_of_funds.trim().to_owned()).filter(|text| !text.is_empty()),
+            names: match entry.split_names {
+                SplitNames::No => NameForm::Whole,
+                SplitNames::FamilyFirst => NameForm::FamilyFirst,
+                SplitNames::Apart => NameForm::Apart,
+            },
+            family_name_first: entry.family_name == FamilyName::First,
             default_local_code: (!code.is_empty()).then_some(code),
         })
     }
@@ -128,6 +138,7 @@ impl Config {
             window: Span::secs(entry.window_s.unwrap_or(default_window_s).into()),
             retryable_reasons: entry.retryable_reasons.iter().cloned().collect(),
             max_batch: entry.max_batch,
+            character_set: entry.character_set.to_domain(),
         })
     }
 }
@@ -138,6 +149,18 @@ impl Need {
             Need::LocalCode => DomainNeed::LocalCode,
             Need::SenderBirthdate => DomainNeed::SenderBirthdate,
             Need::SenderIdentityDocExp => DomainNeed::SenderDocExpiry,
+        }
+    }
+}
+
+impl Characters {
+    /// The set in the domain's terms.
+    pub const fn to_domain(self) -> CharacterSet {
+        match self {
+            Characters::SwiftX => CharacterSet::SwiftX,
+            Characters::Ascii => CharacterSet::Ascii,
+            Characters::Latin1 => CharacterSet::Latin1,
+            Characters::Unicode => CharacterSet::Unicode,
         }
     }
 }

@@ -14,6 +14,10 @@ pub const REFERENCE: &str = include_str!("../../config/reference.toml");
 
 /// What the names of environment variables begin with.
 const ENV_PREFIX: &str = "CORRIDOR_";
+/// Names a directory with one file per secret, as systemd's `LoadCredential=` and mounted secrets make it.
+const ENV_SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
+/// What the names of variables end with that name a secret's file.
+const ENV_FILE: &str = "_FILE";
 /// What separates section and key in the names of environment variables.
 const ENV_SEPARATOR: &str = "__";
 
@@ -80,7 +84,7 @@ impl Merged {
                 text.parse().map_err(|error| ConfigError::one(format!("{}: {error}", path.display())))?;
             merged.lay_over(layer, &Origin::File(path.display().to_string()));
         }
-        merged.lay_environment(&sources.env)?;
+        merged.lay_environment(&with_secret_files(&sources.env)?)?;
         for (key, text) in &sources.overrides {
             merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
         }
@@ -161,6 +165,31 @@ fn path_of_variable(name: &str) -> Option<Vec<String>> {
         return Some(vec!["environment".to_owned()]);
     }
     rest.contains(ENV_SEPARATOR).then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
+}
+
+/// The environment, and for every file in the directory of secrets the `…_FILE` variable that would name it. The files have
+/// the names of the variables, with or without `CORRIDOR_`; hidden ones and directories, which mounts keep their own things in,
+/// are passed over, and any other that is no secret's is an error.
+fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, ConfigError> {
+    let mut all = env.to_vec();
+    let given = env.iter().find(|(name, dir)| name == ENV_SECRETS_DIR && !dir.is_empty());
+    let Some((_, dir)) = given else { return Ok(all) };
+    let failed = |error: std::io::Error| ConfigError::one(format!("{ENV_SECRETS_DIR}: {dir}: cannot be read: {error}"));
+    for entry in std::fs::read_dir(dir).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') || entry.path().is_dir() {
+            continue;
+        }
+        let prefix = if name.starts_with(ENV_PREFIX) { "" } else { ENV_PREFIX };
+        let variable = format!("{prefix}{name}{ENV_FILE}");
+        if path_of_variable(&variable).and_then(|path| secret_file(&path)).is_none() {
+            let path = entry.path();
+            return Err(ConfigError::one(format!("{ENV_SECRETS_DIR}: {}: is no secret's name", path.display())));
+        }
+        all.push((variable, entry.path().display().to_string()));
+    }
+    Ok(all)
 }
 
 /// The path without `_file` where that is a secret's.

@@ -2,6 +2,7 @@
 //!
 //! Every fault names its key and where the value came from. Nothing here opens a store, a socket or a list.
 
+mod audit;
 mod chain;
 mod corridors;
 mod keys;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use domain::policy::Environment;
 
+pub use audit::Audit;
 pub use chain::{Chain, KeySource, Keys, TenantEntry, Wallets, Webhooks};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources};

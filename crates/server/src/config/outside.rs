@@ -61,6 +61,7 @@ impl RailEntry {
             debtor_account: self.debtor_account.clone(),
             debtor_agent: self.debtor_agent.clone(),
             local_instrument: (!self.local_instrument.is_empty()).then(|| self.local_instrument.clone()),
+            character_set: self.character_set.to_domain(),
         };
         let report_wait = Duration::from_secs(self.report_wait_s);
         match self.transport {

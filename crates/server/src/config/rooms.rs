@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use adapters::webhooks::Reach;
 use domain::policy::Environment;
 use domain::time::Span;
 use engine::world::Tuning;
@@ -20,12 +21,14 @@ impl Config {
         Tuning {
             batch_max: engine.batch_max,
             background_max: engine.background_max,
+            background_lag_max: Span::secs(engine.background_lag_max_s.into()),
             queue_max: engine.queue_max,
             batches_in_flight: engine.batches_in_flight,
             lease_max: engine.lease_max,
             lease: Span::secs(engine.lease_s.into()),
             poll: Span::millis(engine.poll_interval_ms.into()),
             calls_in_flight: engine.calls_in_flight,
+            ..Tuning::default()
         }
     }
 
@@ -59,6 +62,12 @@ impl Config {
     /// Bounds of a request's body.
     pub fn body_limits(&self) -> BodyLimits {
         BodyLimits { max_bytes: self.http.max_body_bytes, read_timeout: Duration::from_secs(self.http.body_timeout_s) }
+    }
+
+    /// Whom this installation's webhooks may reach.
+    pub fn receivers(&self) -> Reach {
+        let inward = self.environment == Environment::Mock || self.webhooks.private_receivers;
+        if inward { Reach::Sandbox } else { Reach::Internet }
     }
 
     /// The proxies in front of us; `None` = there are none.

@@ -39,10 +39,11 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 11] = [
+pub const SECRET_KEYS: [&str; 12] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
+    "audit.signing_key",
     "rails.*.token",
     "rates.token",
     "chain.node_url",

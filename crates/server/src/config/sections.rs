@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use domain::policy::Environment;
 use serde::Deserialize;
 
+use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
 use super::read::{self, Exact};
 use super::secret::Secret;
@@ -25,6 +26,8 @@ pub struct Config {
     pub store: Store,
     /// `[security]`
     pub security: Security,
+    /// `[audit]`
+    pub audit: Audit,
     /// `[payments]`
     pub payments: Payments,
     /// `[corridors.<CCC>]`, by alpha-3 code.
@@ -43,6 +46,8 @@ pub struct Config {
     pub chain: Chain,
     /// `[webhooks]`
     pub webhooks: Webhooks,
+    /// `[console]`
+    pub console: Console,
     /// `[engine]`
     pub engine: Engine,
     /// `[limits]`
@@ -103,6 +108,28 @@ pub struct Payments {
     pub return_window_days: u32,
 }
 
+/// `split_names` of a corridor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitNames {
+    /// Names go out whole.
+    No,
+    /// `Family, Given`.
+    FamilyFirst,
+    /// The parts in the supplementary data.
+    Apart,
+}
+
+/// `family_name` of a corridor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FamilyName {
+    /// The first word of a name.
+    First,
+    /// The last word of a name.
+    Last,
+}
+
 /// `[corridors.<CCC>]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,6 +141,9 @@ pub struct Corridor {
     pub max_rate_age_s: u32,
     pub open_quote_cap: u32,
     pub purpose: String,
+    pub source_of_funds: String,
+    pub split_names: SplitNames,
+    pub family_name: FamilyName,
     pub default_local_code: String,
 }
 
@@ -137,6 +167,22 @@ pub enum Need {
     SenderBirthdate,
     /// The expiry of the sender's document.
     SenderIdentityDocExp,
+}
+
+/// `character_set` of a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Characters {
+    /// SWIFT's x set.
+    #[default]
+    SwiftX,
+    /// Printable ASCII.
+    Ascii,
+    /// ISO 8859-1.
+    #[serde(rename = "latin_1")]
+    Latin1,
+    /// As stored.
+    Unicode,
 }
 
 /// `transport` of a rail.
@@ -191,6 +237,8 @@ pub struct RailEntry {
     pub retryable_reasons: Vec<String>,
     #[serde(default = "one")]
     pub max_batch: u16,
+    #[serde(default)]
+    pub character_set: Characters,
     pub source: String,
     pub as_of: String,
     #[serde(default)]
@@ -291,6 +339,7 @@ pub struct Screening {
 pub struct Engine {
     pub batch_max: usize,
     pub background_max: usize,
+    pub background_lag_max_s: u32,
     pub queue_max: usize,
     pub batches_in_flight: usize,
     pub lease_max: usize,
@@ -326,6 +375,16 @@ pub enum LogFormat {
     Json,
     /// Lines for people.
     Human,
+}
+
+/// `[console]`
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Console {
+    pub enabled: bool,
+    pub idle_minutes: u32,
+    pub session_hours: u32,
+    pub sign_ins_per_minute: u32,
 }
 
 /// `[telemetry]`

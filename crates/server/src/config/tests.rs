@@ -7,6 +7,7 @@ use domain::time::Span;
 
 use super::*;
 
+mod secret_files;
 mod shipped;
 
 fn sources(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> (Option<tempfile::TempPath>, Sources) {
@@ -177,6 +178,9 @@ fn wrong_values_name_key_origin_and_rule() {
             vec!["chain.keys.kms_region", "chain.keys.kms_access_key_id", "chain.keys.kms_secret_access_key"],
         ),
         ("[security]\nkey_encryption_key_by_kms = \"?\"", vec!["security.key_encryption_key_by_kms", "base64"]),
+        ("[audit]\nsigning_key = \"c2hvcnQ=\"", vec!["audit.signing_key", "32 bytes"]),
+        ("[audit]\nformer_public_keys = [\"x\"]", vec!["audit.former_public_keys", "audit key"]),
+        ("[audit]\ncheckpoint_every_s = 5", vec!["audit.checkpoint_every_s", "60 to"]),
         ("[rates]\nsource = \"live\"", vec!["rates.sources", "live"]),
         ("[rates]\nsources = [{ location = \"http://x/r\" }]", vec!["rates.sources", "https"]),
         ("[rates]\nsources = [{ location = \"r.csv\", base = \"/b\" }]", vec!["rates.sources", "https address"]),

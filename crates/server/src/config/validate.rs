@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::country::Country;
+use domain::rail_text::CharacterSet;
 use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{chain, keys, secret::Secret};
+use super::{audit, chain, keys, secret::Secret};
 
 /// One broken rule.
 pub(super) struct ConfigFault {
@@ -47,6 +48,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Faults::default();
     http_and_store(config, &mut faults);
     security_and_payments(config, &mut faults);
+    audit::faults(config, &mut faults);
     rates_and_screening(config, &mut faults);
     engine_and_limits(config, &mut faults);
     chain::faults(config, &mut faults);
@@ -158,6 +160,7 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
     faults.within("engine.queue_max", engine.queue_max, 1, 1_000_000);
     faults.within("engine.batches_in_flight", engine.batches_in_flight, 1, 16);
     faults.within("engine.background_max", engine.background_max, 1, 1_000);
+    faults.within("engine.background_lag_max_s", engine.background_lag_max_s, 0, 3_600);
     faults.within("engine.lease_max", engine.lease_max, 1, 1_000);
     faults.within("engine.calls_in_flight", engine.calls_in_flight, 1, 10_000);
     faults.within("engine.lease_s", engine.lease_s, 5, 3_600);
@@ -173,6 +176,9 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
         let least = u64::from(steady.min(1_000_000));
         faults.within(format!("limits.{name}_burst"), burst, least, 1_000_000);
     }
+    faults.within("console.idle_minutes", config.console.idle_minutes, 5, 60);
+    faults.within("console.session_hours", config.console.session_hours, 1, 24);
+    faults.within("console.sign_ins_per_minute", config.console.sign_ins_per_minute, 1, 10_000);
     faults.within("limits.streams_per_key", limits.streams_per_key, 1, 1_000);
     let endpoint = &config.telemetry.otlp_endpoint;
     let usable = endpoint.is_empty() || is_http_url(endpoint);
@@ -197,6 +203,9 @@ fn corridors(config: &Config, faults: &mut Faults) {
         let code_form =
             (1..=4).contains(&purpose.len()) && purpose.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
         faults.check(key("purpose"), code_form, "must be an ISO 20022 code of 1 to 4 capitals and digits");
+        let source = corridor.source_of_funds.trim();
+        let sayable = source.len() <= 35 && CharacterSet::SwiftX.spell(source, 35) == source;
+        faults.check(key("source_of_funds"), sayable, "must be at most 35 letters, digits, blanks and /-?:().,'+");
     }
 }
 

@@ -18,8 +18,11 @@ use domain::ports::{Answer, Clock, Rail};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use domain::time::{Span, Timestamp};
 use engine::batcher::Engine;
+use engine::health::RailHealth;
+use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::payments::{Caller, Payments, QuoteRequest};
+use engine::switches::Switches;
 use engine::workers::Workers;
 use engine::world::{Tuning, World};
 use futures_util::future::try_join_all;
@@ -121,7 +124,7 @@ impl Past {
     pub async fn open(config: &Config, data_dir: &Path) -> anyhow::Result<Past> {
         let start = WallClock.now() - Span::days(DAYS);
         let clock = PastClock(Arc::new(AtomicI64::new(start.0)));
-        let store = open_store_at(config, data_dir, Arc::new(clock.clone())).await?;
+        let store = open_store_at(config, data_dir, Arc::new(clock.clone()), None).await?;
         store.migrate().await.context("cannot migrate the store")?;
         let rates = Arc::new(SandboxRates::new(config.rates.walk_seed, true, start));
         let world = Arc::new(World {
@@ -133,8 +136,12 @@ impl Past {
             wallet: None,
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
-            tuning: Tuning::default(),
+            // This clock moves when it is told to, never while a batch waits.
+            tuning: Tuning { callers_turn: Span(0), ..Tuning::default() },
             pace: RailPace::default(),
+            lag: JobLag::default(),
+            health: RailHealth::default(),
+            switches: Switches::default(),
         });
         Ok(Past { store, clock, world, rates })
     }
@@ -153,7 +160,7 @@ impl Past {
         let funded = self.store.accounts(tenant.id).await?;
         for coin in StableCoin::ALL {
             if !funded.iter().any(|account| account.code == AccountCode::Prefund(coin)) {
-                payments.top_up(tenant.id, coin, prefund_minor).await?;
+                payments.top_up(tenant.id, coin, prefund_minor, "sandbox").await?;
             }
         }
         let caller = Caller { tenant: tenant.id, policy: Arc::new(tenant.policy.clone()) };

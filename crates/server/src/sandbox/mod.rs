@@ -14,6 +14,7 @@ use testkit::bank::Behaviour;
 use tokio::net::TcpListener;
 
 use self::onboarding::Onboarding;
+pub use self::people::DemoUser;
 use crate::config::Config;
 use crate::service::chain::Pace;
 use crate::service::sender::Sender;
@@ -23,6 +24,7 @@ use crate::telemetry::Exposition;
 
 mod history;
 mod onboarding;
+mod people;
 mod port;
 
 /// Tag and name of the demo tenant.
@@ -32,7 +34,7 @@ const DEMO_NAME: &str = "Demo Bank";
 const DEMO_PREFUND_MINOR: i64 = 10_000_000 * 1_000_000;
 /// The demo tenant's own margin, in basis points.
 const DEMO_MARGIN_BPS: u32 = 10;
-/// Who did it, in the administration log.
+/// Who did it, in the audit log.
 const WHO: &str = "sandbox";
 /// Where the store keeps the demo tenant's access keys.
 const PAY_KEY: &str = "sandbox.payment_access_key";
@@ -47,6 +49,9 @@ pub struct Printed {
     pub wallet_base_url: String,
     /// The operator console.
     pub console_url: String,
+    /// The two people who can sign in to it.
+    #[serde(skip)]
+    pub console_users: Vec<DemoUser>,
     /// The API's description.
     pub docs_url: String,
     /// A payment link that the simulated sender leaves alone.
@@ -146,6 +151,7 @@ pub async fn start(
         base_url: url.clone(),
         wallet_base_url: url.clone(),
         console_url: format!("{url}/console"),
+        console_users: people::people(store).await?,
         docs_url: format!("{url}/docs"),
         pay_url: format!("{url}{}", onboarding.link_to_try(wallet_id).await?),
         chain_rpc_url: chain.rpc_url(config, &url),

@@ -5,12 +5,21 @@ use std::time::Duration;
 
 use adapters::screening::ListBook;
 use domain::ports::Clock as _;
+use engine::console::Console;
+use engine::world::World;
+use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::clock::BusinessClock;
 use super::world::FreshRates;
 use crate::config::Config;
+
+/// How soon a node hears of what was switched off on another one.
+const SWITCHES_EVERY: Duration = Duration::from_secs(3);
+
+/// How often it is looked whether something approved is left to be done.
+const APPROVALS_EVERY: Duration = Duration::from_secs(30);
 
 /// What is kept fresh.
 pub(super) struct Fresh {
@@ -35,6 +44,36 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
         async move { refresh_lists(&lists, &http, &clock).await }
     });
     vec![("rates".to_owned(), tokio::spawn(rates_task)), ("lists".to_owned(), tokio::spawn(lists_task))]
+}
+
+/// Looks now and then what operators have switched off on other nodes.
+pub(super) fn follow_switches(
+    store: Store,
+    world: Arc<World>,
+    stop: &watch::Receiver<bool>,
+) -> (String, JoinHandle<()>) {
+    let task = every(SWITCHES_EVERY, stop.clone(), move || {
+        let (store, world) = (store.clone(), Arc::clone(&world));
+        async move {
+            if let Err(error) = world.switches.refresh(&store).await {
+                tracing::warn!(%error, "what is switched off could not be read; what was known stays");
+            }
+        }
+    });
+    ("switches".to_owned(), tokio::spawn(task))
+}
+
+/// Carries out what two people have agreed on and something kept from being done at once.
+pub(super) fn carry_out_approvals(desk: Console, stop: &watch::Receiver<bool>) -> (String, JoinHandle<()>) {
+    let task = every(APPROVALS_EVERY, stop.clone(), move || {
+        let desk = desk.clone();
+        async move {
+            if let Err(error) = desk.carry_out_rest().await {
+                tracing::warn!(%error, "approvals could not be read; they are tried again later");
+            }
+        }
+    });
+    ("approvals".to_owned(), tokio::spawn(task))
 }
 
 async fn every<F: Future<Output = ()>>(period: Duration, mut stop: watch::Receiver<bool>, mut act: impl FnMut() -> F) {

@@ -17,14 +17,18 @@ use http_api::server::Drained;
 use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub mod audit;
 pub mod books;
 pub mod chain;
 mod chain_api;
 mod chain_keys;
 pub mod clock;
+mod console_outside;
+mod engine_room;
 mod keep_fresh;
 mod no_chain;
 pub mod ops;
@@ -38,6 +42,7 @@ pub mod world;
 
 use self::chain::ChainSide;
 use self::clock::BusinessClock;
+use self::engine_room::EngineRoom;
 use self::sender::Sender;
 use self::world::{Ground, Surroundings};
 use crate::config::{Config, StoreLocation};
@@ -73,6 +78,8 @@ pub struct Service {
     stop: watch::Sender<bool>,
     tasks: Vec<(String, JoinHandle<()>)>,
     serving: JoinHandle<()>,
+    /// Goes last.
+    _engine_room: EngineRoom,
 }
 
 /// How a service is to be started.
@@ -93,19 +100,21 @@ pub struct Start<'a> {
 
 /// Opens the store that the configuration names.
 pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
-    open_store_at(config, data_dir, Arc::new(BusinessClock::default())).await
+    open_store_at(config, data_dir, Arc::new(BusinessClock::default()), None).await
 }
 
 pub(crate) async fn open_store_at(
     config: &Config,
     data_dir: &Path,
     clock: Arc<dyn domain::ports::Clock>,
+    connections: Option<Handle>,
 ) -> anyhow::Result<Store> {
     let mut options = store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
     options.previous_keys =
         crate::config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
     options.writers = config.store.writers;
     options.readers = config.store.readers;
+    options.connections = connections;
     options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
     let url = match config.store_location(data_dir) {
         StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -120,7 +129,9 @@ impl Service {
         let Start { config, data_dir, listener, role, metrics, behaviour } = start;
         let address = listener.local_addr()?;
         let clock = BusinessClock::default();
-        let store = open_store_at(config, data_dir, Arc::new(clock.clone())).await?;
+        let engine_room = EngineRoom::open()?;
+        let connections = Some(engine_room.handle().clone());
+        let store = open_store_at(config, data_dir, Arc::new(clock.clone()), connections).await?;
         store.migrate().await.context("cannot migrate the store")?;
         restore_clock(&store, &clock).await?;
         let public_url =
@@ -128,14 +139,16 @@ impl Service {
         let tenants = store.tenants().await.context("reading the tenants")?;
         let ground = Ground { data_dir, clock, behaviour, tenants: &tenants, public_url: &public_url };
         let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
+        world.switches.refresh(&store).await.context("reading what is switched off")?;
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
-        let mut tasks = vec![("batcher".to_owned(), tokio::spawn(batcher.run()))];
+        let mut tasks = vec![("batcher".to_owned(), engine_room.handle().spawn(batcher.run()))];
         let rates_http = world::rates_client(config)?;
         let refreshing =
             keep_fresh::Fresh { rates: rates.clone(), lists: lists.clone(), rates_http, http, clock: clock.clone() };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
+        tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         if let Some(chain) = &chain {
             for (name, task) in chain.tasks(&store, &stopping) {
                 tasks.push((name, tokio::spawn(task)));
@@ -143,6 +156,10 @@ impl Service {
             chain.set_up(config, &tenants).await?;
         }
         if role != Role::Api {
+            let notary = audit::Notary::of(&store, config, data_dir).await?;
+            let signing =
+                audit::keep_signing(notary, config.clone(), node_name(&store), clock.clone(), stopping.clone());
+            tasks.push(("audit log".to_owned(), tokio::spawn(signing)));
             let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
             for (name, task) in workers.tasks(&stopping) {
                 tasks.push((name, tokio::spawn(task)));
@@ -156,8 +173,13 @@ impl Service {
             tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
         }
         let payments = Payments::new(store, engine, world, config.environment);
+        if role != Role::Api {
+            let desk = engine::console::Console::new(payments.clone(), wallets.clone());
+            tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
+        }
         let router = routes::router(&routes::Parts {
             config,
+            data_dir,
             payments: payments.clone(),
             wallets: wallets.clone(),
             public_url: &public_url,
@@ -180,7 +202,19 @@ impl Service {
                 tracing::warn!("requests were still open after the drain time-out and were cut");
             }
         });
-        Ok(Service { address, public_url, payments, clock, bank, wallets, chain, stop, tasks, serving })
+        Ok(Service {
+            address,
+            public_url,
+            payments,
+            clock,
+            bank,
+            wallets,
+            chain,
+            stop,
+            tasks,
+            serving,
+            _engine_room: engine_room,
+        })
     }
 
     /// Stops taking requests, finishes those under way, then stops the workers and the engine.

@@ -1,14 +1,17 @@
 //! The whole HTTP face of a process: operations, description, health, and in a sandbox the simulated parties.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::screening::ListBook;
 use axum::Router;
 use domain::policy::Environment;
+use domain::time::Span;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use http_api::auth::Rules;
+use http_api::console::{self, Console};
 use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
@@ -24,6 +27,7 @@ use super::Role;
 use super::chain::ChainSide;
 use super::chain_api;
 use super::clock::BusinessClock;
+use super::console_outside;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
 use super::sandbox_chain_api::ChainApi;
@@ -35,6 +39,7 @@ use crate::telemetry::Exposition;
 /// What the routes are made of.
 pub(super) struct Parts<'a> {
     pub config: &'a Config,
+    pub data_dir: &'a Path,
     pub payments: Payments,
     pub public_url: &'a str,
     pub role: Role,
@@ -58,10 +63,12 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     let mut router = ops::router(Arc::new(ops));
     if parts.role != Role::Worker {
         let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));
-        if parts.config.environment != Environment::Production {
-            let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
-            let chain = parts.chain.as_ref().and_then(|chain| ChainApi::of(&parts.wallets, chain));
-            router = router.merge(sandbox_api::router(SandboxApi::of(parts, gate), chain));
+        let sandbox = sandbox(parts, &api);
+        if let Some((bank, chain)) = sandbox.clone() {
+            router = router.merge(sandbox_api::router(bank, chain));
+        }
+        if parts.config.console.enabled {
+            router = router.merge(console_routes(parts, sandbox));
         }
         router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
         if parts.config.wallets.enabled {
@@ -83,6 +90,32 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     }
 }
 
+/// The simulated parties that may be steered; `None` in production.
+fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)> {
+    if parts.config.environment == Environment::Production {
+        return None;
+    }
+    let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
+    let chain = parts.chain.as_ref().and_then(|chain| ChainApi::of(&parts.wallets, chain));
+    Some((SandboxApi::of(parts, gate), chain))
+}
+
+/// The operator console.
+fn console_routes(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Router {
+    let settings = console::Settings {
+        base_url: parts.public_url.to_owned(),
+        environment: parts.config.environment,
+        body: parts.config.body_limits(),
+        idle: Span::mins(parts.config.console.idle_minutes.into()),
+        absolute: Span::hours(parts.config.console.session_hours.into()),
+        // In a sandbox nothing real is to be protected; anywhere else nobody gets in without.
+        second_factor: parts.config.environment != Environment::Mock,
+        sign_ins_per_minute: parts.config.console.sign_ins_per_minute,
+    };
+    let outside = console_outside::Server::of(parts, sandbox);
+    console::router(Console::new(parts.payments.clone(), parts.wallets.clone(), outside, settings))
+}
+
 /// Wallet Service v1 and the pages behind its payment links.
 fn wallet_routes(parts: &Parts<'_>) -> Router {
     let (config, world) = (parts.config, parts.wallets.world());
@@ -97,7 +130,15 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     let gate = wallet_v1::Gate::new(sources, settings);
     let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
     let sandbox = config.environment != Environment::Production;
-    let pages = pay_page::Settings { links, sandbox, body: config.body_limits() };
+    // A node's own address may hold a secret: only the built-in chain is told to visitors.
+    let embedded = parts.chain.as_ref().is_some_and(|chain| chain.embedded.is_some());
+    let pages = pay_page::Settings {
+        links,
+        sandbox,
+        body: config.body_limits(),
+        chain_rpc_url: embedded.then(|| parts.public_url.to_owned()),
+        stopping: parts.stopping.clone(),
+    };
     wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))
 }
 
@@ -108,6 +149,7 @@ fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) 
         rates: config.request_rates(),
         streams_per_key: config.limits.streams_per_key,
         heartbeat: Duration::from_secs(config.http.heartbeat_s),
+        patience: payments_v2::PATIENCE,
         body: config.body_limits(),
         stopping,
     }

@@ -64,9 +64,43 @@ impl SandboxApi {
     }
 
     fn bank(&self) -> Result<&SimulatedBank, Problem> {
-        self.bank.as_deref().ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail here is simulated"))
+        self.simulated_bank().ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail here is simulated"))
+    }
+
+    /// The simulated bank, where there is one.
+    pub(super) fn simulated_bank(&self) -> Option<&SimulatedBank> {
+        self.bank.as_deref()
+    }
+
+    /// How far the business clock is ahead.
+    pub(super) fn ahead(&self) -> Span {
+        self.clock.ahead()
+    }
+
+    /// Moves the business clock ahead.
+    pub(super) async fn advance(&self, span: Span) -> Result<(), StoreError> {
+        let moving = self.moving.lock().await;
+        let ahead = Span(self.clock.ahead().0.saturating_add(span.0));
+        // Stored first: a clock that was seen ahead must never be behind after a restart.
+        self.payments.store().set_meta(CLOCK_OFFSET, &ahead.0.to_string()).await?;
+        self.clock.advance(span);
+        drop(moving);
+        // Rates of the sandbox never age: nobody should have to wait for them after a leap.
+        if let FreshRates::Embedded(rates) = &self.rates {
+            rates.tick(self.clock.now());
+        }
+        Ok(())
     }
 }
+
+/// The ways in which the simulated bank ends an order, by the names of the payment's states, and what they are.
+pub(super) const ENDINGS: [(&str, &str, Outcome); 5] = [
+    ("succeeded", "paid", Outcome::Settle),
+    ("failed", "not paid", Outcome::Fail),
+    ("reversed", "paid, and came back", Outcome::Return),
+    ("canceled", "cancelled and refunded", Outcome::Cancel),
+    ("unknown", "the bank does not know", Outcome::Unknown),
+];
 
 /// The routes below `/sandbox`.
 pub(super) fn router(api: Arc<SandboxApi>, chain: Option<Arc<ChainApi>>) -> Router {
@@ -193,17 +227,11 @@ async fn steer(
 }
 
 async fn steered(api: &SandboxApi, reach: Reach, payment: &str, state: &str) -> Result<String, Problem> {
-    let outcome = match state {
-        "succeeded" => Outcome::Settle,
-        "failed" => Outcome::Fail,
-        "reversed" => Outcome::Return,
-        "canceled" => Outcome::Cancel,
-        "unknown" => Outcome::Unknown,
-        _ => {
-            let legal = "succeeded, failed, reversed, canceled, unknown";
-            return Err(Problem::bad_request("unknown_state", format!("Must be one of {legal}")));
-        }
-    };
+    let known = ENDINGS.iter().find(|(name, ..)| *name == state);
+    let outcome = known.map(|(.., outcome)| *outcome).ok_or_else(|| {
+        let legal = ENDINGS.map(|(name, ..)| name).join(", ");
+        Problem::bad_request("unknown_state", format!("Must be one of {legal}"))
+    })?;
     let payment = reachable(&api.payments, reach, payment).await?;
     match api.bank()?.steer(&payment.end_to_end_id(), outcome) {
         Ok(standing) => Ok(format!("{:?}", standing.status)),
@@ -249,19 +277,10 @@ async fn advance_clock(
         let message = format!("seconds must be 1 to {ADVANCE_MAX_S}");
         return Problem::bad_request("invalid_seconds", message).respond(&id);
     }
-    let moving = api.moving.lock().await;
-    let ahead = Span(api.clock.ahead().0.saturating_add(Span::secs(query.seconds).0));
-    // Stored first: a clock that was seen ahead must never be behind after a restart.
-    if let Err(error) = api.payments.store().set_meta(CLOCK_OFFSET, &ahead.0.to_string()).await {
-        return failed(&error).respond(&id);
+    match api.advance(Span::secs(query.seconds)).await {
+        Ok(()) => json(StatusCode::OK, clock_body(&api)),
+        Err(error) => failed(&error).respond(&id),
     }
-    api.clock.advance(Span::secs(query.seconds));
-    drop(moving);
-    // Rates of the sandbox never age: nobody should have to wait for them after a leap.
-    if let FreshRates::Embedded(rates) = &api.rates {
-        rates.tick(api.clock.now());
-    }
-    json(StatusCode::OK, clock_body(&api))
 }
 
 fn clock_body(api: &SandboxApi) -> Vec<u8> {

@@ -45,6 +45,22 @@ impl ChainApi {
             config: chain.config.clone(),
         }))
     }
+
+    /// The simulated sender pays a request now.
+    pub(super) async fn pay(
+        &self,
+        request: &PaymentRequest,
+        amount: Option<(StableCoin, i64)>,
+    ) -> anyhow::Result<Vec<TxHash>> {
+        // He was told to pay: he does not do it a second time by himself.
+        self.sender.leave_alone(request).await?;
+        self.sender.pay(request, amount).await
+    }
+
+    /// Gives coins to an address.
+    pub(super) async fn give(&self, coin: StableCoin, to: Address, minor: i64) -> anyhow::Result<TxHash> {
+        self.faucet.give(coin, to, u64::try_from(minor)?).await
+    }
 }
 
 /// The routes below `/sandbox`.
@@ -90,9 +106,7 @@ async fn paid(
         let message = "A cancelled request is paid by nobody; ACTIVE, PAID and EXPIRED ones are";
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
-    // He was told to pay: he does not do it a second time by himself.
-    api.sender.leave_alone(&request).await.map_err(|error| failed(&error))?;
-    api.sender.pay(&request, amount).await.map_err(|error| failed(&error))
+    api.pay(&request, amount).await.map_err(|error| failed(&error))
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
@@ -136,8 +150,7 @@ async fn given(
     let wrong = || WalletProblem::invalid_request("must be 0x and 40 hexadecimal digits").of_field("address");
     let to = Address::parse(&query.address).ok_or_else(wrong)?;
     let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
-    let minor = u64::try_from(minor).map_err(|error| failed(&error))?;
-    api.faucet.give(coin, to, minor).await.map(|hash| vec![hash]).map_err(|error| failed(&error))
+    api.give(coin, to, minor).await.map(|hash| vec![hash]).map_err(|error| failed(&error))
 }
 
 fn coin_of(text: Option<&str>) -> Result<StableCoin, WalletProblem> {

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::audit::Deed;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
+use domain::time::Span;
 use secrecy::SecretString;
 use store::{KeyRow, KeySecret, Store, Tenant};
 
@@ -19,6 +21,8 @@ use super::clock::WallClock;
 const ACCESS_KEY_RANDOM_BYTES: usize = 24;
 /// Random bytes of a secret key.
 const SECRET_KEY_BYTES: usize = 32;
+/// How long the old secret of a rotated key stays valid beside the new one.
+pub const ROTATION_OVERLAP: Span = Span::days(7);
 /// Longest company tag.
 pub const TAG_MAX_CHARS: usize = 32;
 
@@ -73,7 +77,7 @@ pub async fn create_tenant(
     tag: &str,
     name: &str,
     policy: TenantPolicy,
-    who: &str,
+    by: impl Into<Deed>,
 ) -> anyhow::Result<Tenant> {
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     anyhow::ensure!(
@@ -82,8 +86,13 @@ pub async fn create_tenant(
     );
     let id = TenantId(engine::batcher::fresh_id(store));
     let tenant = Tenant { id, tag: tag.to_owned(), name: name.to_owned(), policy };
-    store.create_tenant(&tenant, who).await.with_context(|| format!("tenant {tag}"))?;
+    store.create_tenant(&tenant, by).await.with_context(|| format!("tenant {tag}"))?;
     Ok(tenant)
+}
+
+/// The use that keys of a service have in an environment: `test_wallet`.
+pub fn usage(environment: Environment, service: KeyService) -> String {
+    format!("{}_{}", environment.key_prefix(), service.name())
 }
 
 /// Makes a key of a tenant for one service in one environment.
@@ -92,9 +101,9 @@ pub async fn create_key(
     tenant: &Tenant,
     environment: Environment,
     service: KeyService,
-    who: &str,
+    by: impl Into<Deed>,
 ) -> anyhow::Result<IssuedKey> {
-    let usage = format!("{}_{}", environment.key_prefix(), service.name());
+    let usage = usage(environment, service);
     let issued = IssuedKey {
         access_key: format!("{}-{usage}-{}", tenant.tag, random::<ACCESS_KEY_RANDOM_BYTES>()?),
         secret_key: random::<SECRET_KEY_BYTES>()?,
@@ -111,7 +120,7 @@ pub async fn create_key(
         suspended: false,
         allowed_ips: Vec::new(),
     };
-    store.insert_key(&key, who).await.context("the key was not stored")?;
+    store.insert_key(&key, by).await.context("the key was not stored")?;
     Ok(issued)
 }
 

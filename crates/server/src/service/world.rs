@@ -9,14 +9,17 @@ use std::time::Duration;
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::ListBook;
-use adapters::webhooks::{self, Reach};
+use adapters::webhooks;
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
 use domain::policy::Environment;
 use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
+use engine::health::RailHealth;
+use engine::lag::JobLag;
 use engine::pace::RailPace;
+use engine::switches::Switches;
 use engine::world::{WalletWorld, World};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -100,13 +103,16 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
         pace: RailPace::default(),
+        lag: JobLag::default(),
+        health: RailHealth::default(),
+        switches: Switches::default(),
     });
     Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
 }
 
 fn wallet_world(config: &Config, chain: &ChainSide, lists: Arc<ListBook>) -> anyhow::Result<WalletWorld> {
     let sandbox = config.environment == Environment::Mock;
-    let reach = if sandbox || config.webhooks.private_receivers { Reach::Sandbox } else { Reach::Internet };
+    let reach = config.receivers();
     let settings = webhooks::Settings { reach, roots: webhook_roots(config)? };
     Ok(WalletWorld {
         config: chain.config.clone(),
@@ -143,6 +149,9 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
         pace: RailPace::default(),
+        lag: JobLag::default(),
+        health: RailHealth::default(),
+        switches: Switches::default(),
     })
 }
 
@@ -259,6 +268,7 @@ fn connect_simulated(
         debtor_account: "CORRIDOR-SANDBOX".to_owned(),
         debtor_agent: "SANDBOX".to_owned(),
         local_instrument: None,
+        character_set: entry.character_set.to_domain(),
     };
     let report_wait = Duration::from_secs(entry.report_wait_s);
     if let Some(dir) = exchange_directory(entry, data_dir) {

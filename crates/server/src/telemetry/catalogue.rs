@@ -204,6 +204,12 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("corridor_reconciliation_age_seconds", Kind::Gauge, &[], "Age of the last reconciliation"),
     metric(
+        "corridor_audit_faults_total",
+        Kind::Counter,
+        &[],
+        "Times that a chain of the audit log was found broken when it was to be signed; anything but 0 is an alarm",
+    ),
+    metric(
         "corridor_ledger_imbalance",
         Kind::Gauge,
         &[],

@@ -6,10 +6,12 @@
 mod harness;
 
 mod auth;
+mod console;
 mod events;
 mod everywhere;
 mod lives;
 mod ops;
+mod packages;
 mod payment;
 mod payments;
 mod process;

@@ -52,6 +52,8 @@ async fn metrics_count_what_happens(on: On) {
     let now = || async { String::from_utf8(get(&bank, "/metrics").await.body).expect("text") };
     let text = now().await;
     let failures = text.lines().filter(|line| line.starts_with("corridor_http_requests_total") && line.contains("5xx"));
+    // A test of this process asks for more quotes than its service takes (everywhere::overload).
+    let failures = failures.filter(|line| !line.contains("operation=\"create_quote\""));
     let failures: Vec<&str> = failures.filter(|line| !line.ends_with(" 0")).collect();
     assert!(failures.is_empty(), "{failures:?}");
     // The gauges are one per process too: another service may write its own between reading and showing.

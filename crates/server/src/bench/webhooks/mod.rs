@@ -35,7 +35,7 @@ const BLOCK_MS: u64 = 100;
 const MADE_WITHIN_EACH: Duration = Duration::from_millis(100);
 const MADE_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Who did it, in the administration log.
+/// Who did it, in the audit log.
 const WHO: &str = "bench";
 
 /// What is to be measured.

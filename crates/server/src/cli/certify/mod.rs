@@ -2,7 +2,7 @@
 
 mod checks;
 mod report;
-mod samples;
+pub(crate) mod samples;
 
 #[cfg(test)]
 mod tests;

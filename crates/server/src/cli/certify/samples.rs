@@ -81,7 +81,7 @@ fn path(segment: &str) -> String {
 }
 
 /// Names are not ASCII: who checks a signature over a body that was decoded and encoded again is found out.
-fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
+pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
     let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone() };
     let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
     let text = |text: &str| Some(text.to_owned());
@@ -132,7 +132,7 @@ fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
             wallet,
             customer,
             reason: BlockReason::PendingInvestigation,
-            details: "Made up by corridor certify".to_owned(),
+            details: "Made up: it happened to nobody".to_owned(),
             at: now,
             auto_unblock_at: Some(now + Span::hours(24)),
             triggered_by: TriggeredBy::Manual,

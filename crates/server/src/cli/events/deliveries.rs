@@ -14,6 +14,9 @@ use crate::client::{Client, Delivery};
 /// Most deliveries that `list` shows.
 const LIST_MAX: usize = 10_000;
 
+/// Most deliveries that are sent again by one call.
+const RECOVERED_MAX: usize = 10_000;
+
 /// `--status`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Status {
@@ -71,7 +74,8 @@ pub struct ResendArgs {
   corridor events recover --since 2026-11-21T00:00:00Z
   corridor events recover --since 6h --dry-run
 
-Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then.")]
+Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then: at
+most 10000 at once.")]
 pub struct RecoverArgs {
     /// Since when: an instant, or how long ago (90m, 6h, 2d)
     #[arg(long, value_name = "TIME", value_parser = since)]
@@ -195,13 +199,13 @@ async fn recovered(
     Ok(lost)
 }
 
-/// Dead and disabled deliveries since then, oldest first.
+/// Dead and disabled deliveries since then, oldest first. The interface lists them newest first.
 async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, Failure> {
     let mut lost = Vec::new();
     for status in [Status::Dead, Status::Disabled] {
         for page in 0.. {
             let entries = api::patiently(async || client.deliveries(Some(status.name()), page).await).await?;
-            let seen = entries.len();
+            let before = lost.len();
             for (delivery, _) in entries {
                 let made: Timestamp = delivery
                     .created_at
@@ -211,7 +215,12 @@ async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, 
                     lost.push((made, delivery));
                 }
             }
-            if seen == 0 {
+            if lost.len() > RECOVERED_MAX {
+                let why = format!("more than {RECOVERED_MAX} deliveries were lost since then: take a later time first");
+                return Err(Failure::Refused(why));
+            }
+            // No more pages, or only older ones.
+            if lost.len() == before {
                 break;
             }
         }
@@ -246,7 +255,7 @@ mod tests {
         );
         let disabled = page(&[("d-1", "disabled", "2026-11-21T00:00:00.000Z")]);
         let none = page(&[]);
-        let list = [(200, &*dead), (200, &*more), (200, &*none), (200, &*disabled), (200, &*none)];
+        let list = [(200, &*dead), (200, &*more), (200, &*disabled), (200, &*none)];
         let again = |id: &str| format!("/v1/sdk/webhooks/deliveries/{id}/redeliver");
         let (one, two, three) = (again("d-1"), again("d-2"), again("d-3"));
         let busy = r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many"}"#;

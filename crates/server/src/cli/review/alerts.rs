@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::person;
+use super::super::people::OnePerson;
 use super::super::store_commands::open;
 use super::super::tenants::{StoreArgs, TenantArgs};
 
@@ -48,12 +48,8 @@ struct CloseArgs {
     /// The alerts
     #[arg(value_name = "ID", required = true)]
     alerts: Vec<String>,
-    /// Who has looked
-    #[arg(long, value_name = "NAME", value_parser = person)]
-    by: String,
-    /// Why nothing more is to be done
-    #[arg(long)]
-    why: String,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -81,9 +77,9 @@ async fn close(args: &CloseArgs, context: &Context) -> Result<(), Failure> {
     if let Some(id) = ids.iter().find(|id| alerts.iter().all(|(_, alert)| alert.id() != **id)) {
         return Err(Failure::Refused(format!("there is no open alert {id}; none was closed")));
     }
-    let why = format!("{} (by {})", args.why, args.by);
+    let by = args.person.deed(&opened.by);
     for (_, alert) in &alerts {
-        opened.store.close_alert(tenant.id, alert, &opened.who, &why).await.map_err(Failure::of_store)?;
+        opened.store.close_alert(tenant.id, alert, &by).await.map_err(Failure::of_store)?;
     }
     output::remark("closed; what is found again is a new alert");
     show(&alerts, context.output)

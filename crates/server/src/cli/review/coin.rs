@@ -54,7 +54,7 @@ pub async fn run(command: &CoinCommand, context: &Context) -> Result<(), Failure
 }
 
 async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
-    let evidence = args.people.evidence()?;
+    args.people.evidence()?;
     let opened = open(&args.store, context).await?;
     let states = opened.store.token_states().await.map_err(Failure::of_store)?;
     let seen = known(&states, args.coin);
@@ -64,7 +64,7 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
     }
     output::remark(&format!("accepting the code that {code} has; last changed in block {}", seen.at_block));
     // Refused where the issuer does something to it meanwhile: that is not what they looked at.
-    opened.store.accept_token_code(&seen, &opened.who, &evidence).await.map_err(Failure::of_store)?;
+    opened.store.accept_token_code(&seen, args.people.deed(&opened.by)).await.map_err(Failure::of_store)?;
     output::remark(match seen.paused {
         true => "accepted; its issuer has paused it all the same",
         false => "accepted; the running service moves it again within a minute",

@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::coin_amount;
-use domain::exchange::ExchangeOrder;
+use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::ExchangeId;
 use domain::rail::RailStatus;
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{TwoPeople, person, reason};
+use super::super::people::{OnePerson, TwoPeople};
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 
@@ -68,12 +68,8 @@ pub struct RecreditArgs {
     /// The order
     #[arg(value_name = "ID")]
     order: String,
-    /// Who gives them back
-    #[arg(long, value_name = "NAME", value_parser = person)]
-    by: String,
-    /// Why
-    #[arg(long, value_parser = reason)]
-    why: String,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -98,9 +94,11 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets()?;
-    let resolved = wallets.service.resolve_order(&caller, id, status, evidence.clone()).await;
+    let by = args.people.deed(&opened.by);
+    let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
+    let seen = order.doubt().ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
+    let resolved = wallets.service.resolve_order(&caller, id, seen, status, evidence, by).await;
     let resolved = resolved.map_err(Failure::refused)?.made;
-    opened.note("order.resolve", &id.to_string(), &evidence).await?;
     wallets.finish().await;
     output::remark("resolved");
     show(&resolved, context.output)
@@ -111,9 +109,8 @@ async fn recredit(args: &RecreditArgs, context: &Context) -> Result<(), Failure>
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets()?;
-    let given = wallets.service.recredit_order(&caller, id).await.map_err(Failure::refused)?.made;
-    let detail = format!("{} (by {})", args.why, args.by);
-    opened.note("order.recredit", &id.to_string(), &detail).await?;
+    let given = wallets.service.recredit_order(&caller, id, args.person.deed(&opened.by)).await;
+    let given = given.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("the running service gives the coins back; the order stays settled");
     show(&given, context.output)

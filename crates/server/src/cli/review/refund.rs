@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{is_same, person, reason};
+use super::super::people::{OnePerson, is_same};
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 
@@ -22,6 +22,8 @@ pub enum RefundCommand {
     Propose(ProposeArgs),
     /// Approve a refund that somebody else has proposed
     Approve(ApproveArgs),
+    /// Take a proposal back that nobody has approved yet
+    Withdraw(WithdrawArgs),
     /// Show how far a refund is
     Show(ShowArgs),
 }
@@ -40,12 +42,8 @@ pub struct ProposeArgs {
     /// Where to, as its sender has named it
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     to: Address,
-    /// Who proposes it
-    #[arg(long, value_name = "NAME", value_parser = person)]
-    by: String,
-    /// Why
-    #[arg(long, value_parser = reason)]
-    why: String,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -55,17 +53,29 @@ pub struct ProposeArgs {
 #[command(after_help = "Example:
   corridor review refund approve --tenant demobank --by omar --why 'the sender confirmed the address' 0d7a1d0e-…
 
-The proposal has to be on the chain first, which takes some blocks.")]
+Approved by somebody else than who proposed it. The proposal has to be on the chain first, which takes some blocks.")]
 pub struct ApproveArgs {
     /// The incoming transaction
     #[arg(value_name = "ID")]
     transaction: String,
-    /// Who approves it: somebody else than who proposed it
-    #[arg(long, value_name = "NAME", value_parser = person)]
-    by: String,
-    /// Why
-    #[arg(long, value_parser = reason)]
-    why: String,
+    #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Options of `review refund withdraw`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review refund withdraw --tenant demobank --by ayesha --why 'the sender named another address' 0d7a1d0e-…
+
+The money stays where it is, and giving it back can be proposed again. A proposal that is on the chain is called off there.")]
+pub struct WithdrawArgs {
+    /// The incoming transaction
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -86,6 +96,7 @@ pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failu
     match command {
         RefundCommand::Propose(args) => propose(args, context).await,
         RefundCommand::Approve(args) => approve(args, context).await,
+        RefundCommand::Withdraw(args) => withdraw(args, context).await,
         RefundCommand::Show(args) => {
             let id = transaction_id(&args.transaction)?;
             let opened = open(&args.tenant.store, context).await?;
@@ -100,10 +111,8 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let proposed = wallets.service.propose_refund(&caller, id, args.to, args.by.clone()).await;
+    let proposed = wallets.service.propose_refund(&caller, id, args.to, args.person.deed(&opened.by)).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
-    let detail = format!("{} (to {}, proposed by {})", args.why, args.to, args.by);
-    opened.note("refund.propose", &id.to_string(), &detail).await?;
     wallets.finish().await;
     output::remark("proposed; somebody else approves it: `corridor review refund approve`");
     show(&proposed, context.output)
@@ -114,20 +123,32 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     // The engine compares the names as they are written.
-    if let Some(refund) = found(&opened, caller.tenant, id).await?.refund
-        && is_same(&refund.proposed_by, &args.by)
-    {
-        let message = format!("--by: must be somebody else than {}, who proposed it", refund.proposed_by);
-        return Err(Failure::Refused(message));
+    let mut by = args.person.deed(&opened.by);
+    if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
+        by = by.together_with(&refund.proposed_by);
+        if is_same(&refund.proposed_by, &args.person.by) {
+            let message = format!("--by: must be somebody else than {}, who proposed it", refund.proposed_by);
+            return Err(Failure::Refused(message));
+        }
     }
     let wallets = opened.wallets_with_lists().await?;
-    let approved = wallets.service.approve_refund(&caller, id, args.by.clone()).await;
+    let approved = wallets.service.approve_refund(&caller, id, by).await;
     let approved = approved.map_err(Failure::refused)?.made;
-    let detail = format!("{} (approved by {})", args.why, args.by);
-    opened.note("refund.approve", &id.to_string(), &detail).await?;
     wallets.finish().await;
     output::remark("approved; the running service pays it back");
     show(&approved, context.output)
+}
+
+async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure> {
+    let id = transaction_id(&args.transaction)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let wallets = opened.wallets_with_lists().await?;
+    let withdrawn = wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
+    let withdrawn = withdrawn.map_err(Failure::refused)?.made;
+    wallets.finish().await;
+    output::remark("withdrawn: nothing is given back");
+    show(&withdrawn, context.output)
 }
 
 async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
@@ -181,13 +202,8 @@ fn transaction_id(text: &str) -> Result<DepositId, Failure> {
 
 /// Reads an address. Money is sent there: a checksum (EIP-55) that it carries has to be right.
 fn address(text: &str) -> Result<Address, String> {
-    let address = Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
-    let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);
-    let is_checked = letters().any(|it| it.is_ascii_uppercase()) && letters().any(|it| it.is_ascii_lowercase());
-    if is_checked && address.to_string() != text {
-        return Err("its checksum is wrong: is a digit mistyped?".to_owned());
-    }
-    Ok(address)
+    Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
+    Address::parse_checked(text).ok_or_else(|| "its checksum is wrong: is a digit mistyped?".to_owned())
 }
 
 #[cfg(test)]

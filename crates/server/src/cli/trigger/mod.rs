@@ -5,7 +5,10 @@ mod payments;
 mod scenarios;
 mod wallets;
 
+use std::sync::{Mutex, PoisonError};
+
 use clap::Args;
+use http_api::auth::Service as KeyService;
 use serde_json::{Value, json};
 
 use self::scenarios::{SCENARIOS, Scenario, Service};
@@ -13,7 +16,7 @@ use super::Context;
 use super::api::{self, ApiArgs, WalletApiArgs};
 use super::failure::Failure;
 use super::output::{self, Output};
-use crate::client::{Client, DataDir};
+use crate::client::{Client, Credentials, DataDir};
 
 /// Options of `trigger`.
 #[derive(Args, Debug)]
@@ -56,13 +59,38 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::Usage("trigger is for test keys only: it makes up customers and payments".to_owned()));
     }
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
-    let stage = Stage { client, funded, scenario: scenario.name, output: context.output };
-    api::wait_for(async {
-        match scenario.service() {
-            Service::Payments => payments::play(&stage, scenario.way).await,
-            Service::Wallets => wallets::play(&stage, scenario.way).await,
-        }
-    })
+    let stage = Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
+    api::wait_for(stage.play(scenario))
+}
+
+/// Every scenario: its name and what happens.
+pub fn scenarios() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SCENARIOS.iter().map(|scenario| (scenario.name, scenario.what))
+}
+
+/// Whether the scenario of that name moves the clock, which is everybody's.
+pub fn moves_clock(name: &str) -> bool {
+    Scenario::find(name).is_some_and(|scenario| scenario.moves_clock())
+}
+
+/// Plays a scenario with the keys that are found for its service, and answers what was made: what it is, and its id.
+pub async fn played<F: Future<Output = Result<Credentials, Failure>>>(
+    name: &str,
+    funded: Option<String>,
+    keys: impl FnOnce(KeyService) -> F,
+) -> Result<Vec<(String, String)>, Failure> {
+    let scenario = scenario(name).map_err(Failure::Usage)?;
+    let service = match scenario.service() {
+        Service::Payments => KeyService::Pay,
+        Service::Wallets => KeyService::Wallet,
+    };
+    let client = Client::new(keys(service).await?)?;
+    let stage = Stage { client, funded, scenario: scenario.name, told: Told::Kept(Mutex::default()) };
+    stage.play(scenario).await?;
+    match stage.told {
+        Told::Kept(made) => Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        Told::Printed(_) => Ok(Vec::new()),
+    }
 }
 
 fn list(output: Output) -> Result<(), Failure> {
@@ -89,10 +117,26 @@ struct Stage {
     /// A wallet with coins.
     funded: Option<String>,
     scenario: &'static str,
-    output: Output,
+    told: Told,
+}
+
+/// Where it is told what was made.
+enum Told {
+    /// To whoever runs the command.
+    Printed(Output),
+    /// To whoever asks afterwards.
+    Kept(Mutex<Vec<(String, String)>>),
 }
 
 impl Stage {
+    /// Plays a scenario.
+    async fn play(&self, scenario: Scenario) -> Result<(), Failure> {
+        match scenario.service() {
+            Service::Payments => payments::play(self, scenario.way).await,
+            Service::Wallets => wallets::play(self, scenario.way).await,
+        }
+    }
+
     /// POSTs a document and answers the answer's.
     async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let answer = self.client.post(path, &body.to_string()).await?;
@@ -107,9 +151,14 @@ impl Stage {
 
     /// Says what was made.
     fn told(&self, what: &str, id: &str) -> Result<(), Failure> {
-        match self.output {
-            Output::Table => output::line(&format!("{what} {id}")),
-            Output::Json => output::json(&json!({ "scenario": self.scenario, "what": what, "id": id })),
+        match &self.told {
+            Told::Printed(Output::Table) => output::line(&format!("{what} {id}")),
+            Told::Printed(Output::Json) => output::json(&json!({ "scenario": self.scenario, "what": what, "id": id })),
+            Told::Kept(made) => {
+                let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+                made.push((what.to_owned(), id.to_owned()));
+                Ok(())
+            }
         }
     }
 }
@@ -122,15 +171,13 @@ fn text<'a>(answer: &'a Value, name: &str) -> Result<&'a str, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use http_api::auth::Service as KeyService;
-
     use super::*;
     use crate::client::scripted::Scripted;
 
     async fn stage(server: &Scripted, service: KeyService) -> Stage {
         let credentials = crate::client::Credentials { service, ..server.credentials() };
         let client = Client::new(credentials).expect("a client");
-        Stage { client, funded: Some("funded".to_owned()), scenario: "x", output: Output::Table }
+        Stage { client, funded: Some("funded".to_owned()), scenario: "x", told: Told::Printed(Output::Table) }
     }
 
     const QUOTE: &str = r#"{"id":"q-1","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,

@@ -74,6 +74,11 @@ impl Scenario {
         SCENARIOS.into_iter().find(|scenario| scenario.name == name)
     }
 
+    /// Whether it moves the clock, which is everybody's.
+    pub const fn moves_clock(&self) -> bool {
+        matches!(self.way, Way::QuoteExpires | Way::RequestExpires | Way::DepositLate | Way::WalletUnblocksItself)
+    }
+
     /// Where its events are told.
     pub const fn service(&self) -> Service {
         match self.way {
@@ -138,6 +143,13 @@ mod tests {
     use domain::wallet_event::WalletEventKind;
 
     use super::*;
+
+    #[test]
+    fn what_moves_the_clock_says_so() {
+        for scenario in SCENARIOS {
+            assert_eq!(scenario.moves_clock(), scenario.what.ends_with("(moves the clock)"), "{}", scenario.name);
+        }
+    }
 
     #[test]
     fn every_event_has_a_scenario_of_its_name() {

@@ -112,7 +112,7 @@ async fn a_mismatch_comes_before_the_funds(on: On) {
     let quote = bank.any_quote().await;
     bank.pay(&quote.order().with("amount", "1")).await.fault("body.amount", "amount_mismatch");
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000).await.expect("topped up");
+    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000, "test").await.expect("topped up");
     bank.pay(&quote.order()).await.ok();
 }
 

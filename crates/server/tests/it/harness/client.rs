@@ -27,7 +27,7 @@ pub const WAIT_MAX: Duration = Duration::from_secs(30);
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// What a new bank's prefund account holds: 1,000,000 coins.
 pub const PREFUND_MINOR: i64 = 1_000_000_000_000;
-/// Who did it, in the administration log.
+/// Who did it, in the audit log.
 const WHO: &str = "test";
 
 /// A tenant with a key, money, and a service to call.
@@ -63,7 +63,7 @@ impl Bank {
     pub async fn at_with(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> Bank {
         let bank = Bank::penniless(running, agree).await;
         let coin = bank.tenant.policy.settlement_coin;
-        running.payments().top_up(bank.tenant.id, coin, PREFUND_MINOR).await.expect("topped up");
+        running.payments().top_up(bank.tenant.id, coin, PREFUND_MINOR, "test").await.expect("topped up");
         bank
     }
 

@@ -6,6 +6,7 @@ pub mod order;
 pub mod own_node;
 pub mod service;
 pub mod wallet_bank;
+pub mod xmllint;
 
 use std::sync::OnceLock;
 

@@ -234,7 +234,7 @@ impl Running {
 /// The metrics recorder is one per process.
 fn exposition() -> Exposition {
     static EXPOSITION: OnceLock<Exposition> = OnceLock::new();
-    EXPOSITION.get_or_init(|| install_recorder(&[]).expect("the only recorder")).clone()
+    EXPOSITION.get_or_init(|| install_recorder(&["pak-raast".to_owned()]).expect("the only recorder")).clone()
 }
 
 async fn config(setup: &Setup, on: On) -> Config {
@@ -253,6 +253,8 @@ fn defaults() -> Vec<(String, String)> {
         ("store.writers", "2"),
         ("store.readers", "2"),
         ("engine.poll_interval_ms", "50"),
+        // All tests come from one address.
+        ("console.sign_ins_per_minute", "10000"),
         // A chain takes its time to start: only for who needs one.
         ("wallets.enabled", "false"),
     ]

@@ -22,7 +22,7 @@ const WAIT_MAX: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(1_000);
 /// Signs the webhooks of every bank here.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Who did it, in the administration log.
+/// Who did it, in the audit log.
 const WHO: &str = "test";
 /// A Pakistani account that the simulated bank pays to.
 pub const IBAN: &str = "PK36SCBL0000001123456702";

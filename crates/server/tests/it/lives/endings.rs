@@ -1,12 +1,16 @@
 //! The endings that the sandbox lets a beneficiary's account choose (`decisions.md`, "Sandbox values"), over both ways
 //! to the bank. Whatever happens, the bank's own book shows at most one pay-out.
 
-use domain::attempt::AttemptState;
+use domain::attempt::{AttemptState, Doubt};
 use domain::country::Country;
+use domain::ids::AttemptId;
 use domain::rail::RailStatus;
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
+use engine::command::Refused;
+use engine::payments::Denied;
 use testkit::bank::{Behaviour, DelayRange, Faults};
+use uuid::Uuid;
 
 use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, Json, On, Setup, brisk, on_both_stores};
@@ -120,7 +124,22 @@ async fn an_unknown_payment_is_resolved_by_people(on: On) {
         bank.reaches(Country::Pak, &id, "unknown").await;
         let payment = domain::ids::PaymentId::parse(&id).expect("an id");
         let payments = bank.running.payments();
-        payments.resolve(bank.tenant.id, payment, status, "statement, line 14".to_owned()).await.expect("resolved");
+        let record = bank.running.store().payment_record(bank.tenant.id, payment).await.expect("read").expect("there");
+        let seen = record.payment.doubt().expect("in doubt");
+        let resolve = async |seen: Doubt| {
+            payments
+                .resolve(bank.tenant.id, payment, seen, status.clone(), "statement, line 14".to_owned(), "test")
+                .await
+        };
+        // People may have looked at an earlier doubt about the same attempt, or at another attempt.
+        for other in [
+            Doubt { since: seen.since - Span::millis(1), ..seen },
+            Doubt { attempt: AttemptId(Uuid::new_v4()), ..seen },
+        ] {
+            let refused = resolve(other).await;
+            assert!(matches!(refused, Err(Denied::Refused(Refused::NotAsSeen))), "{refused:?}");
+        }
+        resolve(seen).await.expect("resolved");
         bank.reaches(Country::Pak, &id, state).await;
     }
 }

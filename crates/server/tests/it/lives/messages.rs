@@ -17,10 +17,12 @@ use testkit::bank::iso::{Header, Original, status_document};
 use tokio::net::TcpListener;
 
 use crate::harness::client::WAIT_MAX;
-use crate::harness::{Bank, On, Setup, on_both_stores};
+use crate::harness::{Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
     the_corridors_purpose_stands_in_the_message
+    names_go_out_in_the_rails_characters
+    the_corridors_source_of_funds_and_split_names_stand_in_the_message
     only_a_rail_that_detects_duplicates_is_told_again
 }
 
@@ -49,6 +51,13 @@ impl Forgetful {
     /// The payment messages.
     fn told(&self) -> Vec<String> {
         self.told.lock().expect("nobody panicked").clone()
+    }
+
+    /// The first payment message, once it has come.
+    async fn first_told(&self) -> String {
+        let told = || async { !self.told().is_empty() };
+        assert!(testkit::wait::until_async(WAIT_MAX, told).await);
+        self.told().remove(0)
     }
 
     /// How often it was asked about one.
@@ -80,10 +89,54 @@ async fn the_corridors_purpose_stands_in_the_message(on: On) {
     let setup = connected(Setup::new(), "pak-raast", &url).set("corridors.PAK.purpose", "SALA");
     let bank = Bank::alone(on, setup).await;
     bank.paid(Country::Pak, |order| order).await;
-    let told = || async { !raast.told().is_empty() };
-    assert!(testkit::wait::until_async(WAIT_MAX, told).await);
-    let message = raast.told().remove(0);
+    let message = raast.first_told().await;
     assert!(message.contains("<Purp><Cd>SALA</Cd></Purp>"), "{message}");
+    bank.finish().await;
+}
+
+/// `corridors.md`: what the order has no field for is "filled from corridor config".
+async fn the_corridors_source_of_funds_and_split_names_stand_in_the_message(on: On) {
+    let (raast, raast_url) = Forgetful::listen().await;
+    let (napas, napas_url) = Forgetful::listen().await;
+    let setup = connected(connected(Setup::new(), "pak-raast", &raast_url), "vnm-napas247", &napas_url)
+        .set("corridors.PAK.source_of_funds", "Salary")
+        .set("corridors.PAK.split_names", "apart")
+        .set("corridors.VNM.split_names", "family_first");
+    let bank = Bank::alone(on, setup).await;
+    let named = |order: Order, beneficiary: &str| {
+        order.text("sender_name", "Omar Farooq Siddiqui").text("beneficiary_name", beneficiary)
+    };
+    bank.paid(Country::Pak, |order| named(order, "Asha Khan")).await;
+    bank.paid(Country::Vnm, |order| named(order, "Nguyễn Thị Đào")).await;
+    let (pakistan, vietnam) = (raast.first_told().await, napas.first_told().await);
+    for part in [
+        "<RgltryRptg><Dtls><Tp>SOURCE OF FUNDS</Tp><Inf>Salary</Inf></Dtls></RgltryRptg>",
+        "<UltmtDbtr><FrstNm>Omar Farooq</FrstNm><LastNm>Siddiqui</LastNm></UltmtDbtr>",
+        "<Cdtr><FrstNm>Asha</FrstNm><LastNm>Khan</LastNm></Cdtr>",
+    ] {
+        assert!(pakistan.contains(part), "{part}: {pakistan}");
+    }
+    for part in ["<UltmtDbtr><Nm>Siddiqui, Omar Farooq</Nm>", "<Cdtr><Nm>Nguyen, Thi Dao</Nm>"] {
+        assert!(vietnam.contains(part), "{part}: {vietnam}");
+    }
+    assert!(!vietnam.contains("RgltryRptg") && !vietnam.contains("SplmtryData"), "{vietnam}");
+    bank.finish().await;
+}
+
+/// `corridors.md`: "text is stored as sent; towards a rail it is transliterated to that rail's set".
+async fn names_go_out_in_the_rails_characters(on: On) {
+    let (raast, raast_url) = Forgetful::listen().await;
+    let (npsb, npsb_url) = Forgetful::listen().await;
+    let setup = connected(connected(Setup::new(), "pak-raast", &raast_url), "bgd-npsb", &npsb_url)
+        .set("rails.bgd-npsb.character_set", "unicode");
+    let bank = Bank::alone(on, setup).await;
+    let name = "আবদুল করিম";
+    for (country, rail, said) in [(Country::Pak, &raast, "abdul krim"), (Country::Bgd, &npsb, name)] {
+        let id = bank.paid(country, |order| order.text("beneficiary_name", name)).await;
+        let message = rail.first_told().await;
+        assert!(message.contains(&format!("<Cdtr><Nm>{said}</Nm>")), "{message}");
+        assert_eq!(bank.record(country, &id).await["order"]["beneficiary_name"].text(), name, "stored as sent");
+    }
     bank.finish().await;
 }
 

@@ -3,4 +3,5 @@
 mod endings;
 mod messages;
 mod rails;
+mod schemas;
 mod screening;

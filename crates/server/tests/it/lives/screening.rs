@@ -40,7 +40,7 @@ async fn pay_from(bank: &Bank, sender: &str) -> (Answer, String) {
 
 async fn decide(bank: &Bank, id: &str, approve: bool) {
     let payment = PaymentId::parse(id).expect("an id");
-    bank.running.payments().review(bank.tenant.id, payment, approve).await.expect("decided");
+    bank.running.payments().review(bank.tenant.id, payment, approve, "test").await.expect("decided");
 }
 
 /// What of the prefund is reserved.
@@ -134,7 +134,7 @@ async fn a_person_decides_once(on: On) {
     let (_, id) = pay_from(&bank, ALIKE).await;
     decide(&bank, &id, false).await;
     let payment = PaymentId::parse(&id).expect("an id");
-    let again = bank.running.payments().review(bank.tenant.id, payment, true).await;
+    let again = bank.running.payments().review(bank.tenant.id, payment, true, "test").await;
     assert!(again.is_err(), "a refusal cannot be taken back");
     bank.reaches(Country::Pak, &id, "rejected").await;
     assert!(bank.book(&id).await.is_empty());

@@ -34,13 +34,13 @@ async fn a_prefund_that_is_too_small_is_refused(on: On) {
     let quote = bank.any_quote().await;
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
     // A coin that the tenant does not settle in pays nothing.
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdc, 1_000_000_000).await.expect("topped up");
+    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdc, 1_000_000_000, "test").await.expect("topped up");
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
 }
 
 async fn a_refusal_for_want_of_money_leaves_no_trace(on: On) {
     let bank = Bank::penniless(&shared(on).await, |_| {}).await;
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1).await.expect("topped up");
+    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1, "test").await.expect("topped up");
     let quote = bank.any_quote().await;
     let before = (accounts(&bank).await, bank.events_after(0).await);
     let order = quote.order().text("external_id", "poor");
@@ -49,7 +49,7 @@ async fn a_refusal_for_want_of_money_leaves_no_trace(on: On) {
     assert_eq!((accounts(&bank).await, bank.events_after(0).await), before);
     bank.get("/v2/payments/poor?country=PAK&external=true").send().await.refused(400, "payment_not_found");
     assert_eq!(bank.get("/v2/payments?country=PAK").send().await.ok().items().len(), 0);
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000).await.expect("topped up");
+    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000, "test").await.expect("topped up");
     let paid = bank.pay_call(&order).header("idempotency-key", "poor").send().await;
     assert_eq!(paid.header("idempotent-replayed"), None, "a refusal is not remembered");
     paid.ok();
@@ -142,10 +142,10 @@ async fn a_returned_payment_gives_back_the_exchanged_amount(on: On) {
 async fn the_whole_prefund_can_be_spent_and_not_a_unit_more(on: On) {
     let bank = Bank::penniless(&shared(on).await, |policy| policy.margin_bps = 10).await;
     let payments = bank.running.payments();
-    payments.top_up(bank.tenant.id, StableCoin::Usdt, 136_847_373).await.expect("topped up");
+    payments.top_up(bank.tenant.id, StableCoin::Usdt, 136_847_373, "test").await.expect("topped up");
     let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
-    payments.top_up(bank.tenant.id, StableCoin::Usdt, 1).await.expect("topped up");
+    payments.top_up(bank.tenant.id, StableCoin::Usdt, 1, "test").await.expect("topped up");
     let paid = bank.pay(&quote.order()).await.ok();
     bank.reaches(Country::Pak, paid["id"].text(), "succeeded").await;
     assert_eq!(sums(&bank, "prefund:USDT").await, [0, 136_847_374, 0, 136_847_374]);
@@ -154,7 +154,11 @@ async fn the_whole_prefund_can_be_spent_and_not_a_unit_more(on: On) {
 async fn many_payments_at_once_never_overdraw_the_prefund(on: On) {
     let bank = Bank::penniless(&shared(on).await, |policy| policy.margin_bps = 10).await;
     // Enough for five of twelve.
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 136_847_374 * 5 + 1).await.expect("topped up");
+    bank.running
+        .payments()
+        .top_up(bank.tenant.id, StableCoin::Usdt, 136_847_374 * 5 + 1, "test")
+        .await
+        .expect("topped up");
     let quotes = join_all((0..12).map(|_| bank.quote(Country::Pak, Currency::Aed, "500"))).await;
     let answers = join_all(quotes.iter().map(|quote| bank.pay_call(&quote.order()).send())).await;
     let accepted = answers.iter().filter(|answer| answer.status == 200).count();

@@ -10,6 +10,7 @@ on_both_stores! {
     a_rail_that_needs_the_documents_expiry_asks_for_it
     a_rail_that_needs_the_local_code_asks_for_it
     a_default_local_code_stands_in
+    a_name_that_no_rail_can_say_is_refused
 }
 
 fn pakistan_needs(need: &str) -> Setup {
@@ -50,5 +51,21 @@ async fn a_default_local_code_stands_in(on: On) {
     let id = bank.paid(Country::Ind, |order| order.text("bank_branch_code", "UTIBINBB")).await;
     let order = &bank.record(Country::Ind, &id).await["order"];
     assert_eq!(order["bank_branch_code"].text(), "HDFC0000240");
+    bank.finish().await;
+}
+
+/// `corridors.md`, "Character sets": a person whose name would go out as nothing, or as signs, is not paid.
+async fn a_name_that_no_rail_can_say_is_refused(on: On) {
+    let setup = Setup::new().set("rails.egy-ach.character_set", "unicode");
+    let bank = Bank::alone(on, setup).await;
+    let rare = "\u{3200C}";
+    for field in ["beneficiary_name", "sender_name"] {
+        let order = bank.any_quote().await.order();
+        let refused = bank.pay(&order.clone().text(field, &format!("Asha {rare}"))).await;
+        refused.fault(&format!("body.{field}"), "unsupported_characters");
+        bank.pay(&order.text(field, "李小龍")).await.ok();
+    }
+    // Where one rail can say it, that one pays.
+    bank.paid(Country::Egy, |order| order.text("beneficiary_name", rare)).await;
     bank.finish().await;
 }

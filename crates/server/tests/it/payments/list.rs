@@ -1,6 +1,7 @@
 //! `GET /v2/payments`
 
 use domain::country::Country;
+use domain::ids::PaymentId;
 use futures_util::future::join_all;
 
 use crate::harness::client::instant;
@@ -13,6 +14,7 @@ on_both_stores! {
     the_time_filter_includes_its_start_and_excludes_its_end
     the_status_filter_takes_all_nine_states_repeated_or_in_one
     searches_find_exactly_one_thing
+    the_wallets_transactions_find_their_payment
     searches_and_filters_narrow_each_other
     a_list_is_of_one_country
     a_list_without_payments_is_empty
@@ -171,6 +173,29 @@ async fn searches_find_exactly_one_thing(on: On) {
         let expected: &[&str] = if found { &[&id] } else { &[] };
         assert_eq!(ids(&listed), expected, "{kind} {term}");
     }
+}
+
+/// `decisions.md`: "`linked_txn` matches bank reference, rail reference and wallet transaction ids". The wallet is the
+/// prefunded one that `wallet_amount` is charged to; its transactions are the transfers that statements list.
+async fn the_wallets_transactions_find_their_payment(on: On) {
+    let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let payment = PaymentId::parse(&id).expect("an id");
+    let transfers = bank.running.store().transfers(bank.tenant.id, None, 1_000).await.expect("read");
+    let of_payment = transfers.iter().filter(|transfer| transfer.subject == Some(payment.0));
+    let ids_of_transfers: Vec<String> = of_payment.map(|transfer| transfer.id.0.to_string()).collect();
+    assert!(ids_of_transfers.len() >= 2, "reserved and taken: {transfers:?}");
+    for transfer in ids_of_transfers {
+        let query = format!("country=PAK&search_type=linked_txn&search_term={transfer}");
+        assert_eq!(ids(&list(&bank, &query).await), [&id], "{transfer}");
+        assert_eq!(list(&other, &query).await, Vec::<Json>::new(), "another tenant's finds nothing");
+    }
+    // A top-up is a transaction of the wallet too, and of no payment.
+    let top_up = transfers.iter().find(|transfer| transfer.subject.is_none()).expect("it was funded");
+    let query = format!("country=PAK&search_type=linked_txn&search_term={}", top_up.id.0);
+    assert_eq!(list(&bank, &query).await, Vec::<Json>::new());
 }
 
 async fn searches_and_filters_narrow_each_other(on: On) {

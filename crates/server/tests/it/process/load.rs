@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::api::{Answer, Api};
 use super::random::Random;
 
-/// Endings of the beneficiary's account (`docs/sandbox.md`), as often as they are drawn.
+/// Endings of the beneficiary's account (`docs/guides/sandbox.md`), as often as they are drawn.
 const ENDINGS: [&str; 16] = [
     "6702", "6702", "6702", "6702", "6702", "6702", "6702", "0001", "0002", "0003", "0004", "0005", "0006", "0007",
     "0008", "6702",

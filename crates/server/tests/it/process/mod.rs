@@ -7,6 +7,7 @@ mod checker;
 mod cli;
 mod database;
 mod failpoints;
+mod guides;
 mod harness;
 mod kills;
 mod load;
@@ -16,8 +17,11 @@ mod random;
 mod readme;
 mod rig;
 mod sandbox;
+mod snippets;
 mod wallets;
 mod webhooks;
+
+pub(crate) use readme::present;
 
 /// How many faults of a kind a run makes: many where `CORRIDOR_LONG_RUN` is set, else as many as CI has time for.
 fn faults(usual: u64, long: u64) -> u64 {

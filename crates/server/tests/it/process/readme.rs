@@ -64,7 +64,7 @@ pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) 
 }
 
 /// Whether the programs are there; says what is left out otherwise (python3 and curl are no part of the project).
-pub(super) fn present(part: &str, programs: &[&str]) -> bool {
+pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
     let there = |program: &&str| {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         found.is_ok_and(|status| status.success())
@@ -105,7 +105,7 @@ fn the_signed_calls_run_as_they_are_printed() {
     let quote: Value = serde_json::from_str(&curl.stdout).expect("JSON");
     assert_eq!((&quote["country"], &quote["amount"]), (&"PAK".into(), &500.into()), "{quote}");
 
-    std::fs::write(directory.join("example.py"), block("python", "urllib")).expect("written");
+    std::fs::write(directory.join("example.py"), block("python", "hashlib")).expect("written");
     let script = "eval \"$(target/release/corridor env)\"\npython3 example.py\n";
     let python = bash(&installation, &directory, script);
     assert_eq!(python.code, 0, "{}{}", python.stdout, python.stderr);
@@ -206,4 +206,18 @@ fn the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine() {
     let usdc = assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC");
     assert_eq!(usdc["amount"], "1015.50");
     assert_eq!(installation.json(&["orders", "list"])[0]["status"], "SETTLED");
+
+    // A wallet of its own goes the whole way, and others than the service say so.
+    let before = kinds().len();
+    std::fs::write(directory.join("flow.py"), block("python", "balance_of")).expect("written");
+    let flow = bash(&installation, &directory, &block("sh", "python3 flow.py"));
+    assert_eq!(flow.code, 0, "{}{}", flow.stdout, flow.stderr);
+    let lines: Vec<&str> = flow.stdout.lines().collect();
+    let [balances, paid] = lines[..] else { panic!("two lines, not {lines:?}") };
+    assert_eq!(balances, "on the chain 25.00, in the API 25.00 USDC");
+    let amounts = paid.strip_prefix("the bank paid ").and_then(|rest| rest.split_once(" for "));
+    assert!(amounts.is_some_and(|(paid, ordered)| paid == ordered && paid.ends_with(" PKR")), "{paid}");
+    assert!(wait::until(READY_AT_MOST, || kinds().len() >= before + 4), "{:?}", kinds());
+    let way = ["payment.received", "risk_check.complete", "transfer.complete", "exchange.complete"];
+    assert_eq!(kinds()[before..], way);
 }

@@ -1,4 +1,4 @@
-//! What docs/webhooks.md shows, run as it is printed, and the commands that it names: a receiver that was copied from it
+//! What docs/guides/receiving-webhooks.md shows, run as it is printed, and the commands that it names: a receiver that was copied from it
 //! is certified by the program.
 
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use testkit::wait;
 use super::harness::{Installation, finish};
 use super::readme::{bash, block_of, present};
 
-const DOCUMENT: &str = include_str!("../../../../../docs/webhooks.md");
+const DOCUMENT: &str = include_str!("../../../../../docs/guides/receiving-webhooks.md");
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 /// How long the receiver may take to listen.
 const READY_AT_MOST: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ impl Drop for Copied {
 
 #[test]
 fn the_receiver_of_the_document_is_certified() {
-    if !present("the receiver of docs/webhooks.md", &["python3"]) {
+    if !present("the receiver of docs/guides/receiving-webhooks.md", &["python3"]) {
         return;
     }
     let mut installation = Installation::new();
@@ -69,7 +69,7 @@ fn the_receiver_of_the_document_is_certified() {
 
 #[test]
 fn the_commands_of_the_document_sign_and_check_by_hand() {
-    if !present("docs/webhooks.md by hand", &["bash", "curl", "openssl", "od", "python3"]) {
+    if !present("docs/guides/receiving-webhooks.md by hand", &["bash", "curl", "openssl", "od", "python3"]) {
         return;
     }
     let mut installation = Installation::new();

@@ -11,7 +11,6 @@ on_both_stores! {
     a_foreign_wallet_answers_like_an_unknown_one
     without_a_token_nothing_is_told
     bad_input_names_its_field
-    the_link_shows_neither_wallet_nor_customer
 }
 
 async fn provisioning_needs_its_role(on: On) {
@@ -90,21 +89,4 @@ async fn bad_input_names_its_field(on: On) {
     }
     let page = bank.get(&format!("/v1/sdk/transactions?wallet_id={wallet}&limit=101")).send().await;
     refused(&page, 400, "INVALID_REQUEST", Some("limit"));
-}
-
-async fn the_link_shows_neither_wallet_nor_customer(on: On) {
-    let bank = WalletBank::new(on).await;
-    let wallet = bank.wallet("canary-customer").await;
-    let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
-    let request = bank.request(&wallet, "25.00", "USDC").await;
-    let link = request["payment_link"].text().replace(&bank.bank.running.url, "");
-    let pages = [link.clone(), format!("{link}/qr.svg")];
-    for path in pages {
-        let page = bank.bank.unsigned(Method::GET, &path, None).send().await;
-        assert_eq!(page.status, 200, "{page:?}");
-        let text = String::from_utf8_lossy(&page.body).to_lowercase();
-        for secret in [wallet.as_str(), "canary-customer", shown["wallet_address"].text()] {
-            assert!(!text.contains(&secret.to_lowercase()), "{path} shows {secret}");
-        }
-    }
 }

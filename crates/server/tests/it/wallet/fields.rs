@@ -315,6 +315,11 @@ async fn bank_accounts_are_pakistani(on: On) {
             vec!["bank_account.account_holder_name string_too_long"],
         ),
         (
+            // An ideograph that no rail has a spelling for.
+            json!({"account_holder_name": "\u{3200C}", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
             json!({"account_holder_name": holder, "iban": "PK37SCBL0000001123456702"}),
             vec!["bank_account.iban invalid_iban"],
         ),

@@ -171,9 +171,9 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x56; 20]))]);
     let is_newer = || async { changed().await.at_block > first.at_block };
     assert!(testkit::wait::until_async(WAIT_MAX, is_newer).await);
-    let stale = store.accept_token_code(&first, "test", "audited").await;
+    let stale = store.accept_token_code(&first, "test").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
-    store.accept_token_code(&changed().await, "test", "audited").await.expect("it is what was looked at");
+    store.accept_token_code(&changed().await, "test").await.expect("it is what was looked at");
     // What was put off is looked at again after a while.
     bank.later(Span::secs(60)).await;
     bank.newest(&wallet, "COMPLETED").await;

@@ -1,7 +1,8 @@
 //! Wallet Service v1: deposits to their ends, exchanges, control of wallets, who may do what.
 
 mod access;
-mod acts;
+pub mod acts;
+mod audit;
 mod blacklist;
 mod chain;
 mod control;
@@ -18,8 +19,9 @@ mod issuer;
 mod late;
 mod limits;
 mod links;
-mod orders;
+pub mod orders;
 mod pages;
+mod pay_page;
 mod provision;
 mod refunds;
 mod requests;

@@ -188,7 +188,7 @@ fn iban_ending(last: &str) -> String {
     format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"))
 }
 
-async fn order_to(bank: &WalletBank, wallet: &str, last: &str) -> Json {
+pub async fn order_to(bank: &WalletBank, wallet: &str, last: &str) -> Json {
     let account = format!(r#"{{"iban":"{}","account_holder_name":"Demo Customer"}}"#, iban_ending(last));
     let body = format!(
         r#"{{"order_type":"EXCHANGE","wallet_id":"{wallet}","amount":"10.00","from_currency":"USDC","to_currency":"PKR","bank_account":{account}}}"#

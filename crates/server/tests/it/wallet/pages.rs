@@ -205,6 +205,8 @@ async fn events_are_read_from_a_position_on(on: On) {
     assert_eq!(seen, all["events"].items());
     let beyond = bank.get("/v1/sdk/events?after=1000000").send().await.ok();
     assert_eq!((beyond["events"].items().len(), beyond["next"].text()), (0, "1000000"));
+    let last = format!("/v1/sdk/events?after={}", i64::MAX);
+    assert_eq!(bank.get(&last).send().await.ok()["events"].items().len(), 0);
     event(&bank, &wallet).await;
     let newer = bank.get(&format!("/v1/sdk/events?after={after}")).send().await.ok();
     assert_eq!((newer["events"].items().len(), newer["next"].text()), (1, "6"));

@@ -19,6 +19,7 @@ on_both_stores! {
     nothing_goes_back_to_a_listed_address_or_to_our_own
     what_is_in_the_wallet_is_not_given_back
     a_failed_release_is_given_back
+    a_proposal_is_withdrawn_and_made_anew
 }
 
 /// Where the sender wants it, which is not where he paid from.
@@ -30,7 +31,7 @@ fn caller(bank: &WalletBank) -> Caller {
 
 async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
-    wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha".to_owned()).await.map(drop)
+    wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha").await.map(drop)
 }
 
 /// Approves as soon as the proposal is on the chain.
@@ -38,7 +39,7 @@ async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), 
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        let told = wallets.approve_refund(&caller(bank), deposit.id, by.to_owned()).await.map(drop);
+        let told = wallets.approve_refund(&caller(bank), deposit.id, by).await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
         *answer.lock().expect("nobody panicked") = Some(told);
         !waits
@@ -134,5 +135,35 @@ async fn a_failed_release_is_given_back(on: On) {
     bank.newest_is(&wallet, DepositState::Refunded).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &Address([0x5f; 20]).to_string()).await, 25_040_000);
     bank.newest(&wallet, "FAILED").await;
+    bank.books_are_right().await;
+}
+
+async fn a_proposal_is_withdrawn_and_made_anew(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("withdrawn").await;
+    let (request, deposit) = rejected(&bank, &wallet).await;
+    proposed(&bank, &deposit, Address([0x60; 20])).await.expect("proposed");
+    let wallets = bank.bank.running.wallets();
+    let on_chain =
+        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    let by = domain::audit::Deed::new(domain::audit::Via::Cli, "ayesha").because("another address");
+    wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.expect("withdrawn");
+    let withdrawn = bank.newest_is(&wallet, DepositState::Rejected).await;
+    assert_eq!((withdrawn.refund, withdrawn.pot), (None, deposit.pot));
+    let again = wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.map(drop);
+    assert_eq!(refusal(again), DepositRefusal::State(DepositState::Rejected));
+    let store = bank.bank.running.store();
+    let noted = store.audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
+    let newest = (noted[0].note.action.as_str(), noted[0].deed.why.as_str());
+    assert_eq!((noted.len(), newest), (2, ("refund.withdraw", "another address")));
+    // The same money goes elsewhere, by two people, and nothing went to the first address.
+    let second = Address([0x61; 20]);
+    proposed(&bank, &deposit, second).await.expect("proposed anew");
+    approved(&bank, &deposit, "bilal").await.expect("approved");
+    bank.newest_is(&wallet, DepositState::Refunded).await;
+    assert_eq!(bank.holds(StableCoin::Usdc, &second.to_string()).await, 25_010_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &Address([0x60; 20]).to_string()).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 0);
     bank.books_are_right().await;
 }

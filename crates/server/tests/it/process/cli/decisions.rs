@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use domain::audit::{Entry, INSTALLATION};
 use domain::currency::StableCoin;
 use domain::deposit::TokenState;
 use domain::iban;
@@ -12,7 +13,7 @@ use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
 use serde_json::{Value, json};
 use server::config::{Config, Sources};
-use store::{HeldRole, Store};
+use store::{AuditFilter, HeldRole, Store};
 use testkit::wait;
 
 use super::super::harness::{Finished, Installation};
@@ -79,6 +80,13 @@ fn a_refused_payment_is_given_back_by_two_people() {
     let listed = propose(LISTED);
     assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
+
+    // A proposal is taken back, once it is on the chain or before it is on its way there.
+    let withdraw = || review(&installation, &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id]);
+    assert_eq!(withdraw().code, 1, "nothing is proposed");
+    assert_eq!(propose(TO).code, 0);
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || withdraw().code == 0), "{:?}", withdraw());
+    assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
 
     let proposed = printed(&propose(TO));
     assert_eq!((&proposed["state"], &proposed["amount"]), (&json!("refunding"), &json!("25.01")));
@@ -163,6 +171,12 @@ async fn watched() -> (Installation, Store, TenantId) {
     (installation, store, tenant)
 }
 
+/// The newest entries of a chain of the audit log.
+async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
+    let filter = AuditFilter { tenant: Some(tenant), ..AuditFilter::default() };
+    store.audit_entries(&filter, limit).await.expect("read")
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn alerts_that_somebody_has_looked_at_are_closed() {
     let (installation, store, tenant) = watched().await;
@@ -187,9 +201,10 @@ async fn alerts_that_somebody_has_looked_at_are_closed() {
     let closed = close(&[little.as_str(), very.as_str(), little.as_str()]);
     assert_eq!((closed.code, closed.stdout.lines().count()), (0, 2), "{closed:?}");
     assert_eq!(listed().iter().map(|alert| text(alert, "what")).collect::<Vec<_>>(), ["none left"]);
-    let noted = store.admin_log(2).await.expect("read");
-    assert!(noted.iter().all(|entry| entry.action == "alert.close"), "{noted:?}");
-    assert!(noted.iter().all(|entry| entry.detail.ends_with("left; topped up (by ayesha)")), "{noted:?}");
+    let noted = audited(&store, tenant, 2).await;
+    assert!(noted.iter().all(|entry| entry.note.action == "alert.close"), "{noted:?}");
+    let ayesha = |entry: &Entry| entry.deed.person() == "ayesha" && entry.deed.why == "topped up";
+    assert!(noted.iter().all(ayesha), "{noted:?}");
     assert_eq!(close(&[little.as_str()]).code, 1, "once is enough");
     store.raise_alert(tenant, &alert("little left")).await.expect("raised");
     assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(&little), "it is found again");
@@ -223,8 +238,9 @@ async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
     assert_eq!(printed(&both)["moves"], true);
     assert!(both.stderr.contains("block 42"), "what is accepted is told: {both:?}");
     assert_eq!(usdt()["moves"], true);
-    let noted = store.admin_log(1).await.expect("read").remove(0);
-    assert_eq!((noted.action.as_str(), noted.subject.as_str()), ("token.accept_code", "USDT"));
-    assert_eq!(noted.detail, "block 42: audited (found by ayesha, checked by omar)");
+    let Entry { deed, note, .. } = audited(&store, INSTALLATION, 1).await.remove(0);
+    assert_eq!((note.action.as_str(), note.subject.as_str()), ("token.accept_code", "USDT"));
+    assert_eq!((deed.person(), deed.second.as_deref(), deed.why.as_str()), ("ayesha", Some("omar"), "audited"));
+    assert!(note.before.is_some_and(|before| before.contains("42")));
     assert_eq!(accept("omar").code, 1, "once is enough");
 }

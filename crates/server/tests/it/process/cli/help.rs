@@ -31,6 +31,7 @@ fn every_command_explains_itself() {
         "quote",
         "payments export",
         "ledger verify",
+        "audit verify",
         "review resolve",
         "review refund approve",
         "review order recredit",

@@ -1,9 +1,11 @@
 //! The command line, through the real program against a running sandbox.
 
 mod access;
+mod audit;
 mod decisions;
 mod help;
 mod operations;
 mod payments;
+mod statements;
 mod wallets;
 mod webhooks;

@@ -1,0 +1,127 @@
+//! `corridor audit search`: the entries of the audit log.
+
+use std::str::FromStr as _;
+
+use clap::Args;
+use domain::audit::{Entry, INSTALLATION, hex};
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+use store::{AUDIT_LIST_MAX, AuditFilter, AuditPlace};
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::store_commands::open;
+use super::super::tenants::StoreArgs;
+use super::verify::{Names, names};
+
+/// Options of `audit search`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor audit search --tenant demobank --who ayesha --from 2026-11-01T00:00:00Z
+  corridor audit search --action key --output json
+  corridor audit search --subject 6f0c…")]
+pub struct SearchArgs {
+    /// The tenant's tag [default: everything]
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Only what was done to the installation, and to no tenant
+    #[arg(long, conflicts_with = "tenant")]
+    installation: bool,
+    /// Who did it, in whose name, or who was the second person
+    #[arg(long, value_name = "NAME")]
+    who: Option<String>,
+    /// What was done: review.approve, or review for all that begins with it
+    #[arg(long)]
+    action: Option<String>,
+    /// What it was done to: an id, an access key
+    #[arg(long, value_name = "ID")]
+    subject: Option<String>,
+    /// Not before this instant
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    from: Option<Timestamp>,
+    /// Before this instant
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    to: Option<Timestamp>,
+    /// Most entries
+    #[arg(long, default_value_t = 100, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Reads an instant.
+fn instant(text: &str) -> Result<Timestamp, String> {
+    let at = jiff::Timestamp::from_str(text).map_err(|_| "must be an instant (2026-11-21T00:00:00Z)".to_owned())?;
+    Ok(Timestamp(at.as_microsecond()))
+}
+
+/// Lists.
+pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = match &args.tenant {
+        Some(tag) => Some(opened.tenant(tag).await?.id),
+        None => args.installation.then_some(INSTALLATION),
+    };
+    let (who, action, subject) = (args.who.clone(), args.action.clone(), args.subject.clone());
+    let (from, to) = (args.from, args.to);
+    let mut filter = AuditFilter { tenant, who, action, subject, from, to, ..AuditFilter::default() };
+    let mut left = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let mut found = Vec::new();
+    while left > 0 {
+        let page = opened.store.audit_entries(&filter, left.min(AUDIT_LIST_MAX)).await.map_err(Failure::of_store)?;
+        let Some(last) = page.last() else { break };
+        filter.after = Some(AuditPlace::of(last));
+        left -= page.len();
+        found.extend(page);
+    }
+    let names = names(&opened).await?;
+    match context.output {
+        Output::Table => {
+            let head = ["at", "chain", "entry", "who", "what", "to", "why"];
+            output::rows(&head, found.iter().map(|entry| row(entry, &names)).collect())
+        }
+        Output::Json => found.iter().try_for_each(|entry| output::json(&document(entry, &names)?)),
+    }
+}
+
+fn row(entry: &Entry, names: &Names) -> Vec<String> {
+    let (deed, note) = (&entry.deed, &entry.note);
+    let mut who = format!("{}:{}", deed.via.name(), deed.who);
+    if let Some(person) = &deed.behalf {
+        who.push_str(&format!(" for {person}"));
+    }
+    if let Some(second) = &deed.second {
+        who.push_str(&format!(" with {second}"));
+    }
+    let subject = format!("{} {}", note.kind, note.subject);
+    let (at, seq) = (entry.at.to_string(), entry.seq.to_string());
+    vec![at, names.of(entry.tenant), seq, who, note.action.clone(), subject, deed.why.clone()]
+}
+
+fn document(entry: &Entry, names: &Names) -> Result<Value, Failure> {
+    let (deed, note) = (&entry.deed, &entry.note);
+    let facts = |text: &Option<String>| -> Result<Value, Failure> {
+        let read = text.as_deref().map(serde_json::from_str::<Value>);
+        Ok(read.transpose().map_err(Failure::unavailable)?.unwrap_or_default())
+    };
+    Ok(json!({
+        "chain": names.of(entry.tenant),
+        "tenant_id": entry.tenant.to_string(),
+        "entry": entry.seq,
+        "at": entry.at.to_string(),
+        "via": deed.via.name(),
+        "who": deed.who,
+        "role": deed.role,
+        "on_behalf_of": deed.behalf,
+        "second_person": deed.second,
+        "action": note.action,
+        "kind": note.kind,
+        "subject": note.subject,
+        "before": facts(&note.before)?,
+        "after": facts(&note.after)?,
+        "why": deed.why,
+        "request_id": deed.request_id,
+        "hash": hex(&entry.hash),
+    }))
+}

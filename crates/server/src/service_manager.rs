@@ -1,0 +1,178 @@
+//! What a service manager is told of this process: that it is ready, that it stops, that it still lives (the protocol of
+//! `sd_notify(3)`, which systemd and others read). Without `NOTIFY_SOCKET` nothing is told; nobody ever waits for it.
+
+use std::io;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+/// The socket of the service manager: a path, or a name in the abstract namespace behind an `@`.
+const ENV_SOCKET: &str = "NOTIFY_SOCKET";
+/// How long this process may be silent, in microseconds.
+const ENV_WATCHDOG_US: &str = "WATCHDOG_USEC";
+/// The process that this is meant for.
+const ENV_WATCHDOG_PID: &str = "WATCHDOG_PID";
+
+/// What the service manager can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Requests are answered.
+    Ready,
+    /// No new requests are taken; those under way are finished.
+    Stopping,
+    /// The process still does its work.
+    Alive,
+}
+
+impl News {
+    const fn text(self) -> &'static str {
+        match self {
+            News::Ready => "READY=1\nSTATUS=serving",
+            News::Stopping => "STOPPING=1\nSTATUS=finishing the requests under way",
+            News::Alive => "WATCHDOG=1",
+        }
+    }
+}
+
+/// The service manager of this process, where it has one.
+#[derive(Debug, Default)]
+pub struct ServiceManager {
+    socket: Option<(UnixDatagram, SocketAddr)>,
+    alive_every: Option<Duration>,
+}
+
+impl ServiceManager {
+    /// The one that the environment names. One that cannot be reached is logged and then done without: whoever started
+    /// this process sees for itself that it heard nothing.
+    pub fn of_process() -> ServiceManager {
+        let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+        let Some(name) = variable(ENV_SOCKET) else { return ServiceManager::default() };
+        match open(&name) {
+            Ok(socket) => {
+                let alive_every = interval(variable(ENV_WATCHDOG_US), variable(ENV_WATCHDOG_PID), std::process::id());
+                ServiceManager { socket: Some(socket), alive_every }
+            }
+            Err(error) => {
+                tracing::warn!(%error, socket = name, "the service manager cannot be told anything");
+                ServiceManager::default()
+            }
+        }
+    }
+
+    /// Tells it.
+    pub fn tell(&self, news: News) {
+        let Some((socket, address)) = &self.socket else { return };
+        if let Err(error) = socket.send_to_addr(news.text().as_bytes(), address) {
+            tracing::warn!(%error, ?news, "the service manager was not told");
+        }
+    }
+
+    /// Says twice in each interval of its watchdog that this process lives; never ends. Run it beside the work on the same
+    /// runtime, so that a runtime that does not come to its work does not come to this either.
+    pub async fn stay_alive(&self) {
+        let Some(every) = self.alive_every else { return std::future::pending().await };
+        let mut ticks = tokio::time::interval(every);
+        loop {
+            ticks.tick().await;
+            self.tell(News::Alive);
+        }
+    }
+}
+
+fn open(name: &str) -> io::Result<(UnixDatagram, SocketAddr)> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    Ok((socket, address(name)?))
+}
+
+#[cfg(target_os = "linux")]
+fn address(name: &str) -> io::Result<SocketAddr> {
+    use std::os::linux::net::SocketAddrExt as _;
+    match name.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(name),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn address(name: &str) -> io::Result<SocketAddr> {
+    SocketAddr::from_pathname(name)
+}
+
+/// Half of what the watchdog allows, if it is meant for process `own`.
+fn interval(allowed_us: Option<String>, pid: Option<String>, own: u32) -> Option<Duration> {
+    let is_ours = pid.is_none_or(|pid| pid.parse() == Ok(own));
+    let allowed_us: u64 = allowed_us.filter(|_| is_ours)?.parse().ok()?;
+    (allowed_us > 1).then(|| Duration::from_micros(allowed_us / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(listener: &UnixDatagram) -> String {
+        let mut buffer = [0; 256];
+        let length = listener.recv(&mut buffer).expect("something is told");
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    }
+
+    #[test]
+    fn news_go_to_the_socket() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("notify");
+        let listener = UnixDatagram::bind(&path).expect("a socket");
+        let socket = open(path.to_str().expect("UTF-8")).expect("opens");
+        let manager = ServiceManager { socket: Some(socket), alive_every: None };
+        for (news, text) in [(News::Ready, "READY=1"), (News::Alive, "WATCHDOG=1"), (News::Stopping, "STOPPING=1")] {
+            manager.tell(news);
+            assert_eq!(heard(&listener).lines().next(), Some(text));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_in_the_abstract_namespace_are_reached() {
+        let name = format!("corridor-test-{}", uuid::Uuid::new_v4());
+        let listener = UnixDatagram::bind_addr(&address(&format!("@{name}")).expect("a name")).expect("a socket");
+        let manager = ServiceManager { socket: Some(open(&format!("@{name}")).expect("opens")), alive_every: None };
+        manager.tell(News::Ready);
+        assert!(heard(&listener).starts_with("READY=1\n"));
+    }
+
+    #[test]
+    fn a_listener_that_is_gone_stops_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let socket = open(dir.path().join("nobody").to_str().expect("UTF-8")).expect("opens");
+        ServiceManager { socket: Some(socket), alive_every: None }.tell(News::Ready);
+    }
+
+    #[test]
+    fn the_watchdog_is_fed_twice_an_interval_by_the_process_that_it_watches() {
+        let text = |text: &str| Some(text.to_owned());
+        let half = Some(Duration::from_secs(15));
+        assert_eq!(interval(text("30000000"), None, 7), half);
+        assert_eq!(interval(text("30000000"), text("7"), 7), half);
+        for (allowed, pid) in [(text("30000000"), text("8")), (None, None), (text("0"), None), (text("x"), None)] {
+            assert_eq!(interval(allowed, pid, 7), None);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_living_process_says_so_again_and_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("notify");
+        let listener = tokio::net::UnixDatagram::bind(&path).expect("a socket");
+        let socket = open(path.to_str().expect("UTF-8")).expect("opens");
+        let manager = ServiceManager { socket: Some(socket), alive_every: Some(Duration::from_millis(1)) };
+        let listening = async {
+            let mut buffer = [0; 64];
+            for _ in 0..3 {
+                let length = listener.recv(&mut buffer).await.expect("something is told");
+                assert_eq!(&buffer[..length], b"WATCHDOG=1");
+            }
+        };
+        tokio::select! {
+            () = manager.stay_alive() => unreachable!("it never ends"),
+            () = listening => {}
+        }
+    }
+}

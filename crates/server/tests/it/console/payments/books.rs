@@ -1,0 +1,56 @@
+//! The ledger's pages and reconciliation.
+
+use domain::country::Country;
+use domain::user::Role;
+
+use super::{has, officer};
+use crate::harness::{Bank, On, on_both_stores};
+
+on_both_stores! {
+    the_trial_balance_sums_to_zero_and_leads_to_its_transfers
+    the_trial_balance_is_that_of_its_time
+    a_comparison_can_be_asked_for
+}
+
+async fn the_trial_balance_sums_to_zero_and_leads_to_its_transfers(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let page = treasury.get("/ledger").await.page();
+    has(&page, &["sums to zero", "prefund:USDT", "external:USDT", "fx_position:PKR", "-1,000,000.000000 USDT"]);
+    assert!(!page.contains("does not sum to zero"), "{page}");
+    let page = treasury.get("/ledger/account?code=prefund%3AUSDT").await.page();
+    has(
+        &page,
+        &["prefund.top_up", "payment.reserve", "payment.post", &format!("/payments/{id}"), "+1,000,000.000000 USDT"],
+    );
+    let transfer = page.split_once("/ledger/transfers/").expect("a link").1.split_once('"').expect("its end").0;
+    has(&treasury.get(&format!("/ledger/transfers/{transfer}")).await.page(), &[&id, "in_transit:USDT"]);
+    treasury.get("/ledger/account?code=prefund%3AUSDC").await.refused(404);
+    treasury.get("/ledger/account?code=nonsense").await.refused(404);
+}
+
+async fn the_trial_balance_is_that_of_its_time(on: On) {
+    let bank = Bank::new(on).await;
+    bank.paid(Country::Pak, |order| order).await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let page = treasury.get("/ledger?on=2020-01-01").await.page();
+    has(&page, &["as of 2020-01-01T23:59:59", "sums to zero"]);
+    assert!(!page.contains("1,000,000.000000 USDT"), "{page}");
+    let page = treasury.get("/ledger?on=2999-01-01").await.page();
+    has(&page, &["1,000,000.000000 USDT"]);
+    treasury.get("/ledger?on=yesterday").await.refused(422);
+    treasury.get("/ledger?on=2020-01-01&at=25:00").await.refused(422);
+}
+
+async fn a_comparison_can_be_asked_for(on: On) {
+    let bank = Bank::new(on).await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let to = treasury.post("/reconciliation/compare", &[]).await.done();
+    let compared = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+        treasury.fetch(&to).await.page().contains("Everything agrees.")
+    });
+    assert!(compared.await, "the service compares");
+    has(&treasury.fetch(&to).await.page(), &["Accounts at rails", "No rail contradicts what is known."]);
+}

@@ -1,0 +1,152 @@
+//! Overview, payments, quotes: lists, filters, files.
+
+use domain::country::Country;
+use domain::user::Role;
+use http_api::payment_file::COLUMNS;
+
+use super::{has, lacks, officer};
+use crate::harness::{Bank, On, on_both_stores};
+
+on_both_stores! {
+    the_overview_counts_what_was_paid
+    payments_are_listed_newest_first_with_personal_data_masked
+    payments_are_filtered_by_state_country_and_day
+    lists_go_on_behind_a_mark
+    a_file_of_payments_runs_nothing_and_masks
+    quotes_are_listed_and_shown
+    lists_are_their_banks_alone
+    roles_decide_who_sees_what
+}
+
+async fn the_overview_counts_what_was_paid(on: On) {
+    let bank = Bank::new(on).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    has(&viewer.get("/overview").await.page(), &["No payment was accepted in this time.", "Success rate"]);
+    let paid = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &paid, "succeeded").await;
+    let failed = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0001")).await;
+    bank.reaches(Country::Pak, &failed, "failed").await;
+    let page = viewer.get("/overview?window=1h").await.page();
+    has(&page, &["50.0 %", "1 of 2 that ended were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"]);
+    has(&page, &["Volume of each corridor in coin, last hour", "aria-labelledby=\"volume-title\""]);
+    lacks(&page, &["style=", "onclick"]);
+}
+
+async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {
+    let bank = Bank::new(on).await;
+    let account = |ending| domain::order::example::account_ending(Country::Pak, ending);
+    let first = bank.paid(Country::Pak, |order| order.text("beneficiary_name", "Zulfiqar Bhattacharya")).await;
+    let second = bank.paid(Country::Ind, |order| order.text("external_id", "list-2")).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/payments").await.page();
+    has(&page, &[&first, &second, "Z••• B•••", "list-2", "<time datetime="]);
+    assert!(page.find(&second) < page.find(&first), "the newest first");
+    lacks(&page, &["Zulfiqar", "Bhattacharya", &account("6702")]);
+    let page = viewer.get("/payments?status=nonsense").await.refused(422);
+    has(&page, &["There is no status of that name."]);
+}
+
+async fn payments_are_filtered_by_state_country_and_day(on: On) {
+    let bank = Bank::new(on).await;
+    let (pak, ind) = (bank.paid(Country::Pak, |order| order).await, bank.paid(Country::Ind, |order| order).await);
+    bank.reaches(Country::Pak, &pak, "succeeded").await;
+    bank.reaches(Country::Ind, &ind, "succeeded").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let today = bank.running.now().date();
+    for (query, shown) in [
+        ("country=PAK".to_owned(), [true, false]),
+        ("country=IND".to_owned(), [false, true]),
+        ("status=succeeded".to_owned(), [true, true]),
+        ("status=failed".to_owned(), [false, false]),
+        ("status=for-people".to_owned(), [false, false]),
+        (format!("from={today}&to={today}"), [true, true]),
+        ("from=2999-01-01".to_owned(), [false, false]),
+        ("to=2020-01-01".to_owned(), [false, false]),
+    ] {
+        let page = viewer.get(&format!("/payments?{query}")).await.page();
+        assert_eq!([&pak, &ind].map(|id| page.contains(id)), shown, "{query}");
+        assert_eq!(page.contains("No payment fits."), shown == [false, false], "{query}");
+    }
+}
+
+async fn lists_go_on_behind_a_mark(on: On) {
+    let bank = Bank::new(on).await;
+    let mut made = Vec::new();
+    for _ in 0..51 {
+        made.push(bank.any_quote().await.id().to_owned());
+    }
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/quotes").await.page();
+    assert!(!page.contains(&made[0]) && made[1..].iter().all(|id| page.contains(id.as_str())), "the newest fifty");
+    let next = page.split_once("/quotes?after=").expect("a link").1.split_once('"').expect("its end").0;
+    let page = viewer.get(&format!("/quotes?after={next}")).await.page();
+    assert!(page.contains(&made[0]) && !page.contains(&made[1]), "what is left");
+    assert!(!page.contains("rel=\"next\""), "nothing is behind it");
+}
+
+async fn a_file_of_payments_runs_nothing_and_masks(on: On) {
+    let bank = Bank::new(on).await;
+    let id =
+        bank.paid(Country::Pak, |order| order.text("external_id", "=1+1").text("beneficiary_name", "Ali Khan")).await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let file = treasury.get("/payments/export.csv").await.page();
+    let mut lines = file.split("\r\n");
+    assert_eq!(lines.next().expect("a head"), COLUMNS.join(","), "as corridor payments export writes it");
+    let line = lines.next().expect("a payment");
+    assert!(line.starts_with(&format!("{id},'=1+1,")), "{line}");
+    assert!(line.contains("A••• K•••") && !file.contains("Khan"), "{line}");
+    let record = bank.record(Country::Pak, &id).await;
+    let (rate, branch) = (record["quote"]["rate"].number(), record["order"]["bank_branch_code"].text());
+    assert!(line.contains(&format!(",{rate},")) && line.contains(branch), "{line}");
+    assert!(!line.contains(record["order"]["sender_name"].text()), "{line}");
+    assert_eq!(lines.next(), Some(""), "one payment only");
+    let none = treasury.get("/payments/export.csv?country=IND").await.page();
+    assert_eq!(none.lines().count(), 1);
+    officer(&bank, &[Role::Viewer]).await.get("/payments/export.csv").await.refused(403);
+}
+
+async fn quotes_are_listed_and_shown(on: On) {
+    let bank = Bank::new(on).await;
+    let open = bank.any_quote().await.id().to_owned();
+    let payment = bank.paid(Country::Pak, |order| order).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    has(&viewer.get("/quotes").await.page(), &[&open, "active", "used", "100.00 AED"]);
+    let page = viewer.get(&format!("/quotes/{open}")).await.page();
+    has(&page, &["quote.created", "100.00 AED", "Debited for the rail"]);
+    let record = bank.record(Country::Pak, &payment).await;
+    let page = viewer.get(&format!("/quotes/{}", record["quote"]["id"].text())).await.page();
+    has(&page, &["quote.used", &payment]);
+    viewer.get("/quotes/x").await.refused(404);
+}
+
+async fn lists_are_their_banks_alone(on: On) {
+    let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
+    let payment = bank.paid(Country::Pak, |order| order.text("external_id", "mine-only")).await;
+    let quote = bank.any_quote().await.id().to_owned();
+    let stranger = officer(&other, &[Role::Treasury, Role::Operator, Role::Compliance]).await;
+    for page in ["/overview", "/payments", "/payments/export.csv", "/quotes", "/ledger", "/reconciliation"] {
+        lacks(&stranger.get(page).await.page(), &[&payment, &quote, "mine-only", &bank.tenant.tag]);
+        let foreign = format!("/console/t/{}{page}", bank.tenant.tag);
+        stranger.fetch(&foreign).await.refused(404);
+    }
+    for thing in [format!("/payments/{payment}"), format!("/quotes/{quote}")] {
+        stranger.get(&thing).await.refused(404);
+    }
+}
+
+async fn roles_decide_who_sees_what(on: On) {
+    let bank = Bank::new(on).await;
+    let (viewer, auditor) = (officer(&bank, &[Role::Viewer]).await, officer(&bank, &[Role::Auditor]).await);
+    for page in ["/overview", "/payments", "/quotes", "/rates", "/corridors", "/search"] {
+        viewer.get(page).await.page();
+        auditor.get(page).await.page();
+    }
+    for page in ["/ledger", "/reconciliation"] {
+        viewer.get(page).await.refused(403);
+        auditor.get(page).await.page();
+    }
+    auditor.post("/reconciliation/compare", &[]).await.refused(403);
+    auditor.post("/rates/pricing", &[]).await.refused(403);
+    lacks(&auditor.get("/rates").await.page(), &["Propose other prices"]);
+    lacks(&viewer.get("/overview").await.page(), &["/ledger\""]);
+}

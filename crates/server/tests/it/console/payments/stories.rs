@@ -1,0 +1,121 @@
+//! A payment's page: why it is where it is, and everything that happened.
+
+use domain::country::Country;
+use domain::user::Role;
+
+use super::{has, lacks, officer};
+use crate::harness::{Bank, On, on_both_stores};
+
+on_both_stores! {
+    a_paid_payment_tells_everything_in_order
+    a_refused_payment_tells_why
+    a_payment_in_review_says_who_has_to_decide
+    an_unknown_payment_is_resolved_by_two
+    a_payment_that_came_back_shows_both_ways
+}
+
+/// A name of the sample list, written a little differently: for a person to decide.
+const ALIKE: &str = "Zorblax Qibbletan";
+
+/// The places of these words, which must come in this order.
+#[track_caller]
+fn in_order(page: &str, words: &[&str]) {
+    let table = page.split_once("What happened, the first thing first").expect("the timeline").1;
+    let mut from = 0;
+    for word in words {
+        let at = table[from..].find(word).unwrap_or_else(|| panic!("no {word:?} behind the others in {table}"));
+        from += at + word.len();
+    }
+}
+
+async fn a_paid_payment_tells_everything_in_order(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.text("external_id", "story-1")).await;
+    let record = bank.reaches(Country::Pak, &id, "succeeded").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get(&format!("/payments/{id}")).await.page();
+    let reference = record["response"]["bank_reference"].text();
+    has(
+        &page,
+        &["reported it as paid on", "story-1", reference, &id.replace('-', ""), "payment.reserve", "payment.fx"],
+    );
+    has(&page, &["nostro:", "in_transit:USDT", "settled", "GET /v2/events", "no decision needed"]);
+    in_order(
+        &page,
+        &[
+            "Quote made",
+            "Order accepted",
+            "Booked",
+            "Event payment.queued",
+            "Attempt 1 over",
+            "Event payment.processing",
+            "Event payment.succeeded",
+        ],
+    );
+    lacks(&page, &["Decide whether it may be paid", "Say what became of it"]);
+    viewer.get("/payments/6f0c0000-0000-4000-8000-000000000000").await.refused(404);
+}
+
+async fn a_refused_payment_tells_why(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0001")).await;
+    bank.reaches(Country::Pak, &id, "failed").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get(&format!("/payments/{id}")).await.page();
+    has(&page, &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"]);
+}
+
+async fn a_payment_in_review_says_who_has_to_decide(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
+    let compliance = officer(&bank, &[Role::Compliance]).await;
+    let page = compliance.get(&format!("/payments/{id}")).await.page();
+    has(&page, &["A person has to decide: screening scored", "Decide whether it may be paid", "in review"]);
+    has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
+    has(&compliance.get("/overview").await.page(), &["Payments in review", "the oldest for"]);
+    let link = format!("/review/payments/{id}");
+    has(&page, &[&link]);
+    compliance.post(&format!("{link}/decide"), &[("verdict", "approve"), ("why", "another birth date")]).await.done();
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let page = compliance.get(&format!("/payments/{id}")).await.page();
+    has(&page, &["let pass by a person", "reported it as paid"]);
+    let deeds = bank.running.store().audit_about(bank.tenant.id, &id).await.expect("read");
+    let request = deeds[0].deed.request_id.clone().expect("each request has an id");
+    in_order(&page, &["Order accepted", "review.approve", "another birth date", &compliance.login, &request]);
+    has(&compliance.get(&format!("/search?q={request}")).await.page(), &["Done by the request", "review.approve", &id]);
+    lacks(&page, &["Decide whether it may be paid"]);
+}
+
+async fn an_unknown_payment_is_resolved_by_two(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0004")).await;
+    bank.reaches(Country::Pak, &id, "unknown").await;
+    let maker = officer(&bank, &[Role::Operator]).await;
+    let page = maker.get(&format!("/payments/{id}")).await.page();
+    has(&page, &["has not said what became of it", "two people have to find out", "Say what became of it"]);
+    has(&maker.get("/payments?status=for-people").await.page(), &[&id]);
+    has(&maker.get("/overview").await.page(), &["Unknown payments"]);
+    let fields = [("became", "succeeded"), ("why", "line 14 of the statement")];
+    let approval = maker.post(&format!("/review/payments/{id}/resolve"), &fields).await.done();
+    let page = maker.get(&format!("/payments/{id}")).await.page();
+    has(&page, &[&format!("is proposed by {} and waits", maker.login), &approval, "has not said what became of it"]);
+    let checker = officer(&bank, &[Role::Approver]).await;
+    checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let page = maker.get(&format!("/payments/{id}")).await.page();
+    has(&page, &[&maker.login, &checker.login, "line 14 of the statement", "seen it too"]);
+    in_order(&page, &["Resolve", "proposed", "payment.resolve"]);
+    let proposed = bank.running.store().audit_about(bank.tenant.id, approval.rsplit('/').next().expect("an id")).await;
+    for entry in proposed.expect("read") {
+        has(&page, &[&entry.deed.request_id.expect("each request has an id")]);
+    }
+}
+
+async fn a_payment_that_came_back_shows_both_ways(on: On) {
+    let bank = Bank::new(on).await;
+    let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0003")).await;
+    bank.reaches(Country::Pak, &id, "reversed").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get(&format!("/payments/{id}")).await.page();
+    has(&page, &["It was paid on", "and came back", "payment.post", "payment.return", "Event payment.reversed"]);
+}

@@ -1,0 +1,113 @@
+//! Corridors and rails: what they are like, which one would be taken, and switching them off and on.
+
+use domain::country::Country;
+use domain::user::Role;
+
+use super::{has, head_office, officer};
+use crate::harness::{Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    corridors_and_rails_are_shown_with_their_limits
+    a_dry_run_gives_every_rails_reason
+    a_closed_corridor_takes_nothing_new
+    nothing_is_sent_over_a_rail_that_is_off
+    only_head_office_switches
+}
+
+async fn corridors_and_rails_are_shown_with_their_limits(on: On) {
+    let bank = Bank::new(on).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/corridors").await.page();
+    // Digits are grouped for the eye.
+    let ungrouped = page.replace(',', "");
+    for rail in &bank.running.payments().world().corridors.rails {
+        has(&ungrouped, &[&rail.id.to_string(), &rail.max.to_string()]);
+    }
+    has(&page, &["PAK", "open", "in use", "every bank"]);
+}
+
+async fn a_dry_run_gives_every_rails_reason(on: On) {
+    let bank = Bank::new(on).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/corridors?country=PAK&amount=1000&bank=SCBLPKKX").await.page();
+    has(&page, &["1000.00 PKR would go over", "would take it"]);
+    let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
+    has(&page, &["no rail can take it now", "the amount is outside its limits"]);
+    for wrong in
+        ["country=PAK&amount=x", "country=XX&amount=1", "country=PAK&amount=-1", "country=PAK&amount=1&bank=AB"]
+    {
+        viewer.get(&format!("/corridors?{wrong}")).await.refused(422);
+    }
+}
+
+/// The form that switches something.
+fn to<'a>(what: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
+    [("what", what), ("to", to), ("why", "the bank asked for it")]
+}
+
+async fn a_closed_corridor_takes_nothing_new(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let treasury = head_office(&bank, &[Role::Treasury]).await;
+    let quote = bank.any_quote().await;
+    treasury.post("/corridors/switch", &to("corridor:PAK", "off")).await.done();
+    let words = format!("switched off by {}: the bank asked for it", treasury.login);
+    has(&treasury.get("/corridors").await.page(), &[&words]);
+    bank.quote_call(Country::Pak, domain::currency::Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "corridor_unavailable");
+    bank.pay(&quote.order()).await.refused(400, "corridor_unavailable");
+    bank.quote(Country::Ind, domain::currency::Currency::Aed, "100").await;
+    has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["PAK is closed"]);
+    let filter = store::AuditFilter { subject: Some("corridor:PAK".to_owned()), ..Default::default() };
+    let noted = bank.running.store().audit_entries(&filter, 10).await.expect("read");
+    assert!(noted.iter().any(|it| it.note.action == "switch.off" && it.deed.who == treasury.login));
+    // Another node hears of it from the store: so does this one after a restart.
+    drop(treasury);
+    let bank = bank.restart().await;
+    bank.quote_call(Country::Pak, domain::currency::Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "corridor_unavailable");
+    let treasury = head_office(&bank, &[Role::Treasury]).await;
+    treasury.post("/corridors/switch", &to("corridor:PAK", "on")).await.done();
+    bank.any_quote().await;
+    drop(treasury);
+    bank.finish().await;
+}
+
+async fn nothing_is_sent_over_a_rail_that_is_off(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let treasury = head_office(&bank, &[Role::Treasury]).await;
+    let world = bank.running.payments().world();
+    let rails: Vec<String> = world.corridors.rails_of(Country::Pak).map(|rail| format!("rail:{}", rail.id)).collect();
+    for rail in &rails {
+        treasury.post("/corridors/switch", &to(rail, "off")).await.done();
+    }
+    let id = bank.paid(Country::Pak, |order| order).await;
+    let page = format!("/payments/{id}");
+    let waits = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+        treasury.get(&page).await.page().contains("No rail can take it now; it is tried again at")
+    });
+    assert!(waits.await, "it waits: {}", treasury.get(&page).await.page());
+    has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["it does not answer, or is switched off"]);
+    for rail in &rails {
+        treasury.post("/corridors/switch", &to(rail, "on")).await.done();
+    }
+    bank.advance(domain::time::Span::mins(5)).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    drop(treasury);
+    bank.finish().await;
+}
+
+async fn only_head_office_switches(on: On) {
+    let bank = Bank::new(on).await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    treasury.post("/corridors/switch", &to("corridor:NPL", "off")).await.refused(403);
+    assert!(!treasury.get("/corridors").await.page().contains("Switch off or on"));
+    let head = head_office(&bank, &[Role::Treasury]).await;
+    for wrong in [to("corridor:XXX", "off"), to("rail:none", "off"), to("corridor:NPL", "maybe")] {
+        head.post("/corridors/switch", &wrong).await.refused(422);
+    }
+    assert!(!bank.running.payments().world().switches.is_closed(Country::Npl));
+}

@@ -1,0 +1,214 @@
+//! The review queue: evidence side by side, decisions once, what needs a second person, refunds, alerts, payments.
+
+use domain::deposit::DepositState;
+use domain::ids::PaymentId;
+use domain::user::{Role, Scope};
+use domain::wallet_effects::{Alert, AlertKind};
+use uuid::Uuid;
+
+use super::Officer;
+use crate::harness::{Bank, On, WalletBank, on_both_stores};
+use crate::wallet::acts::sender;
+
+on_both_stores! {
+    the_queue_leads_to_the_evidence
+    a_list_match_stands_beside_the_sender
+    a_deposit_is_decided_once
+    more_than_the_limit_waits_for_a_second_person
+    a_refund_takes_two_people
+    a_refund_is_withdrawn_before_it_is_approved
+    alerts_are_closed_with_a_reason
+    a_payment_in_review_is_decided_once
+}
+
+/// A name of the sample list, and one that is written a little differently.
+const LISTED: &str = "Zorblax Quibbleton";
+const ALIKE: &str = "Zorblax Qibbletan";
+/// Where a sender wants his money back.
+const TO: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+/// A deposit that a person is to decide about.
+async fn waiting(bank: &WalletBank, wallet: &str) -> String {
+    let request = bank.request(wallet, "25.02", "USDC").await;
+    bank.paid(&request, "").await;
+    bank.newest_is(wallet, DepositState::InReview).await.id.to_string()
+}
+
+async fn the_queue_leads_to_the_evidence(on: On) {
+    let bank = WalletBank::new(on).await;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let empty = officer.get("/review").await.page();
+    for said in ["No deposit waits", "No payment waits", "No refund waits", "Every pay-out is known", "Alerts: 0 open"]
+    {
+        assert!(empty.contains(said), "{said}: {empty}");
+    }
+    let wallet = bank.wallet("queue").await;
+    let deposit = waiting(&bank, &wallet).await;
+    let queue = officer.get("/review").await.page();
+    assert!(queue.contains("Deposits: 1") && queue.contains(&deposit) && queue.contains("sandbox value"), "{queue}");
+    let page = officer.get(&format!("/deposits/{deposit}")).await.page();
+    for shown in ["cents of the amount", "List version", "Policy version", "of 100", "Sandbox", "25.02 USDC", "Decide"]
+    {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert!(officer.get("/deposits?state=in_review").await.page().contains(&deposit));
+    assert!(officer.get("/deposits?state=completed").await.page().contains("No deposit fits."));
+}
+
+async fn a_list_match_stands_beside_the_sender(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("listed").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let (first, last) = LISTED.split_once(' ').expect("two names");
+    bank.introduced(&request, sender(first, last)).await;
+    bank.paid(&request, "").await;
+    let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let page = officer.get(&format!("/deposits/{}", held.id)).await.page();
+    let cards =
+        page.split_once("The sender").and_then(|(_, rest)| rest.split_once("The list entry")).expect("two cards");
+    assert!(cards.0.contains(LISTED) && cards.0.contains("sender@example.com"), "{}", cards.0);
+    for shown in [LISTED, "SAMPLE", "Listed name", "sanctioned name"] {
+        assert!(cards.1.contains(shown), "{shown}: {}", cards.1);
+    }
+    assert!(!page.contains("Propose the refund"), "it is never given back");
+    let refund = [("to", TO), ("why", "asked")];
+    officer.post(&format!("/deposits/{}/refund", held.id), &refund).await.refused(409);
+}
+
+async fn a_deposit_is_decided_once(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("once").await;
+    let deposit = waiting(&bank, &wallet).await;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let decide = format!("/deposits/{deposit}/decide");
+    officer.post(&decide, &[("verdict", "approve"), ("why", " ")]).await.refused(422);
+    officer.post(&decide, &[("verdict", "perhaps"), ("why", "looked")]).await.refused(422);
+    let form = [("verdict", "approve"), ("why", "looked at the papers")];
+    let (one, other) = tokio::join!(officer.post(&decide, &form), officer.post(&decide, &form));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409], "two clicks are one decision: {one:?} {other:?}");
+    bank.newest(&wallet, "COMPLETED").await;
+    assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
+    let page = officer.get(&format!("/deposits/{deposit}")).await.page();
+    assert!(
+        page.contains("looked at the papers") && page.contains(&officer.login) && !page.contains("Decide</button>")
+    );
+    officer.post(&decide, &[("verdict", "reject"), ("why", "too late")]).await.refused(409);
+    let filter = store::AuditFilter { subject: Some(deposit.clone()), ..Default::default() };
+    let deeds = bank.bank.running.store().audit_entries(&filter, 200).await.expect("read");
+    assert_eq!(deeds.len(), 1, "{deeds:?}");
+    let (deed, action) = (&deeds[0].deed, deeds[0].note.action.as_str());
+    assert_eq!((action, deed.why.as_str()), ("review.approve", "looked at the papers"));
+    assert_eq!((deed.via, deed.who.as_str()), (domain::audit::Via::Console, officer.login.as_str()));
+}
+
+async fn more_than_the_limit_waits_for_a_second_person(on: On) {
+    let bank = WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 25_000_000).await;
+    let wallet = bank.in_use("limit").await;
+    let deposit = waiting(&bank, &wallet).await;
+    let officer = Officer::of(&bank, &[Role::Compliance, Role::Approver]).await;
+    let decide = format!("/deposits/{deposit}/decide");
+    let page = officer.get(&format!("/deposits/{deposit}")).await.page();
+    assert!(page.contains("It is more than 25.00"), "{page}");
+    let proposal = officer.post(&decide, &[("verdict", "approve"), ("why", "known")]).await.done();
+    assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
+    bank.newest_is(&wallet, DepositState::InReview).await;
+    // Refusing it is still one person's.
+    officer.post(&decide, &[("verdict", "reject"), ("why", "not known")]).await.done();
+    bank.newest_is(&wallet, DepositState::Rejected).await;
+}
+
+async fn a_refund_takes_two_people(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("refund").await;
+    bank.deposit(&wallet, "25.01", "REJECTED").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await.id;
+    let (one, other) = (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Approver]).await);
+    let (refund, approve) = (format!("/deposits/{deposit}/refund"), format!("/deposits/{deposit}/refund/approve"));
+    let mistyped = TO.replace("aAeb", "aaeb");
+    one.post(&refund, &[("to", &mistyped), ("why", "asked")]).await.refused(422);
+    other.post(&refund, &[("to", TO), ("why", "asked")]).await.refused(403);
+    one.post(&refund, &[("to", TO), ("why", "asked by mail")]).await.done();
+    let on_chain =
+        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    assert!(one.get("/review").await.page().contains("Refunds: 1"));
+    one.post(&approve, &[("why", "fine")]).await.refused(409);
+    bank.newest_is(&wallet, DepositState::Refunding).await;
+    other.post(&approve, &[("why", "fine")]).await.done();
+    bank.newest_is(&wallet, DepositState::Refunded).await;
+    let page = other.get(&format!("/deposits/{deposit}")).await.page();
+    assert!(page.contains(&one.login) && page.contains(&other.login) && page.contains(TO), "{page}");
+    other.post(&approve, &[("why", "again")]).await.refused(409);
+    bank.books_are_right().await;
+}
+
+async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("withdraw").await;
+    bank.deposit(&wallet, "25.01", "REJECTED").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await.id;
+    let (one, colleague) =
+        (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Compliance]).await);
+    let approver = Officer::of(&bank, &[Role::Approver]).await;
+    let (page, withdraw) = (format!("/deposits/{deposit}"), format!("/deposits/{deposit}/refund/withdraw"));
+    one.post(&withdraw, &[("why", "nothing is proposed")]).await.refused(409);
+    one.post(&format!("{page}/refund"), &[("to", TO), ("why", "asked by mail")]).await.done();
+    let on_chain =
+        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    assert!(colleague.get(&page).await.page().contains("Withdraw the proposal"));
+    assert!(!approver.get(&page).await.page().contains("Withdraw the proposal"));
+    approver.post(&withdraw, &[("why", "no")]).await.refused(403);
+    colleague.post(&withdraw, &[("why", " ")]).await.refused(422);
+    colleague.post(&withdraw, &[("why", "she named another address")]).await.done();
+    bank.newest_is(&wallet, DepositState::Rejected).await;
+    approver.post(&format!("{page}/refund/approve"), &[("why", "fine")]).await.refused(409);
+    let shown = one.get(&page).await.page();
+    for said in
+        ["refund.propose", "refund.withdraw", "she named another address", &colleague.login, "Propose the refund"]
+    {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(one.get("/review").await.page().contains("No refund waits"));
+}
+
+async fn alerts_are_closed_with_a_reason(on: On) {
+    let bank = WalletBank::new(on).await;
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let alert = Alert { kind: AlertKind::LowGas, subject: Uuid::new_v4(), what: "the operator has <1 ETH".to_owned() };
+    store.raise_alert(tenant, &alert).await.expect("raised");
+    let officer = Officer::of(&bank, &[Role::Operator]).await;
+    let page = officer.get("/alerts").await.page();
+    assert!(page.contains("low gas") && page.contains("has &#60;1 ETH"), "{page}");
+    let chosen = officer.get(&format!("/alerts?alert={}", alert.id())).await.page();
+    assert!(chosen.contains("Close this alert"), "{chosen}");
+    let name = alert.id().to_string();
+    officer.post("/alerts/close", &[("alert", &name), ("why", "")]).await.refused(422);
+    officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.done();
+    assert!(officer.get("/alerts").await.page().contains("No alert is open."));
+    officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.refused(404);
+}
+
+async fn a_payment_in_review_is_decided_once(on: On) {
+    let bank = Bank::new(on).await;
+    let made = bank.pay(&bank.any_quote().await.order().from(ALIKE)).await;
+    let payment = made.ok()["id"].text().to_owned();
+    let scope = Scope::Tenant(bank.tenant.id);
+    let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Compliance]).await;
+    let queue = officer.get("/review").await.page();
+    assert!(queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("May it be paid?"), "{queue}");
+    let page = officer.get(&format!("/review/payments/{payment}")).await.page();
+    assert!(page.contains(ALIKE) && page.contains(LISTED) && page.contains("The list entry"), "{page}");
+    let (resolve, decide) =
+        (format!("/review/payments/{payment}/resolve"), format!("/review/payments/{payment}/decide"));
+    officer.post(&resolve, &[("became", "succeeded"), ("why", "statement")]).await.refused(409);
+    officer.post(&decide, &[("verdict", "reject"), ("why", "the same person")]).await.done();
+    let id = PaymentId::parse(&payment).expect("an id");
+    let record = bank.running.store().payment_record(bank.tenant.id, id).await.expect("read").expect("there");
+    assert_eq!(record.payment.standing.state.name(), "rejected");
+    officer.post(&decide, &[("verdict", "approve"), ("why", "no")]).await.refused(409);
+    assert!(officer.get("/review").await.page().contains("No payment waits"));
+}

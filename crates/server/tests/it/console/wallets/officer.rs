@@ -1,0 +1,149 @@
+//! Somebody at the console with a browser that follows no redirect by itself, so that a test sees each answer.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use domain::ports::Clock as _;
+use domain::user::{Role, Scope};
+use engine::console::NewUser;
+use http_api::console::password;
+use reqwest::redirect::Policy;
+use server::service::clock::WallClock;
+
+use crate::harness::WalletBank;
+use crate::harness::service::Running;
+
+const PASSWORD: &str = "seven paper lanterns";
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// Somebody who is signed in.
+pub struct Officer {
+    http: reqwest::Client,
+    url: String,
+    tag: String,
+    csrf: String,
+    cookies: Mutex<BTreeMap<String, String>>,
+    /// His login name.
+    pub login: String,
+}
+
+/// What a page answered.
+#[derive(Debug)]
+pub struct Shown {
+    pub status: u16,
+    pub text: String,
+    /// Where it leads.
+    pub to: String,
+}
+
+impl Shown {
+    /// The page, which must be one.
+    #[track_caller]
+    pub fn page(self) -> String {
+        assert_eq!(self.status, 200, "{self:?}");
+        self.text
+    }
+
+    /// The address that a form led to.
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.status, 303, "{self:?}");
+        self.to
+    }
+
+    /// Whether it is this refusal.
+    #[track_caller]
+    pub fn refused(self, status: u16) -> String {
+        assert_eq!(self.status, status, "{self:?}");
+        self.text
+    }
+}
+
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
+    text.split_once(before)?.1.split_once(after).map(|(found, _)| found)
+}
+
+impl Officer {
+    /// An officer of this bank.
+    pub async fn of(bank: &WalletBank, roles: &[Role]) -> Officer {
+        let scope = Scope::Tenant(bank.bank.tenant.id);
+        Officer::sign_in(&bank.bank.running, &bank.bank.tenant.tag, scope, roles).await
+    }
+
+    /// A new officer, signed in, whose pages are about the tenant of that tag.
+    pub async fn sign_in(running: &Arc<Running>, tag: &str, scope: Scope, roles: &[Role]) -> Officer {
+        let login = format!("officer{}.{tag}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let salt = [7; password::SALT_BYTES];
+        let new = NewUser {
+            login: login.clone(),
+            roles: roles.iter().copied().collect(),
+            scope,
+            password: tokio::task::spawn_blocking(move || password::hash(PASSWORD, salt)).await.expect("hashed"),
+            password_is_initial: false,
+        };
+        running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
+        let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
+        let (url, tag) = (running.url.clone(), tag.to_owned());
+        let mut officer =
+            Officer { http, url, tag, csrf: String::new(), cookies: Mutex::default(), login: login.clone() };
+        let form = officer.fetch("/console/login").await.page();
+        officer.csrf = officer.token(&form);
+        let signed = officer.send("/console/login", &[("login", &login), ("password", PASSWORD)]).await;
+        assert_eq!(signed.done(), "/console");
+        let page = officer.get("/review").await.page();
+        officer.csrf = officer.token(&page);
+        officer
+    }
+
+    fn token(&self, page: &str) -> String {
+        between(page, r#"name="csrf" value=""#, "\"").expect("a form's token").to_owned()
+    }
+
+    /// A page of the officer's bank.
+    pub async fn get(&self, below: &str) -> Shown {
+        self.fetch(&format!("/console/t/{}{below}", self.tag)).await
+    }
+
+    /// Any page.
+    pub async fn fetch(&self, path: &str) -> Shown {
+        self.answer(self.http.get(format!("{}{path}", self.url))).await
+    }
+
+    /// Sends a form of a page of the officer's bank.
+    pub async fn post(&self, below: &str, fields: &[(&str, &str)]) -> Shown {
+        self.send(&format!("/console/t/{}{below}", self.tag), fields).await
+    }
+
+    /// Sends any form.
+    pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        let token = ("csrf", self.csrf.as_str());
+        let pairs: Vec<String> =
+            fields.iter().chain([&token]).map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let call = self.http.post(format!("{}{path}", self.url)).header("origin", &self.url).body(pairs.join("&"));
+        self.answer(call.header("content-type", "application/x-www-form-urlencoded")).await
+    }
+
+    async fn answer(&self, call: reqwest::RequestBuilder) -> Shown {
+        let cookies = {
+            let kept = self.cookies.lock().expect("nobody panicked");
+            kept.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+        };
+        let answer = call.header("cookie", cookies).send().await.expect("an answer");
+        for cookie in answer.headers().get_all("set-cookie") {
+            let text = cookie.to_str().expect("text");
+            let (name, value) = text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
+            let mut kept = self.cookies.lock().expect("nobody panicked");
+            kept.insert(name.to_owned(), value.to_owned());
+        }
+        let status = answer.status().as_u16();
+        let to = answer.headers().get("location").map(|to| to.to_str().expect("text").to_owned()).unwrap_or_default();
+        Shown { status, to, text: answer.text().await.expect("text") }
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}

@@ -1,0 +1,79 @@
+//! Exchange orders: what their pages show, and what a rail left open or sent back.
+
+use domain::exchange::ExchangeState;
+use domain::user::Role;
+use domain::wallet_effects::AlertKind;
+
+use super::Officer;
+use crate::harness::{On, WalletBank, on_both_stores};
+use crate::wallet::orders::order_to;
+
+on_both_stores! {
+    an_order_shows_its_attempts
+    an_unknown_pay_out_is_resolved_by_two_people
+    what_came_back_is_given_back_once
+}
+
+async fn an_order_shows_its_attempts(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("settles").await;
+    let order = bank.order_call(&wallet, "10.00", "").send().await.ok();
+    let order = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
+    let officer = Officer::of(&bank, &[Role::Viewer]).await;
+    let page = officer.get(&format!("/orders/{}", order["order_id"].text())).await.page();
+    for shown in
+        ["10.00 USDC", "settled", order["settlement_reference"].text(), "PKR", "PK36****************6702", &wallet]
+    {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert!(!page.contains("PK36SCBL0000001123456702"), "accounts are masked");
+    let listed = officer.get("/orders?state=settled").await.page();
+    assert!(listed.contains(order["order_id"].text()));
+    assert!(officer.get("/orders?state=failed").await.page().contains("No order fits."));
+    let file = officer.get("/orders/export.csv").await.page();
+    assert!(file.contains(&format!("{},{wallet},SETTLED,settled,10.00,USDC,", order["order_id"].text())), "{file}");
+    let history = officer.get(&format!("/wallets/{wallet}")).await.page();
+    assert!(history.contains(order["order_id"].text()) && history.contains("90.00 USDC"));
+}
+
+async fn an_unknown_pay_out_is_resolved_by_two_people(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("unknown").await;
+    let order = order_to(&bank, &wallet, "0004").await;
+    bank.order_is(&order, ExchangeState::Paying).await;
+    let officer = Officer::of(&bank, &[Role::Operator, Role::Approver]).await;
+    let path = format!("/orders/{}", order["order_id"].text());
+    let resolve = format!("{path}/resolve");
+    bank.is_alerted(AlertKind::Payout, "").await;
+    officer.post(&resolve, &[("became", "vanished"), ("why", "statement")]).await.refused(422);
+    let page = officer.get(&path).await.page();
+    let shown =
+        page.split_once(r#"name="seen" value=""#).and_then(|(_, rest)| rest.split_once('"')).expect("a field").0;
+    let stale = [("became", "settled"), ("why", "statement"), ("seen", "another attempt")];
+    let words = officer.post(&resolve, &stale).await.refused(409);
+    assert!(words.contains("has changed since this page was made"), "{words}");
+    let form = [("became", "settled"), ("why", "statement, line 14"), ("seen", shown)];
+    let proposal = officer.post(&resolve, &form).await.done();
+    assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
+    bank.order_is(&order, ExchangeState::Paying).await;
+    assert!(officer.get(&path).await.page().contains("statement, line 14"));
+    officer.post(&format!("{path}/recredit"), &[("why", "no")]).await.refused(409);
+}
+
+async fn what_came_back_is_given_back_once(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("returned").await;
+    let order = order_to(&bank, &wallet, "0003").await;
+    bank.order_is(&order, ExchangeState::Settled).await;
+    bank.is_alerted(AlertKind::Payout, "").await;
+    let officer = Officer::of(&bank, &[Role::Treasury]).await;
+    let path = format!("/orders/{}", order["order_id"].text());
+    assert!(officer.get("/alerts").await.page().contains(&path), "the alert leads to the order");
+    let came_back = || async { officer.get(&path).await.page().contains("came back after it was settled") };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, came_back).await);
+    let recredit = format!("{path}/recredit");
+    officer.post(&recredit, &[("why", "account closed")]).await.done();
+    bank.balanced(&wallet, "USDC", "100.00").await;
+    officer.post(&recredit, &[("why", "again")]).await.refused(409);
+    bank.books_are_right().await;
+}

@@ -1,0 +1,288 @@
+//! The page behind a payment link, from the outside (`experience.md`, "Pay page"): what it never tells, its languages, how it
+//! is followed, and what it answers to "I paid but it is not shown".
+
+use domain::currency::StableCoin;
+use futures_util::StreamExt as _;
+use reqwest::Method;
+
+use super::acts::id;
+use crate::harness::client::{Call, WAIT_MAX};
+use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
+
+on_both_stores! {
+    nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_language
+    the_visitor_chooses_the_language_and_keeps_it
+    a_status_and_a_stream_say_what_the_page_says
+    a_transaction_that_is_not_shown_is_looked_for
+    what_pages_load_is_versioned_and_kept
+    a_link_that_ended_and_one_that_never_was_are_alike_on_every_address
+}
+
+const LANGUAGES: [&str; 8] = ["en", "ur", "ar", "hi", "bn", "ne", "vi", "fil"];
+const FORM: &str =
+    "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Secret-Exchange";
+
+/// A visitor's side of a payment request.
+struct Link<'a> {
+    bank: &'a WalletBank,
+    /// `/pay/{token}`
+    path: String,
+}
+
+impl<'a> Link<'a> {
+    fn of(bank: &'a WalletBank, request: &Json) -> Link<'a> {
+        Link { bank, path: request["payment_link"].text().replace(&bank.bank.running.url, "") }
+    }
+
+    fn get(&self, below: &str) -> Call {
+        self.bank.bank.unsigned(Method::GET, &format!("{}{below}", self.path), None)
+    }
+
+    async fn submit(&self, query: &str, form: &str) -> Answer {
+        let path = format!("{}{query}", self.path);
+        let call = self.bank.bank.unsigned(Method::POST, &path, Some(form.as_bytes().to_vec()));
+        call.header("content-type", "application/x-www-form-urlencoded").send().await
+    }
+
+    /// `/{submission}` of a sender who has said who he is.
+    async fn introduced(&self) -> String {
+        let answer = self.submit("", FORM).await;
+        assert_eq!(answer.status, 303, "{answer:?}");
+        answer.header("location").expect("where to").replace(&self.path, "")
+    }
+
+    /// The first event of a stream.
+    async fn event(&self, below: &str) -> String {
+        let response = self.get(&format!("{below}/stream")).open().await;
+        assert_eq!(response.status().as_u16(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let first = response.bytes_stream().next().await.expect("an event").expect("readable");
+        String::from_utf8(first.to_vec()).expect("text")
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8(answer.body.clone()).expect("text")
+}
+
+/// Everything that a visitor can read: pages, codes, JSON, the stream, and all headers.
+async fn everything(link: &Link<'_>, submission: &str, language: &str) -> Vec<(String, String)> {
+    let query = format!("?lang={language}");
+    let mut read = Vec::new();
+    let mut belows = vec![query.clone(), format!("/qr.svg{query}"), format!("/status{query}")];
+    if !submission.is_empty() {
+        belows.extend([format!("{submission}{query}"), format!("{submission}/status{query}")]);
+    }
+    if language == "en" {
+        belows.push(format!("{submission}?tx=0x{}", "ab".repeat(32)));
+    }
+    for below in belows {
+        let answer = link.get(&below).send().await;
+        assert!([200, 303, 404].contains(&answer.status), "{answer:?}");
+        for (name, value) in [
+            ("cache-control", "no-store"),
+            ("referrer-policy", "no-referrer"),
+            ("x-robots-tag", "noindex"),
+            ("x-content-type-options", "nosniff"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{answer:?}");
+        }
+        let policy = answer.header("content-security-policy").expect("a policy");
+        assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
+        read.push((format!("{below} {:?}", answer.headers), text(&answer)));
+    }
+    read
+}
+
+async fn nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_language(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("canary-customer").await;
+    let address =
+        bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["wallet_address"].text().to_lowercase();
+    let request = async |amount| bank.request(&wallet, amount, "USDC").await;
+    let (open, partial) = (request("25.00").await, request("26.00").await);
+    let (done, refused, held) = (request("27.00").await, request("28.01").await, request("29.02").await);
+    let (wrong, cancelled) = (request("30.00").await, request("31.00").await);
+    let mut links = Vec::new();
+    for (name, request) in [
+        ("details", &open),
+        ("open", &open),
+        ("partial", &partial),
+        ("done", &done),
+        ("not accepted", &refused),
+        ("checking", &held),
+        ("wrong token", &wrong),
+        ("cancelled", &cancelled),
+    ] {
+        let link = Link::of(&bank, request);
+        let submission = if name == "details" { String::new() } else { link.introduced().await };
+        links.push((name, link, submission));
+    }
+    for (request, how) in
+        [(&partial, "?amount=10.00"), (&done, ""), (&refused, ""), (&held, ""), (&wrong, "?currency=USDT&amount=30.00")]
+    {
+        bank.paid(request, how).await;
+    }
+    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}").send().await.ok();
+    bank.becomes(&wallet, &partial, "ACTIVE", "PARTIAL").await;
+    bank.becomes(&wallet, &done, "PAID", "NONE").await;
+    let canaries = [wallet.clone(), wallet.replace('-', ""), "canary-customer".to_owned(), address[2..].to_owned()];
+    for (name, link, submission) in &links {
+        for language in LANGUAGES {
+            for (what, told) in everything(link, submission, language).await {
+                let all = format!("{what} {told}").to_lowercase();
+                for canary in canaries.iter().map(String::as_str).chain(["omar", "secret-exchange", "971500000000"]) {
+                    assert!(!all.contains(canary), "{canary} is told: {name} {language}: {all}");
+                }
+            }
+        }
+        if *name != "cancelled" {
+            let event = link.event(submission).await.to_lowercase();
+            assert!(canaries.iter().all(|canary| !event.contains(canary)), "{name}: {event}");
+        }
+    }
+    bank.finish().await;
+}
+
+async fn the_visitor_chooses_the_language_and_keeps_it(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("languages").await;
+    let link = Link::of(&bank, &bank.request(&wallet, "25.00", "USDC").await);
+    let page =
+        async |below: &str, accepted: &str| text(&link.get(below).header("accept-language", accepted).send().await);
+    assert!(page("", "hi-IN,hi;q=0.9,en;q=0.5").await.contains("<html lang=\"hi\" dir=\"ltr\">"));
+    assert!(page("?lang=ur", "hi").await.contains("<html lang=\"ur\" dir=\"rtl\">"));
+    assert!(page("?lang=de", "de").await.contains("<html lang=\"en\" dir=\"ltr\">"));
+    let faulty = link.submit("?lang=ar", "first_name=Omar").await;
+    assert_eq!(faulty.status, 422, "{faulty:?}");
+    let faulty = text(&faulty);
+    assert!(faulty.contains("<html lang=\"ar\" dir=\"rtl\">") && faulty.contains("?lang=ar\""), "{faulty}");
+    let taken = link.submit("?lang=ar", FORM).await;
+    let location = taken.header("location").expect("where to").to_owned();
+    assert!(taken.status == 303 && location.ends_with("?lang=ar"), "{location}");
+    let known = bank.bank.unsigned(Method::GET, &location, None).send().await;
+    assert!(text(&known).contains("<html lang=\"ar\" dir=\"rtl\">"));
+    let unknown = link.get("/11111111-1111-4111-8111-111111111111?lang=ne").send().await;
+    assert_eq!((unknown.status, unknown.header("location")), (303, Some(format!("{}?lang=ne", link.path).as_str())));
+}
+
+async fn a_status_and_a_stream_say_what_the_page_says(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("followed").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let sender = link.introduced().await;
+    let page = text(&link.get(&sender).send().await);
+    let status = link.get(&format!("{sender}/status")).send().await.ok();
+    assert_eq!(status.names(), ["shape", "live"]);
+    assert_eq!(status["shape"].text(), "send-25.00");
+    assert!(page.contains(status["live"].text()) && page.contains("data-shape=\"send-25.00\""), "{page}");
+    let mut stream = link.get(&format!("{sender}/stream")).open().await.bytes_stream();
+    let mut told = async || String::from_utf8(stream.next().await?.expect("readable").to_vec()).ok();
+    let first = told().await.expect("an event");
+    assert_eq!(first, format!("retry: 3000\ndata: {}\n\n", text(&link.get(&format!("{sender}/status")).send().await)));
+    bank.paid(&request, "").await;
+    bank.newest(&wallet, "COMPLETED").await;
+    let last = loop {
+        let event = told().await.expect("the stream goes on");
+        if event.contains("\"status-5-1\"") {
+            break event;
+        }
+    };
+    let page = text(&link.get(&sender).send().await);
+    assert!(page.contains("data-shape=\"status-5-1\"") && !page.contains("data-stream"), "there is nothing to follow");
+    let live = Json::read(last.trim().strip_prefix("data: ").expect("data").as_bytes());
+    assert!(page.contains(live["live"].text()), "{last}");
+    // The receipt names the sender's transaction to him, and to nobody else who has the link.
+    let receipt = "class=\"card receipt\"";
+    let visitor = text(&link.get("").send().await);
+    assert!(page.contains(receipt) && visitor.contains(receipt));
+    let hash = page.split("class=\"address\" dir=\"ltr\">").nth(1).and_then(|rest| rest.split('<').next());
+    let hash = hash.expect("a transaction");
+    assert!(hash.starts_with("0x") && hash.len() == 66 && !visitor.contains(hash), "{hash}");
+}
+
+async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
+    // Of its own: how often one may look is counted by address.
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("sought").await;
+    let (request, other) = (bank.request(&wallet, "25.00", "USDC").await, bank.request(&wallet, "5.00", "USDC").await);
+    let (link, elsewhere) = (Link::of(&bank, &request), Link::of(&bank, &other));
+    let (sender, other_sender) = (link.introduced().await, elsewhere.introduced().await);
+    let faucet = bank.bank.running.chain().faucet.as_ref().expect("a sandbox's chain");
+    let escrow = domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
+    let tx = faucet.pay(StableCoin::Usdc, escrow, 10_000_000).await.expect("paid");
+    bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
+    let told = async |link: &Link<'_>, sender: &str, typed: &str| {
+        let page = text(&link.get(&format!("{sender}?lang=en&tx={typed}")).send().await);
+        let notice = page.split("id=\"told\" role=\"status\">").nth(1).and_then(|rest| rest.split("</p>").next());
+        notice.map(str::to_owned)
+    };
+    let known = told(&link, &sender, &tx.to_string()).await.expect("an answer");
+    assert!(known.starts_with("We have it"), "{known}");
+    let for_another = told(&elsewhere, &other_sender, &tx.to_string()).await.expect("an answer");
+    assert!(for_another.contains("not for this payment request"), "{for_another}");
+    let unknown = told(&link, &sender, &"cd".repeat(32)).await.expect("an answer");
+    assert!(unknown.starts_with("We have not found it yet"), "{unknown}");
+    for nonsense in ["nothing", "%3Cb%3E", "0x12"] {
+        let answer = told(&link, &sender, nonsense).await.expect("an answer");
+        assert!(answer.starts_with("This is not a transaction hash"), "{answer}");
+    }
+    assert_eq!(told(&link, &sender, "").await, None);
+    // After so many in a minute nobody is asked any more.
+    let refused =
+        async || told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("cannot look now"));
+    assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
+    bank.finish().await;
+}
+
+async fn what_pages_load_is_versioned_and_kept(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("assets").await;
+    let link = Link::of(&bank, &bank.request(&wallet, "25.00", "USDC").await);
+    let page = text(&link.get("").send().await);
+    let mut all = page.len();
+    let paths: Vec<&str> = page.split('"').filter(|part| part.starts_with("/pay/assets/")).collect();
+    assert_eq!(paths.len(), 3, "{page}");
+    for path in paths {
+        let answer = bank.bank.unsigned(Method::GET, path, None).send().await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        all += answer.body.len();
+        let (_, extension) = path.split_once('.').expect("a type");
+        let older =
+            bank.bank.unsigned(Method::GET, &format!("/pay/assets/000000000000.{extension}"), None).send().await;
+        assert_eq!((older.status, older.header("cache-control")), (200, Some("no-store")), "{older:?}");
+        assert_eq!(older.body, answer.body);
+    }
+    assert!(all <= 60 * 1024, "{all} bytes");
+    assert_eq!(bank.bank.unsigned(Method::GET, "/pay/assets/x.html", None).send().await.status, 404);
+}
+
+async fn a_link_that_ended_and_one_that_never_was_are_alike_on_every_address(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("closed").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let ended = Link::of(&bank, &request);
+    let sender = ended.introduced().await;
+    let mut stream = ended.get(&format!("{sender}/stream")).open().await.bytes_stream();
+    stream.next().await.expect("an event").expect("readable");
+    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await.ok();
+    let last = stream.next().await.expect("an event").expect("readable");
+    assert_eq!(last, "data: {\"shape\":\"closed\"}\n\n");
+    assert!(stream.next().await.is_none(), "the stream of a page that is gone ends");
+    let never = Link { bank: &bank, path: "/pay/AAAAAAAAAAAAAAAAAAAAAA".to_owned() };
+    let absent = "/11111111-1111-4111-8111-111111111111".to_owned();
+    for below in ["", "/status", "/stream"] {
+        let (one, two) =
+            (ended.get(&format!("{sender}{below}")).send().await, never.get(&format!("{absent}{below}")).send().await);
+        assert_eq!((one.status, two.status), (404, 404));
+        let plain = |answer: &Answer, link: &Link<'_>, sender: &str| {
+            text(answer).replace(&format!("{}{sender}", link.path), "")
+        };
+        assert_eq!(plain(&one, &ended, &sender), plain(&two, &never, &absent), "{below}");
+        assert_eq!(one.header("content-type"), two.header("content-type"));
+    }
+    let form = ended.submit("", FORM).await;
+    assert_eq!((form.status, never.submit("", FORM).await.status), (404, 404));
+}
