@@ -1,0 +1,74 @@
+// One-time codes: outside a sandbox nobody signs in to the console without one.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { launch, visit } from './lib/browser.js';
+import { everywhere } from './lib/checks.js';
+import { Officer } from './lib/office.js';
+import { screen } from './lib/screens.js';
+import { Service } from './lib/service.js';
+import { code, step } from './lib/totp.js';
+
+const OWN_PASSWORD = 'seven paper lanterns';
+
+let service, browser;
+
+before(async () => {
+  service = await Service.start();
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+// Somebody whose password is right, and who has yet to say a code.
+async function arrives(person) {
+  const visited = await visit(browser, service.url, { expected: [/status of 422/] });
+  const somebody = new Officer({ ...visited, url: service.url });
+  await somebody.go('/console/account');
+  await somebody.signIn(person);
+  return somebody;
+}
+
+async function says(somebody, digits) {
+  await somebody.page.getByRole('textbox', { name: /code/i }).fill(digits);
+  await somebody.press('Go on');
+}
+
+describe('one-time codes', () => {
+  it('are set up at the first sign-in, and asked for from then on, each once', async () => {
+    const [first] = await service.corridor('users', 'create', 'ayesha', '--role', 'viewer', '--all-tenants');
+    const person = await arrives(first);
+    const { page } = person;
+    await page.getByRole('heading', { name: 'Set up one-time codes' }).waitFor();
+    await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+    const key = await person.fact('Key').innerText();
+    assert.match(await page.getByRole('link', { name: 'Open in an app on this device' }).getAttribute('href'), new RegExp(`^otpauth://totp/.*secret=${key.replace(/\s/g, '')}`));
+    await everywhere(page, 'enrolment');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await screen(page, 'console-codes');
+    await says(person, '000');
+    assert.match(await person.fault(), /The code is wrong/);
+    const used = step();
+    await says(person, code(key, used));
+    // The first password was somebody else's too.
+    await page.getByRole('heading', { name: 'Choose a password' }).waitFor();
+    await everywhere(page, 'first password');
+    await person.go('/console/account');
+    await page.getByRole('heading', { name: 'Choose a password' }).waitFor();
+    await person.choose(OWN_PASSWORD);
+    assert.equal(person.path, '/console/account');
+    await person.close();
+
+    const again = await arrives({ login: 'ayesha', password: OWN_PASSWORD });
+    await again.page.getByRole('heading', { name: 'One-time code' }).waitFor();
+    await everywhere(again.page, 'code');
+    await says(again, code(key, used));
+    assert.match(await again.fault(), /was used already/);
+    // Of the next half minute, if it is not there yet: an app's clock may be ahead by one.
+    await says(again, code(key, Math.max(used + 1, step())));
+    assert.equal(again.path, '/console/account');
+    await again.close();
+  });
+});

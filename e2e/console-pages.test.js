@@ -1,0 +1,182 @@
+// Every page of the console as a browser shows it: in both themes, on a phone and on a desk; and as screens.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { launch, visit } from './lib/browser.js';
+import { everywhere } from './lib/checks.js';
+import { officer, TENANT } from './lib/office.js';
+import { pages, rowOf } from './lib/routes.js';
+import { Sandbox } from './lib/sandbox.js';
+import { screen } from './lib/screens.js';
+
+const DESK = { width: 1200, height: 750 };
+const LIGHT = { colorScheme: 'light', reducedMotion: 'reduce' };
+// A list of 50 rows is looked at for as long as all others together, and says no more than one of five.
+const FEW = '?country=PAK&status=succeeded';
+const UUID = '[0-9a-f]{8}-[0-9a-f-]{27}$';
+
+let sandbox, browser, ayesha, omar;
+
+before(async () => {
+  sandbox = await Sandbox.start({ people: true, history: true });
+  browser = await launch();
+  [ayesha, omar] = sandbox.people;
+  await played();
+});
+
+after(async () => {
+  await browser?.close();
+  await sandbox?.stop();
+});
+
+// Something of every kind.
+async function played() {
+  const scenarios = [
+    'payment.succeeded', 'payment.updated', 'payment.unknown', 'payment.contradicted', 'wallet.blocked', 'transfer.complete',
+    'risk_check.manual_review', 'exchange.complete',
+  ];
+  const made = {};
+  for (const scenario of scenarios) {
+    const wallet = scenario.startsWith('exchange') ? ['--wallet-id', sandbox.keys.wallet_id] : [];
+    const lines = await sandbox.corridor('trigger', scenario, ...wallet);
+    made[scenario] = Object.fromEntries(lines.map(({ what, id }) => [what, id]));
+  }
+  for (const scenario of ['transfer.complete', 'risk_check.manual_review']) {
+    await sandbox.corridor('requests', 'pay', made[scenario]['payment request']);
+  }
+  Object.assign(sandbox, { made });
+}
+
+// Waits until what was played has come about.
+async function settled(person) {
+  const { made } = sandbox;
+  for (const [path, words] of [
+    [`/payments/${made['payment.succeeded'].payment}`, /reported it as paid/],
+    [`/payments/${made['payment.unknown'].payment}`, /Say what became of it/],
+    ['/alerts', /discrepancy/],
+    ['/review', /Deposits: 1/],
+    [`/orders/${made['exchange.complete'].order}`, /settled/],
+  ]) {
+    await person.at(path);
+    await person.finds(words);
+  }
+}
+
+// A proposal that waits; its path.
+async function proposed() {
+  const maker = await officer(browser, sandbox, omar);
+  await maker.at('/rates');
+  await maker.page.getByLabel('Our fee on payments').fill('30');
+  await maker.page.getByLabel('Margin to PAK').fill('15');
+  await maker.page.getByLabel('Why').fill('fees of the new agreement');
+  await maker.press('Propose');
+  const { path } = maker;
+  await maker.close();
+  return path;
+}
+
+// Every page that somebody comes to who has signed in; where a page is about one thing, it is the first of its list. Those
+// that take longest to look at come first, so that two people end together.
+async function addresses(person, proposal) {
+  const { made } = sandbox;
+  const at = (path) => TENANT + path;
+  const first = async (list, pattern) => {
+    await person.go(list);
+    return person.link(new RegExp(pattern));
+  };
+  return [
+    at(`/payments${FEW}`), at('/ledger'), at('/sandbox'), at('/overview?window=30d'), at('/rates'), at('/corridors'), '/console/system',
+    '/console/account', '/console/approvals', proposal, '/console/audit', '/console/audit/verify',
+    await first('/console/audit', '/audit/entries/[^/]+/[0-9]+$'), '/console/users', await first('/console/users', `/users/${UUID}`),
+    at('/search?q=nothing'), at(`/payments/${made['payment.succeeded'].payment}`),
+    at(`/payments/${made['payment.succeeded'].payment}/receipt`), at('/statements'), at('/quotes'),
+    await first(at('/quotes'), `/quotes/${UUID}`), at('/ledger/account?code=prefund%3AUSDC'),
+    await first(at('/ledger/account?code=prefund%3AUSDC'), `/transfers/${UUID}`), at('/reconciliation'),
+    at('/wallets'), at(`/wallets/${made['wallet.blocked'].wallet}`), at('/requests'),
+    at(`/requests/${made['transfer.complete']['payment request']}`), at('/orders'), at(`/orders/${made['exchange.complete'].order}`),
+    at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
+    at('/alerts'), at('/webhooks'), await first(at('/webhooks'), `/deliveries/${UUID}`), at('/keys'),
+  ];
+}
+
+describe('every page of the console', () => {
+  let proposal, all;
+
+  before(async () => {
+    const person = await officer(browser, sandbox, ayesha);
+    await settled(person);
+    proposal = await proposed();
+    all = await addresses(person, proposal);
+    await person.close();
+  });
+
+  it('is among those that are looked at', async () => {
+    const rows = (await pages()).filter((row) => !row.endsWith('.csv') && !row.endsWith('/file'));
+    assert.ok(rows.length >= 30, rows.join());
+    const looked = new Set(all.map((address) => rowOf(address.split('?')[0], rows)));
+    // Signing in has its own test below; /console leads to the overview.
+    const apart = ['/console', '/console/login'];
+    assert.deepEqual(rows.filter((row) => !looked.has(row) && !apart.includes(row)), []);
+  });
+
+  it('is sound in both themes, on a phone and on a desk', async () => {
+    const left = [...all];
+    const rows = await pages();
+    const look = async (login) => {
+      const person = await officer(browser, sandbox, login);
+      for (let address = left.shift(); address; address = left.shift()) {
+        const answer = await person.go(address);
+        assert.equal(answer.status(), 200, address);
+        await everywhere(person.page, address);
+        await person.page.emulateMedia(LIGHT);
+        await screen(person.page, `console-${nameOf(rowOf(address.split('?')[0], rows))}`, { viewport: DESK });
+      }
+      await person.close();
+    };
+    await Promise.all([look(ayesha), look(omar)]);
+  });
+
+  it('is sound before anybody has signed in, where it is refused, and with its menu open', async () => {
+    const { page, close } = await visit(browser, new URL(sandbox.url).origin, { expected: [/status of 4(03|04|22)/] });
+    await page.goto(`${sandbox.url}/console`);
+    await everywhere(page, 'login');
+    await page.fill('#login', 'nobody');
+    await page.fill('#password', 'nothing');
+    await page.click('main button');
+    await page.locator('.fault').waitFor();
+    await everywhere(page, 'login, wrong');
+    await close();
+    const person = await officer(browser, sandbox, ayesha, { expected: [/status of 404/] });
+    await person.at('/payments/6f0c0000-0000-4000-8000-000000000000');
+    await everywhere(person.page, 'nothing there');
+    await person.page.setViewportSize({ width: 320, height: 700 });
+    await person.go('/console/approvals');
+    assert.ok(!await person.page.locator('nav.side').isVisible());
+    await person.page.getByRole('link', { name: 'Menu', exact: true }).click();
+    await person.page.locator('nav.side').waitFor();
+    await everywhere(person.page, 'menu');
+    await person.close();
+  });
+
+  it('can be used on a phone', async () => {
+    const person = await officer(browser, sandbox, ayesha, { viewport: { width: 390, height: 844 } });
+    const { page } = person;
+    await page.emulateMedia(LIGHT);
+    assert.equal(await person.find(sandbox.made['payment.updated'].payment), `${TENANT}/payments/${sandbox.made['payment.updated'].payment}`);
+    await screen(page, 'console-payment-phone');
+    await person.at('/overview?window=30d');
+    await screen(page, 'console-overview-phone');
+    await page.emulateMedia({ ...LIGHT, colorScheme: 'dark' });
+    await screen(page, 'console-overview-dark', { viewport: DESK });
+    await person.press('Sign out', page.locator('header'));
+    await page.emulateMedia(LIGHT);
+    await screen(page, 'console-login');
+    await person.close();
+  });
+});
+
+// `/console/t/{tenant}/payments/{id}` → `payment`.
+function nameOf(row) {
+  const parts = row.replace('/console/', '').replace('t/{tenant}/', '').split('/');
+  const last = parts.at(-1) === '{id}' ? [...parts.slice(0, -2), parts.at(-2).replace(/(ie)?s$/, (end) => (end === 'ies' ? 'y' : ''))] : parts;
+  return last.filter((part) => !part.startsWith('{')).join('-');
+}

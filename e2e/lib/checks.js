@@ -1,0 +1,48 @@
+// What every page is held to: axe finds nothing, targets are large enough, nothing scrolls sideways.
+import assert from 'node:assert/strict';
+import { AxeBuilder } from '@axe-core/playwright';
+
+const TARGET_MIN_PX = 24;
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+export const WIDTHS = [320, 1280];
+export const THEMES = ['light', 'dark'];
+
+export async function axe(page, where) {
+  // Only what is wrong is gathered, and in the page itself: there are no frames, and it takes a third of the time.
+  const builder = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).withTags(TAGS).setLegacyMode();
+  const { violations } = await builder.analyze();
+  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
+  assert.deepEqual(told, [], where);
+}
+
+// Everything that can be pressed and is seen. Links in running text are exempt (WCAG 2.5.8, "inline").
+export async function targets(page, where) {
+  const small = await page.evaluate((min) => {
+    const all = [...document.querySelectorAll('a, button, input:not([type=hidden]), summary, select, textarea')];
+    const inline = (element) => element.matches('p a') && getComputedStyle(element).display === 'inline';
+    const shown = all.filter((element) => element.checkVisibility() && !inline(element));
+    const boxes = shown.map((element) => [element.outerHTML.slice(0, 120), element.getBoundingClientRect()]);
+    return boxes.filter(([, box]) => box.width < min || box.height < min).map(([html]) => html);
+  }, TARGET_MIN_PX);
+  assert.deepEqual(small, [], where);
+}
+
+export async function fits(page, where) {
+  const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+  assert.ok(wide <= room, `${where}: ${wide} px wide in ${room}`);
+}
+
+// The page as it is now, in every theme and width.
+export async function everywhere(page, name, alsoDo = async () => {}) {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const where = `${name}, ${width} px, ${colorScheme}`;
+      await axe(page, where);
+      await targets(page, where);
+      await fits(page, where);
+      await alsoDo({ width, colorScheme });
+    }
+  }
+}

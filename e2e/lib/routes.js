@@ -1,0 +1,18 @@
+// The pages that the console has: its own table of who may use what (console/access.rs and those of its parts).
+import { readdir, readFile } from 'node:fs/promises';
+
+const CONSOLE = new URL('../../crates/http/src/console/', import.meta.url);
+const ROW = /\bget\("(\/console[^"]*)"/g;
+
+export async function pages() {
+  const files = await readdir(CONSOLE, { recursive: true });
+  const tables = files.filter((file) => file.endsWith('access.rs'));
+  const texts = await Promise.all(tables.map((file) => readFile(new URL(file, CONSOLE), 'utf8')));
+  return texts.flatMap((text) => [...text.matchAll(ROW)].map(([, path]) => path));
+}
+
+// The row that an address belongs to: {id} and {tenant} stand for one part.
+export function rowOf(path, rows) {
+  const fits = (row) => new RegExp(`^${row.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  return rows.find((row) => row === path) ?? rows.find(fits);
+}

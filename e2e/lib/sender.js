@@ -1,0 +1,36 @@
+// What a sender does on a payment page.
+import { WITHIN_MS } from './browser.js';
+
+const FORM = { first_name: 'Omar', last_name: 'Khan', email: '', phone_number: '+971 50 123 4567' };
+const TOO_MANY = 429;
+
+// Fills in the form that is open in a page, and goes on to the address.
+export async function introduces(page, provider) {
+  for (const [name, value] of Object.entries(FORM)) await page.fill(`#${name}`, value);
+  await page.fill('#custodial_provider', provider);
+  await Promise.all([page.waitForURL(/\/pay\/[^/]+\/[^/]+/), page.click('form[method=post] button')]);
+}
+
+// The same without a browser: the address of the sender's own page.
+export async function introduced(request, provider = 'Binance') {
+  const body = new URLSearchParams({ ...FORM, custodial_provider: provider });
+  for (;;) {
+    const answer = await fetch(request.payment_link, { method: 'POST', body, redirect: 'manual' });
+    if (answer.status === 303) return new URL(answer.headers.get('location'), request.payment_link).href;
+    if (answer.status !== TOO_MANY) throw new Error(`the form was not taken: ${answer.status}`);
+    const seconds = Number(answer.headers.get('retry-after'));
+    await new Promise((done) => { setTimeout(done, seconds * 1000); });
+  }
+}
+
+// Waits for words on the part of the page that changes.
+export const sees = (page, words) => page.locator('#live', { hasText: words }).waitFor({ timeout: WITHIN_MS });
+
+// Reads a page again until it has the words: what somebody without a script does.
+export async function finds(page, words) {
+  const until = Date.now() + WITHIN_MS;
+  while (!(await page.locator('main').textContent()).includes(words)) {
+    if (Date.now() > until) throw new Error(`${words} never stands on ${await page.locator('main').textContent()}`);
+    await page.click('.again a');
+  }
+}

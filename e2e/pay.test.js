@@ -1,0 +1,353 @@
+// The payment page in a browser: a sender pays in each of the three ways and in none, with and without a script.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Bank } from './lib/bank.js';
+import { launch, visit } from './lib/browser.js';
+import { Account } from './lib/chain.js';
+import { everywhere } from './lib/checks.js';
+import { Sandbox } from './lib/sandbox.js';
+import { screen } from './lib/screens.js';
+import { finds, introduced, introduces, sees } from './lib/sender.js';
+import { Wallet } from './lib/wallet.js';
+
+const GONE = [/status of 404/];
+const HOUR_S = 3601;
+
+let sandbox, bank, account, browser, secrets;
+
+before(async () => {
+  // With a line for each answer, so that the last test can see what is logged.
+  sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,server::service::traced=debug' } });
+  bank = new Bank(sandbox);
+  [account, secrets, browser] = [await Account.funded(bank), await bank.secrets(), await launch()];
+});
+
+after(async () => {
+  await browser?.close();
+  await sandbox?.stop();
+});
+
+// A page of a sender, which is watched, and must never show what it may not.
+async function open(url, options = {}) {
+  const { page, context, close } = await visit(browser, new URL(sandbox.url).origin, options);
+  const wallet = options.wallet && await Wallet.injected(page, account, options.wallet);
+  await page.goto(url);
+  const end = async () => {
+    const shown = (await page.content()).toLowerCase();
+    for (const secret of secrets) assert.ok(!shown.includes(secret.toLowerCase()), `${secret} is shown`);
+    await close();
+  };
+  return { page, context, wallet, close: end };
+}
+
+const isOpen = (page, id) => page.locator(`details#${id}`).evaluate((details) => details.open);
+
+describe('a sender pays', () => {
+  it('from an exchange: copies what the app wants and sees Done without doing anything', async () => {
+    const request = await bank.request('25.00');
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page, close } = await open(request.payment_link, { permissions });
+    await introduces(page, 'Binance');
+    assert.ok(await isOpen(page, 'exchange') && !await isOpen(page, 'phone') && !await isOpen(page, 'browser'));
+    const copied = {};
+    for (const label of ['Token', 'Network', 'Address', 'Amount']) {
+      await page.click(`#exchange button[aria-label="Copy: ${label}"]`);
+      copied[label] = await page.evaluate(() => navigator.clipboard.readText());
+    }
+    assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: request.escrow_address, Amount: '25.00' });
+    assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
+    await account.pay('USDC', request.escrow_address, 25_000_000);
+    await sees(page, 'Thank you, your payment is done');
+    const receipt = await page.locator('.receipt').textContent();
+    for (const part of ['25.00 USDC', 'Rent', 'Ethereum']) assert.ok(receipt.includes(part), receipt);
+    assert.equal(await page.locator('#steps [aria-current]').textContent(), 'Done');
+    await close();
+  });
+
+  it('from a phone: a code of the plain address, and a link for the wallet app', async () => {
+    const request = await bank.request('7.50');
+    const { page, close } = await open(request.payment_link);
+    await introduces(page, 'Trust Wallet');
+    assert.ok(await isOpen(page, 'phone') && !await isOpen(page, 'exchange'));
+    await page.locator('#phone svg[role=img]').waitFor();
+    const link = await page.locator('#phone a.second').getAttribute('href');
+    const { tokens } = bank.keys;
+    const chain = Number(await account.rpc('eth_chainId'));
+    assert.equal(link.toLowerCase(), `ethereum:${tokens.USDC}@${chain}/transfer?address=${request.escrow_address}&uint256=7500000`.toLowerCase());
+    await account.pay('USDC', request.escrow_address, 7_500_000);
+    await sees(page, 'Thank you, your payment is done');
+    await close();
+  });
+
+  it('from a wallet in the browser, which is told of the chain and signs exactly the transfer', async () => {
+    const request = await bank.request('12.34');
+    const { page, wallet, close } = await open(request.payment_link, { wallet: {} });
+    await introduces(page, 'MetaMask');
+    const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>' });
+    await pay.waitFor();
+    assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
+    await pay.click();
+    await sees(page, 'Thank you, your payment is done');
+    const [added] = wallet.called('wallet_addEthereumChain');
+    assert.equal(BigInt(added.chainId), account.chainId);
+    assert.deepEqual(added.rpcUrls, [bank.keys.chain_rpc_url]);
+    const [sent, ...more] = wallet.called('eth_sendTransaction');
+    assert.deepEqual(more, []);
+    assert.equal(sent.to.toLowerCase(), bank.keys.tokens.USDC.toLowerCase());
+    const words = [request.escrow_address.slice(2).toLowerCase(), (12_340_000).toString(16)];
+    assert.equal(sent.data, `0xa9059cbb${words.map((word) => word.padStart(64, '0')).join('')}`);
+    await close();
+  });
+
+  it('from an older wallet, after having refused once, in any amount, to the last digit', async () => {
+    const request = await bank.request('0', { amount: { type: 'flexible' } });
+    const options = { wallet: { announced: false, refusals: 1, knows: true } };
+    const { page, wallet, close } = await open(await introduced(request, 'Rabby'), options);
+    const pay = page.getByRole('button', { name: /^Pay with/ });
+    await pay.click();
+    await page.getByText('Please write an amount like').waitFor();
+    for (const wrong of ['1.2345678', '0', '-1', '1e3', 'ten']) {
+      await page.fill('#much', wrong);
+      await pay.click();
+      await page.getByText('Please write an amount like').waitFor();
+    }
+    assert.deepEqual(wallet.called('eth_sendTransaction'), []);
+    await page.fill('#much', '3.000001');
+    await pay.click();
+    await page.getByText('You did not confirm. Nothing was sent.').waitFor();
+    await pay.click();
+    await sees(page, '3.000001 USDC');
+    await sees(page, 'Thank you, your payment is done');
+    const value = wallet.called('eth_sendTransaction').at(-1).data.slice(-64);
+    assert.equal(BigInt(`0x${value}`), 3_000_001n);
+    await close();
+  });
+
+  it('in two parts: the rest is asked for until it has come', async () => {
+    const request = await bank.request('20.00');
+    const { page, close } = await open(await introduced(request));
+    await account.pay('USDC', request.escrow_address, 5_000_000);
+    await page.getByText('Still to send: 15.00 USDC').waitFor();
+    await sees(page, 'Less than the whole amount has arrived.');
+    await screen(page, 'pay-partial');
+    await account.pay('USDC', request.escrow_address, 15_000_000);
+    await sees(page, 'Thank you, your payment is done');
+    assert.equal(await page.locator('.arrived li').count(), 2);
+    await close();
+  });
+
+  it('while streams do not come through: the page asks by itself', async () => {
+    const request = await bank.request('4.00');
+    const { page, context, close } = await open('about:blank', { expected: [/ERR_FAILED/, /EventSource/] });
+    let asked = 0;
+    await context.route('**/stream*', (route) => route.fulfill({ status: 503 }));
+    await context.route('**/status*', (route) => { asked += 1; return route.continue(); });
+    page.removeAllListeners('console');
+    await page.goto(await introduced(request));
+    await account.pay('USDC', request.escrow_address, 4_000_000);
+    await sees(page, 'Thank you, your payment is done');
+    assert.ok(asked > 0);
+    await close();
+  });
+
+  it('without a script, from the form to the receipt', async () => {
+    const request = await bank.request('9.00');
+    const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
+    await page.click('form[method=post] button');
+    await page.getByText('Please write your first name.').waitFor();
+    await introduces(page, 'OKX');
+    assert.ok(!await page.locator('.copy').first().isVisible(), 'nothing is offered that needs a script');
+    assert.ok(await page.locator('#exchange .address').isVisible());
+    await page.click('#browser summary');
+    await page.getByText('This way needs JavaScript.').waitFor();
+    await page.click('#help summary');
+    await page.fill('#tx', 'nothing');
+    await page.click('#help button');
+    await page.getByText('This is not a transaction hash.').waitFor();
+    const hash = await account.pay('USDC', request.escrow_address, 9_000_000);
+    await finds(page, 'Thank you, your payment is done');
+    assert.ok((await page.locator('.receipt').textContent()).includes(hash));
+    await close();
+  });
+});
+
+describe('a payment that is not as it should be', () => {
+  it('is not accepted: neutrally, and nothing more is asked', async () => {
+    const request = await bank.request('25.01');
+    const { page, close } = await open(await introduced(request));
+    await account.pay('USDC', request.escrow_address, 25_010_000);
+    await sees(page, 'This payment could not be completed.');
+    assert.equal(await page.locator('.receipt').count(), 0);
+    await everywhere(page, 'not accepted');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await screen(page, 'pay-not-accepted');
+    await close();
+  });
+
+  it('is checked for longer, and can be left alone', async () => {
+    const request = await bank.request('25.02');
+    const { page, close } = await open(await introduced(request));
+    await account.pay('USDC', request.escrow_address, 25_020_000);
+    await sees(page, 'The check takes longer than usual.');
+    await everywhere(page, 'checking');
+    await page.goto(`${page.url()}?lang=ar`);
+    await everywhere(page, 'checking, ar');
+    await close();
+  });
+
+  it('was more than asked for, or another token', async () => {
+    const [more, other] = [await bank.request('25.00'), await bank.request('26.00')];
+    const first = await open(await introduced(more));
+    await account.pay('USDC', more.escrow_address, 26_000_000);
+    await sees(first.page, 'More than the amount has arrived.');
+    await everywhere(first.page, 'overpaid');
+    await first.close();
+    const second = await open(await introduced(other));
+    await account.pay('USDT', other.escrow_address, 26_000_000);
+    await sees(second.page, '26.00 USDT');
+    await everywhere(second.page, 'another token');
+    await second.close();
+  });
+
+  it('is looked for by its hash', async () => {
+    const [request, another] = [await bank.request('6.00'), await bank.request('5.00')];
+    const hash = await account.pay('USDC', another.escrow_address, 5_000_000);
+    const { page, close } = await open(await introduced(request));
+    await page.click('#help summary');
+    for (const [typed, answer] of [
+      [hash, 'it is not for this payment request'],
+      [`0x${'12'.repeat(32)}`, 'We have not found it yet'],
+      ['12', 'This is not a transaction hash'],
+    ]) {
+      await page.fill('#tx', typed);
+      await page.click('#help button');
+      await page.locator('#told', { hasText: answer }).waitFor();
+    }
+    await everywhere(page, 'help');
+    await close();
+  });
+
+  it('is cancelled while the page is open: the address goes', async () => {
+    const request = await bank.request('3.00');
+    const { page, close } = await open(await introduced(request), { expected: GONE });
+    await page.locator('#exchange .address').waitFor();
+    await bank.cancel(request);
+    await page.getByRole('heading', { name: 'This link is not available' }).waitFor();
+    assert.ok(!(await page.content()).includes(request.escrow_address));
+    await everywhere(page, 'closed');
+    await page.goto(`${request.payment_link}?lang=ar`);
+    await everywhere(page, 'closed, ar');
+    await close();
+  });
+
+  it('comes after the link has ended', async () => {
+    const request = await bank.request('25.00', { expires_in_hours: 1 });
+    const { page, close } = await open(await introduced(request), { expected: GONE });
+    await bank.letPass(HOUR_S);
+    await page.getByRole('heading', { name: 'This link is not available' }).waitFor();
+    assert.ok(!(await page.content()).includes(request.escrow_address));
+    const unknown = await fetch(`${sandbox.url}/pay/AAAAAAAAAAAAAAAAAAAAAA`).then((answer) => answer.text());
+    const expired = await fetch(request.payment_link).then((answer) => answer.text());
+    const token = new URL(request.payment_link).pathname.split('/').at(-1);
+    assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'nobody learns which');
+    await account.pay('USDC', request.escrow_address, 25_000_000);
+    await assert.doesNotReject(async () => {
+      const until = Date.now() + 30_000;
+      while (!(await page.content()).includes('The payment came after this link had ended.')) {
+        if (Date.now() > until) throw new Error(await page.content());
+        await page.reload();
+      }
+    });
+    await everywhere(page, 'late');
+    await close();
+  });
+});
+
+describe('every state, in both directions', () => {
+  it('the form, as it is and with faults', async () => {
+    const request = await bank.request('25.00');
+    const { page, close } = await open(request.payment_link, { expected: [/status of 422/] });
+    for (const language of ['en', 'ar']) {
+      await page.goto(`${request.payment_link}?lang=${language}`);
+      await everywhere(page, `details, ${language}`);
+      await page.click('.languages summary');
+      await everywhere(page, `languages, ${language}`);
+      await page.click('.languages summary');
+      await page.click('form[method=post] button');
+      await page.locator('.fault').first().waitFor();
+      await everywhere(page, `faults, ${language}`);
+    }
+    await close();
+  });
+
+  it('the address, with each way open, partly paid, and done', async () => {
+    const request = await bank.request('25.00');
+    const url = await introduced(request);
+    const { page, close } = await open(url, { wallet: { knows: true } });
+    for (const language of ['en', 'ar']) {
+      await page.goto(`${url}?lang=${language}`);
+      for (const way of ['exchange', 'phone', 'browser']) {
+        if (!await isOpen(page, way)) await page.click(`#${way} summary`);
+        await everywhere(page, `${way}, ${language}`);
+      }
+    }
+    await account.pay('USDC', request.escrow_address, 5_000_000);
+    await page.getByText('15.00 USDC').or(page.getByText('20.00 USDC')).first().waitFor();
+    for (const language of ['en', 'ar']) {
+      await page.goto(`${url}?lang=${language}`);
+      await everywhere(page, `partial, ${language}`);
+    }
+    await account.pay('USDC', request.escrow_address, 20_000_000);
+    await page.locator('.receipt').waitFor();
+    for (const language of ['en', 'ar']) {
+      await page.goto(`${url}?lang=${language}`);
+      await everywhere(page, `done, ${language}`);
+    }
+    await close();
+  });
+
+  it('in every language, at 320 px, and as screens', async () => {
+    const request = await bank.request('25.50');
+    const url = await introduced(request);
+    const { page, close } = await open(request.payment_link);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await screen(page, 'pay-details');
+    await page.goto(url);
+    await screen(page, 'pay-send');
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await screen(page, 'pay-send-dark');
+    for (const language of ['en', 'ur', 'ar', 'hi', 'bn', 'ne', 'vi', 'fil']) {
+      for (const address of [request.payment_link, url]) {
+        await page.goto(`${address}?lang=${language}`);
+        assert.equal(await page.locator('html').getAttribute('lang'), language);
+        await everywhere(page, language, async ({ width, colorScheme }) => {
+          if (process.env.CORRIDOR_LOOK) {
+            const name = `${language}-${address === url ? 'send' : 'details'}-${width}-${colorScheme}`;
+            await page.screenshot({ path: `${process.env.CORRIDOR_LOOK}/${name}.png`, fullPage: true });
+          }
+        });
+      }
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.goto(`${url}?lang=ur`);
+    await screen(page, 'pay-send-ur');
+    await account.pay('USDC', request.escrow_address, 25_500_000);
+    await page.locator('.receipt').waitFor();
+    await page.goto(`${url}?lang=en`);
+    await screen(page, 'pay-done');
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(!await page.locator('.print').isVisible() && await page.locator('.receipt').isVisible());
+    await screen(page, 'pay-receipt-print');
+    await close();
+  });
+
+  it('tells nothing of the recipient in any log either', async () => {
+    const visited = sandbox.log.split('\n').filter((line) => line.includes('/pay/'));
+    assert.ok(visited.length > 0, sandbox.logTail());
+    for (const line of visited) {
+      for (const secret of secrets) assert.ok(!line.toLowerCase().includes(secret.toLowerCase()), line);
+    }
+  });
+});
