@@ -61,7 +61,9 @@ pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
     let notice = match view {
         View::Status { notice, .. } => notice_key(*notice),
-        View::Send { arrived, .. } | View::Details { arrived } if !arrived.is_empty() => Some("notice-partial"),
+        View::Send { arrived, notice, .. } | View::Details { arrived, notice } if !arrived.is_empty() => {
+            notice_key(*notice).or(Some("notice-partial"))
+        }
         _ => None,
     };
     let notice = notice.map(|key| words.say(key)).transpose()?;

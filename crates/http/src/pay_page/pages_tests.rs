@@ -1,7 +1,7 @@
 //! The pages as HTML: what stands on each, in every language, and what may never stand on any.
 
 use domain::deposit::{Deposit, DepositState};
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestException, RequestState};
 use engine::wallets::Found;
 
 use super::super::target::tests::target;
@@ -54,7 +54,11 @@ fn shown(request: &PaymentRequest, states: &[DepositState], known: bool) -> Stri
 }
 
 fn details(form: &Form, language: Language) -> String {
-    let (here, frame, view) = (here(language), frame(&request(), language), View::Details { arrived: vec![] });
+    let (here, frame, view) = (
+        here(language),
+        frame(&request(), language),
+        View::Details { arrived: vec![], notice: RequestException::None },
+    );
     Page { here: &here, view: &view, frame: &frame, form, target: None, sought: None, network: "", known: false }
         .render()
         .expect("written")
@@ -263,7 +267,7 @@ fn what_people_write_never_becomes_markup() {
     let frame = Frame { payee: HOSTILE.to_owned(), ..Frame::of(&link, "", false, Words(Language::Urdu), T0) };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
     let form = Form { first_name: field, ..Form::default() };
-    let (here, view) = (here(Language::Urdu), View::Details { arrived: vec![] });
+    let (here, view) = (here(Language::Urdu), View::Details { arrived: vec![], notice: RequestException::None });
     let page = Page {
         here: &here,
         view: &view,
@@ -335,6 +339,10 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     let partial = shown(&half, &[DepositState::Completed], true);
     assert!(partial.contains("Still to send: <bdi>12.75 USDC</bdi>"), "{partial}");
     assert!(partial.contains("Less than the whole amount has arrived."), "{partial}");
+    for known in [true, false] {
+        let other = shown(&PaymentRequest { wrong_asset: true, ..request() }, &[DepositState::InReview], known);
+        assert!(other.contains("Another token than the one asked for has arrived."), "{known}: {other}");
+    }
 }
 
 #[test]

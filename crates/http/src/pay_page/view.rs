@@ -91,6 +91,8 @@ pub enum View {
     Details {
         /// What has come already.
         arrived: Vec<Incoming>,
+        /// What is unusual about it.
+        notice: RequestException,
     },
     /// The address is shown.
     Send {
@@ -98,6 +100,8 @@ pub enum View {
         offers: Vec<Offer>,
         /// What has come already.
         arrived: Vec<Incoming>,
+        /// What is unusual about it.
+        notice: RequestException,
     },
     /// How the payment goes.
     Status {
@@ -115,11 +119,12 @@ impl View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
         let under_way = arrived.iter().any(|incoming| matches!(incoming.progress, Progress::Seen(_)));
         let offers = if open && !under_way { offers(request) } else { Vec::new() };
+        let notice = request.exception();
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
-            (true, _) => View::Status { arrived, notice: request.exception() },
-            (false, true) => View::Send { offers, arrived },
-            (false, false) => View::Details { arrived },
+            (true, _) => View::Status { arrived, notice },
+            (false, true) => View::Send { offers, arrived, notice },
+            (false, false) => View::Details { arrived, notice },
         }
     }
 
@@ -161,7 +166,7 @@ impl View {
     pub fn arrived(&self) -> &[Incoming] {
         match self {
             View::Closed => &[],
-            View::Details { arrived } | View::Send { arrived, .. } | View::Status { arrived, .. } => arrived,
+            View::Details { arrived, .. } | View::Send { arrived, .. } | View::Status { arrived, .. } => arrived,
         }
     }
 

@@ -13,16 +13,19 @@ fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View
 #[test]
 fn the_address_comes_after_the_details() {
     let asked = request();
-    assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![] });
+    assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![], notice: RequestException::None });
     let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
-    assert_eq!(view(&asked, &[], true), View::Send { offers, arrived: vec![] });
+    assert_eq!(view(&asked, &[], true), View::Send { offers, arrived: vec![], notice: RequestException::None });
 }
 
 #[test]
 fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let flexible = PaymentRequest { asked: Asked::Flexible, ..request() };
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
-    assert_eq!(view(&flexible, &[], true), View::Send { offers: any.to_vec(), arrived: vec![] });
+    assert_eq!(
+        view(&flexible, &[], true),
+        View::Send { offers: any.to_vec(), arrived: vec![], notice: RequestException::None }
+    );
     let asked = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
         micros: 2_800_000_000,
@@ -49,12 +52,14 @@ fn nobody_is_asked_to_pay_what_is_on_its_way() {
 #[test]
 fn what_is_left_of_a_partial_payment_can_be_sent() {
     let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
-    let View::Send { offers, arrived } = view(&partial, &[DepositState::Completed], true) else {
+    let View::Send { offers, arrived, notice: RequestException::Partial } =
+        view(&partial, &[DepositState::Completed], true)
+    else {
         panic!("the address is shown");
     };
     assert_eq!((offers, arrived.len()), (vec![Offer { coin: StableCoin::Usdc, minor: Some(12_750_000) }], 1));
     assert!(
-        matches!(view(&partial, &[DepositState::Completed], false), View::Details { arrived } if arrived.len() == 1)
+        matches!(view(&partial, &[DepositState::Completed], false), View::Details { arrived, .. } if arrived.len() == 1)
     );
 }
 
