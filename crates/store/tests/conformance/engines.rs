@@ -1,9 +1,12 @@
 //! What only one of the engines can show.
 
+use std::sync::Arc;
+
+use domain::time::Span;
 use store::ExecuteError;
 use store::StoreError;
 
-use crate::world::{Side, World, on_postgres, on_sqlite_file, put_payment, put_quote, tenant_need};
+use crate::world::{HandClock, START, Side, World, on_postgres, on_sqlite_file, put_payment, put_quote, tenant_need};
 
 async fn dead_connections(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
@@ -55,6 +58,23 @@ async fn stuck_in_a_flight(world: World) {
 #[test]
 fn a_session_that_stands_still_inside_a_flight_is_ended() {
     on_postgres("stuck_in_a_flight", stuck_in_a_flight);
+}
+
+/// Nodes whose own clocks are ten years apart.
+async fn clocks_apart(world: World) {
+    let node = async |years: i64| {
+        let clock = Arc::new(HandClock::at(START + Span::days(365 * years)));
+        let store = world.reopened(|options| options.clock = clock).await.expect("a database that can be opened twice");
+        World { store, ..world.clone() }
+    };
+    let (ahead, behind) = (node(10).await, node(-10).await);
+    let seen = [ahead.now().await, behind.now().await, ahead.now().await, behind.now().await];
+    assert!(seen.is_sorted(), "one clock for all: {seen:?}");
+}
+
+#[test]
+fn nodes_whose_clocks_differ_go_by_the_databases_clock() {
+    on_postgres("clocks_apart", clocks_apart);
 }
 
 async fn poison(world: World) {

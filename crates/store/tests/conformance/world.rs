@@ -30,6 +30,12 @@ use uuid::Uuid;
 /// A clock that goes when it is told to.
 pub struct HandClock(AtomicI64);
 
+impl HandClock {
+    pub fn at(now: Timestamp) -> HandClock {
+        HandClock(AtomicI64::new(now.0))
+    }
+}
+
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::SeqCst))
@@ -77,7 +83,7 @@ pub const KEK: [u8; 32] = [1; 32];
 pub const START: Timestamp = Timestamp(1_795_244_268_123_456);
 
 async fn world(url: String, side: Side) -> World {
-    let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
+    let clock = Arc::new(HandClock::at(START));
     let entropy = Arc::new(SeededEntropy(AtomicU64::new(42)));
     let options = Options { entropy: entropy.clone(), ..Options::new(clock.clone(), SecretBox::new(Box::new(KEK))) };
     let store = Store::open(&url, options).await.expect("opens");
@@ -92,7 +98,7 @@ async fn migrated(url: String, side: Side) -> World {
 
 /// Opens an address with a clock, entropy and keys of its own.
 pub async fn try_open(url: &str) -> Result<Store, store::StoreError> {
-    let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
+    let clock = Arc::new(HandClock::at(START));
     Store::open(url, Options::new(clock, SecretBox::new(Box::new(KEK)))).await
 }
 
