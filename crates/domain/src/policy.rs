@@ -1,5 +1,7 @@
 //! What an installation and a tenant have configured, as the decisions need it. Read from TOML by the server.
 
+pub mod fields;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
