@@ -40,6 +40,11 @@ impl Environment {
         [Environment::Production, Environment::Test, Environment::Mock].into_iter().find(|e| e.name() == text)
     }
 
+    /// Whether money is real in it.
+    pub const fn is_real(self) -> bool {
+        matches!(self, Environment::Production)
+    }
+
     /// How an access key's use names it: `live_pay`, `test_wallet`, `mock_pay` … Mock keys are test keys.
     pub const fn key_prefix(self) -> &'static str {
         match self {

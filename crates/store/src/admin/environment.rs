@@ -3,7 +3,7 @@
 use domain::policy::Environment;
 
 use crate::driver::Step;
-use crate::error::StoreError;
+use crate::error::{DbError, StoreError};
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -22,12 +22,16 @@ static OTHER_KEYS: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS];
 
 impl Store {
-    /// The environment of the service that made the database; `None` = it is noted nowhere yet.
+    /// The environment of the service that made the database; `None` = it is noted nowhere yet, or nothing was migrated.
     ///
     /// # Errors
     /// The database cannot be reached or names none that is known.
     pub async fn environment(&self) -> Result<Option<Environment>, StoreError> {
-        let rows = self.query(&GET, vec![NAME.into()]).await?;
+        let rows = match self.driver().query(&GET, vec![NAME.into()]).await {
+            // There is no such table before the first migration.
+            Err(DbError::Refused(_)) => return Ok(None),
+            rows => rows?,
+        };
         let Some(row) = rows.first() else { return Ok(None) };
         let name = row.fields().text()?.to_owned();
         let unknown = || StoreError::Corrupt(format!("meta.environment: unknown environment {name:?}"));
