@@ -199,9 +199,11 @@ impl Field {
             Field::SenderDetailsFrom => coin_amount::show(wallet.sender_details_from),
             Field::SecondPersonAbove => coin_amount::show(wallet.second_person_above),
             Field::BlockAfterRejections => wallet.block_after_rejections.map_or_else(none, |count| count.to_string()),
-            Field::AcceptLateHours => {
-                wallet.accept_late.map_or_else(none, |span| (span.0 / Span::hours(1).0).to_string())
-            }
+            // Whole hours are all that can be set; a program may have agreed on less.
+            Field::AcceptLateHours => wallet.accept_late.map_or_else(none, |span| {
+                let hour = Span::hours(1).0;
+                ((span.0 + hour - 1) / hour).to_string()
+            }),
             Field::PremiumBps => policy.premium_bps.to_string(),
             Field::MarginBps => policy.margin_bps.to_string(),
             Field::MarginBpsFor(country) => {
