@@ -6,6 +6,7 @@ use crate::attempt::Doubt;
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::ids::{ApprovalId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
+use crate::policy::fields::Field;
 use crate::rail::RailStatus;
 use crate::time::{Span, Timestamp};
 use crate::user::{Role, Scope};
@@ -60,6 +61,13 @@ pub enum Deed {
     },
     /// What the tenant pays and earns.
     SetPricing(Pricing),
+    /// What the tenant may do, and up to which limits.
+    SetPolicy {
+        /// Number of the policy that was looked at.
+        version: u32,
+        /// What it is to say, in the form in which fields are shown.
+        values: BTreeMap<Field, String>,
+    },
     /// Webhooks go elsewhere.
     SetWebhookUrl {
         /// Where to.
@@ -106,6 +114,7 @@ impl Deed {
             Deed::ResolvePayment { .. } => "payment.resolve",
             Deed::ResolveOrder { .. } => "order.resolve",
             Deed::SetPricing(_) => "pricing.set",
+            Deed::SetPolicy { .. } => "policy.set",
             Deed::SetWebhookUrl { .. } => "webhook.set_url",
             Deed::AcceptCoinCode { .. } => "coin.accept_code",
             Deed::SetUserAccess { .. } => "user.set_access",
@@ -121,6 +130,7 @@ impl Deed {
             Deed::ResolvePayment { payment, .. } => payment.to_string(),
             Deed::ResolveOrder { order, .. } => order.to_string(),
             Deed::SetPricing(_) => "pricing".to_owned(),
+            Deed::SetPolicy { .. } => "policy".to_owned(),
             Deed::SetWebhookUrl { .. } => "webhook".to_owned(),
             Deed::AcceptCoinCode { coin, .. } => coin.currency().code().to_owned(),
             Deed::SetUserAccess { user, .. } => user.to_string(),
@@ -136,6 +146,7 @@ impl Deed {
             Deed::ResolvePayment { .. } => "Resolve an unknown payment",
             Deed::ResolveOrder { .. } => "Resolve an unknown pay-out",
             Deed::SetPricing(_) => "Change fee, margin or spread",
+            Deed::SetPolicy { .. } => "Change the tenant's policy",
             Deed::SetWebhookUrl { .. } => "Send webhooks elsewhere",
             Deed::AcceptCoinCode { .. } => "Accept a coin's new code",
             Deed::SetUserAccess { .. } => "Change what a user may do",
@@ -150,9 +161,10 @@ impl Deed {
     /// Whoever has one of these roles may approve it, beside approvers.
     pub const fn checkers(&self) -> &'static [Role] {
         match self {
-            Deed::UnblockWallet { .. } | Deed::BlacklistWallet { .. } | Deed::ReleaseDeposit { .. } => {
-                &[Role::Approver, Role::Compliance]
-            }
+            Deed::UnblockWallet { .. }
+            | Deed::BlacklistWallet { .. }
+            | Deed::ReleaseDeposit { .. }
+            | Deed::SetPolicy { .. } => &[Role::Approver, Role::Compliance],
             Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {
                 &[Role::Approver, Role::Treasury]
             }

@@ -1,5 +1,7 @@
 //! What an installation and a tenant have configured, as the decisions need it. Read from TOML by the server.
 
+pub mod fields;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
@@ -36,6 +38,11 @@ impl Environment {
     /// Reads the name.
     pub fn parse(text: &str) -> Option<Environment> {
         [Environment::Production, Environment::Test, Environment::Mock].into_iter().find(|e| e.name() == text)
+    }
+
+    /// Whether money is real in it.
+    pub const fn is_real(self) -> bool {
+        matches!(self, Environment::Production)
     }
 
     /// How an access key's use names it: `live_pay`, `test_wallet`, `mock_pay` … Mock keys are test keys.

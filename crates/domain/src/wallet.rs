@@ -58,6 +58,16 @@ impl WalletState {
     }
 }
 
+/// Most characters of the bank's own id of a customer.
+pub const CUSTOMER_ID_MAX_CHARS: usize = 128;
+
+/// Reads the bank's own id of a customer: 1 to 128 characters without control characters, blanks around it left out.
+pub fn customer_id(text: &str) -> Option<String> {
+    let id = text.trim();
+    let fits = (1..=CUSTOMER_ID_MAX_CHARS).contains(&id.chars().count()) && !id.chars().any(char::is_control);
+    fits.then(|| id.to_owned())
+}
+
 /// How well the bank knows the customer. The order is that of the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KycLevel {

@@ -26,8 +26,9 @@ pub struct VelocityLimit {
 /// A tenant's policy for wallets. Amounts are minor units (10^-6) of either coin: a coin is worth a dollar here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletPolicy {
-    /// Stored with every decision, so that it can be told later what it was made by.
-    pub version: String,
+    /// Number of the tenant's policy, from 1: it rises with every change of any part of it, and is stored with every
+    /// decision, so that it can be told later what it was made by.
+    pub version: u32,
     /// The least level that a customer must have to get a wallet.
     pub minimum_kyc: KycLevel,
     /// How long after the expiry of a request a payment is still taken for it; `None` = not at all.
@@ -52,13 +53,15 @@ pub struct WalletPolicy {
 
 /// How long after the expiry of a request a payment is taken for it where nothing else is agreed.
 pub const ACCEPT_LATE: Span = Span::days(7);
+/// Number of a tenant's first policy.
+pub const FIRST_VERSION: u32 = 1;
 const COIN: i64 = 1_000_000;
 
 impl Default for WalletPolicy {
     /// What holds where nothing else is agreed.
     fn default() -> WalletPolicy {
         WalletPolicy {
-            version: "default-1".to_owned(),
+            version: FIRST_VERSION,
             minimum_kyc: KycLevel::Basic,
             accept_late: Some(ACCEPT_LATE),
             auto_approve_max: Some(10_000 * COIN),

@@ -28,6 +28,7 @@ pub mod working_set;
 pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
+pub use admin::customers::CustomerRecord;
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
 pub use admin::roles::{JobHolder, RoleLease};

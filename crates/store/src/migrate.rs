@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -26,6 +26,7 @@ const MIGRATIONS: [Migration; 7] = [
     Migration { version: 5, name: "console", text: include_str!("../migrations/0005_console.sql") },
     Migration { version: 6, name: "statements", text: include_str!("../migrations/0006_statements.sql") },
     Migration { version: 7, name: "refunds", text: include_str!("../migrations/0007_refunds.sql") },
+    Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -252,5 +253,21 @@ mod tests {
         let kept = "SELECT COUNT(*) FROM idempotency WHERE scope = 'POST /v2/quote' AND made = x'03' AND at = 9";
         assert_eq!(count(kept), 1);
         assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"), 1);
+    }
+
+    #[test]
+    fn a_policy_of_before_gets_the_first_number() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let numbered = MIGRATIONS.iter().position(|it| it.name == "policy").expect("there");
+        MIGRATIONS[..numbered].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        let before = r#"{"premium_bps":25,"wallet":{"version":"default-1","spread_bps":50}}"#;
+        apply(&format!(
+            "INSERT INTO tenant (id, tag, name, policy, created_at) VALUES (x'01', 'a', 'A', '{before}', 0)"
+        ));
+        apply(&MIGRATIONS[numbered].script(Dialect::Sqlite, Timestamp(0)));
+        let after: String = database.query_row("SELECT policy FROM tenant", [], |row| row.get(0)).expect("read");
+        assert_eq!(after, before.replace("\"default-1\"", "1"));
     }
 }

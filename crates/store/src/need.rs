@@ -72,6 +72,8 @@ need! {
     wallets: WalletId,
     /// Customers who may have a wallet.
     customers: Customer,
+    /// Customers of whom a record may say how well they are known.
+    customer_records: String,
     /// Payment requests, each with its job.
     requests: PaymentRequestId,
     /// Requests whose newest sender details are loaded.

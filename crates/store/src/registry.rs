@@ -21,6 +21,8 @@ fn shared() -> Vec<&'static Stmt> {
         admin::answers::STATEMENTS,
         admin::approvals::STATEMENTS,
         admin::approval_outcome::STATEMENTS,
+        admin::customers::STATEMENTS,
+        admin::environment::STATEMENTS,
         admin::keys::STATEMENTS,
         admin::meta::STATEMENTS,
         admin::permits::STATEMENTS,

@@ -109,7 +109,7 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
             None => first.and_then(|finding| finding.hold),
         },
         list_version: found.payer.list_version.clone(),
-        policy_version: policy.version.clone(),
+        policy_version: policy.version.to_string(),
         evidence,
         decided_by: None,
         at: now,

@@ -41,7 +41,7 @@ fn sender() -> SenderDetails {
 }
 
 fn policy() -> WalletPolicy {
-    WalletPolicy { version: "P-7".to_owned(), ..WalletPolicy::default() }
+    WalletPolicy { version: 7, ..WalletPolicy::default() }
 }
 
 fn of(minor: i64, found: &Findings, sandbox: Option<RiskResult>) -> Assessment {
@@ -59,7 +59,7 @@ fn a_deposit_about_which_nothing_is_found_is_approved_with_all_it_was_decided_by
     assert_eq!(told(&assessment), (RiskResult::Approved, ReasonCode::ChecksPassed, None));
     assert_eq!((assessment.score, assessment.level()), (0, RiskLevel::Low));
     assert_eq!(assessment.checks, Check::ALL);
-    assert_eq!((&*assessment.list_version, &*assessment.policy_version), ("L-1", "P-7"));
+    assert_eq!((&*assessment.list_version, &*assessment.policy_version), ("L-1", "7"));
     assert_eq!((assessment.evidence, assessment.decided_by), (Vec::new(), None));
 }
 

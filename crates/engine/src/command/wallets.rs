@@ -160,6 +160,7 @@ fn add(need: &mut Need, tenant: TenantId, idempotency: Option<&Idempotency>) {
 impl NewWallet {
     pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
         let (customer_id, blockchain) = (self.provision.customer_id.clone(), self.provision.blockchain.clone());
+        need.customer_records.insert((tenant, customer_id.clone()));
         need.customers.insert((tenant, Customer { customer_id, blockchain }));
         add(need, tenant, self.idempotency.as_ref());
     }

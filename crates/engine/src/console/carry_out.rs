@@ -10,10 +10,11 @@ use domain::approval::{Approval, ApprovalState, Change, Deed};
 use domain::audit::{self, Via};
 use domain::deposit::ReviewVerdict;
 use domain::ids::TenantId;
+use domain::policy::fields;
 use domain::time::Span;
 use store::{StoreError, UserChange};
 
-use super::propose::{access_changes, pricing_changes, webhook_changes};
+use super::propose::{access_changes, policy_changes, pricing_changes, webhook_changes};
 use super::{Console, Denied};
 use crate::command::{Idempotency, Refused};
 use crate::payments::{Caller, IdempotencyKey};
@@ -125,7 +126,9 @@ impl Console {
         // What the log's entries about such a deed name.
         let subject = match (&approval.deed, approval.tenant) {
             (Deed::SetUserAccess { user, .. }, _) => store.user(*user).await?.ok_or(Denied::NotFound)?.user.login,
-            (Deed::SetPricing(_) | Deed::SetWebhookUrl { .. }, Some(tenant)) => tenant.to_string(),
+            (Deed::SetPricing(_) | Deed::SetPolicy { .. } | Deed::SetWebhookUrl { .. }, Some(tenant)) => {
+                tenant.to_string()
+            }
             (deed, _) => deed.subject(),
         };
         Ok(store.is_carried_out(approval, &subject).await?)
@@ -192,6 +195,12 @@ impl Console {
                     policy.margin_bps_by_country = pricing.margin_bps_by_country.clone();
                     policy.wallet.spread_bps = pricing.spread_bps;
                     store.set_tenant_policy_as_seen(id, &tenant.policy, &policy, by).await?;
+                }
+            }
+            Deed::SetPolicy { values, .. } => {
+                if is_as_seen(approval, policy_changes(&tenant, values))? {
+                    let wanted = fields::with(&tenant.policy, values).map_err(|fault| moved(&fault.to_string()))?;
+                    store.set_tenant_policy_as_seen(id, &tenant.policy, &wanted, by).await?;
                 }
             }
             Deed::SetWebhookUrl { url } => {

@@ -1,5 +1,7 @@
 //! Proposals: what they would change, and who decides about them.
 
+use std::collections::BTreeMap;
+
 use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricing};
 use domain::audit;
 use domain::coin_amount;
@@ -7,6 +9,7 @@ use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
 use domain::ids::{ApprovalId, TenantId};
 use domain::payment::PaymentState;
+use domain::policy::fields::{self, Field};
 use domain::rail::RailStatus;
 use domain::user::{Role, Scope, User};
 use domain::wallet::WalletState;
@@ -166,6 +169,11 @@ impl Console {
                 ])
             }
             Deed::SetPricing(pricing) => pricing_changes(&self.tenant(tenant).await?, pricing),
+            Deed::SetPolicy { version, values } => {
+                let tenant = self.tenant(tenant).await?;
+                must_be_as_seen(tenant.policy.wallet.version == *version)?;
+                policy_changes(&tenant, values)
+            }
             Deed::SetWebhookUrl { url } => {
                 let webhook = store.webhook(tenant).await?;
                 webhook_changes(&webhook.map_or_else(String::new, |webhook| webhook.url), url)
@@ -303,6 +311,19 @@ pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Chan
         }
     }
     if changes.is_empty() { Err(Denied::NoChange) } else { Ok(changes) }
+}
+
+/// What of a tenant's policy a proposal changes; its number is part of that, so that it holds for no other policy.
+pub(super) fn policy_changes(tenant: &Tenant, values: &BTreeMap<Field, String>) -> Result<Vec<Change>, Denied> {
+    let policy = &tenant.policy;
+    let wanted = fields::with(policy, values).map_err(|fault| Denied::Refused(fault.to_string()))?;
+    let differences = fields::differences(policy, &wanted);
+    if differences.is_empty() {
+        return Err(Denied::NoChange);
+    }
+    let number = change("policy", policy.wallet.version, policy.wallet.version + 1);
+    let changes = differences.into_iter().map(|(field, before, after)| change(field.name(), before, after));
+    Ok(std::iter::once(number).chain(changes).collect())
 }
 
 /// What a tenant pays and earns now.

@@ -38,7 +38,7 @@ fn a_clean_deposit_is_approved_and_its_events_come_in_order() {
         let approved = Some((RiskResult::Approved, ReasonCode::ChecksPassed, None));
         assert_eq!(told(&deposit), (DepositState::Approved, approved));
         let assessment = deposit.assessment.as_ref().expect("assessed");
-        assert_eq!((&*assessment.list_version, &*assessment.policy_version), ("lists-1", "default-1"));
+        assert_eq!((&*assessment.list_version, &*assessment.policy_version), ("lists-1", "1"));
         assert_eq!(world.bank.kinds(), ["payment-received", "risk-check-complete"]);
         let events = world.events().await;
         let versions: Vec<i64> = events.iter().map(|entry| entry.version).collect();

@@ -44,7 +44,14 @@ const NAV: &[(&str, &[Entry])] = &[
             ("Corridors and rails", "/console/t/{tenant}/corridors"),
         ],
     ),
-    ("Connections", &[("Webhooks", "/console/t/{tenant}/webhooks"), ("Keys", "/console/t/{tenant}/keys")]),
+    (
+        "Connections",
+        &[
+            ("Policy", "/console/t/{tenant}/policy"),
+            ("Webhooks", "/console/t/{tenant}/webhooks"),
+            ("Keys", "/console/t/{tenant}/keys"),
+        ],
+    ),
     (
         "Installation",
         &[

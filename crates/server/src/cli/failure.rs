@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::client::ClientError;
 use crate::config::ConfigError;
+use crate::service::environment::WrongDatabase;
 
 /// Why a command failed. The exit code is part of the interface: scripts rely on it.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,14 @@ impl Failure {
     /// A failure of the service, with its causes.
     pub fn unavailable(error: impl Into<anyhow::Error>) -> Failure {
         Failure::Unavailable(format!("{:#}", error.into()))
+    }
+
+    /// Why a service did not start: a database of another environment is a wrong configuration.
+    pub fn of_start(error: anyhow::Error) -> Failure {
+        match error.downcast_ref::<WrongDatabase>() {
+            Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => Failure::usage(error),
+            _ => Failure::unavailable(error),
+        }
     }
 
     /// A failure of the store: what it refuses is a refusal, everything else its own.

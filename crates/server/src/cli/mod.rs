@@ -7,6 +7,7 @@ mod audit;
 mod bench;
 pub(crate) mod certify;
 mod config;
+mod customers;
 mod doctor;
 mod document;
 mod env;
@@ -22,6 +23,7 @@ mod output;
 mod pay;
 mod payments;
 mod people;
+mod policy;
 mod quote;
 mod receipt;
 mod requests;
@@ -125,9 +127,12 @@ enum Command {
     /// Make and examine tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Make and list tenants, fund them
+    /// Make and list tenants, fund them, say what they may do
     #[command(subcommand)]
     Tenants(tenants::TenantsCommand),
+    /// Say how well tenants' customers are known
+    #[command(subcommand)]
+    Customers(customers::CustomersCommand),
     /// Make, list, rotate and revoke access keys
     #[command(subcommand)]
     Keys(tenants::KeysCommand),
@@ -197,6 +202,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Sandbox(args) => sandbox::run(&args, &context),
         Command::Tenants(command) => tenants::tenants(&command, &context),
+        Command::Customers(command) => customers::run(&command, &context),
         Command::Keys(command) => tenants::keys(&command, &context),
         Command::Users(command) => users::run(&command, &context),
         Command::Webhooks(command) => webhooks::run(&command, &context),
@@ -336,6 +342,11 @@ mod tests {
             "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
+            "corridor tenants policy get demobank --output json",
+            "corridor tenants policy set t minimum_kyc=ENHANCED velocity=none --seen 3 --by a --approved-by b --why x",
+            "corridor customers set t c-1 --kyc-level enhanced --by a --why x",
+            "corridor customers get t c-1",
+            "corridor customers list t --after c-1 --limit 1000 --output json",
             "corridor users create ayesha --role operator --role compliance --tenant demobank",
             "corridor users create omar --role approver --all-tenants --output json",
             "corridor users list",
@@ -379,6 +390,11 @@ mod tests {
         for line in [
             "corridor",
             "corridor serv",
+            "corridor tenants policy set t --by a --approved-by b --why x",
+            "corridor tenants policy set t minimum_kyc --by a --approved-by b --why x",
+            "corridor tenants policy set t minimum_kyc=BASIC --by a --why x",
+            "corridor customers set t c-1 --kyc-level VIP --by a --why x",
+            "corridor customers list t --limit 0",
             "corridor quote --country USA --currency AED --amount 500",
             "corridor quote --country PAK --currency AED --amount five",
             "corridor pay --account-ending 12",

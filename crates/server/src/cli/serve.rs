@@ -54,7 +54,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
             metrics,
             behaviour: testkit::bank::Behaviour::default(),
         };
-        let service = Service::start(start).await.map_err(Failure::unavailable)?;
+        let service = Service::start(start).await.map_err(Failure::of_start)?;
         tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");
         until_stopped(service, &config).await;
         drop(telemetry);
@@ -83,7 +83,7 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     std::fs::create_dir_all(data_dir.path())?;
     run_async(async {
         let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
-        let report = store.migrate().await.map_err(Failure::unavailable)?;
+        let report = service::environment::migrate(&store, config.environment).await.map_err(Failure::of_start)?;
         match context.output {
             Output::Table => {
                 output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len()))

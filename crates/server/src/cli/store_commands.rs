@@ -53,6 +53,7 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     std::fs::create_dir_all(data_dir.path())?;
     let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
     store.ready().await.map_err(Failure::of_store)?;
+    service::environment::check(&store, config.environment).await.map_err(|wrong| Failure::of_start(wrong.into()))?;
     let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
     Ok(Opened { config, store, by: Deed::new(Via::Cli, user), data_dir })
 }

@@ -11,7 +11,7 @@ use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::store_commands::{Opened, open};
-use super::{Context, run_async};
+use super::{Context, policy, run_async};
 use crate::service::tenancy::{self, IssuedKey, KeyService};
 
 /// `tenants …`
@@ -24,6 +24,9 @@ pub enum TenantsCommand {
     List(StoreArgs),
     /// Pay coin into a tenant's prefund account
     TopUp(TopUpArgs),
+    /// See and change what a tenant may do and up to which limits
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
 }
 
 /// `keys …`
@@ -133,6 +136,7 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
             TenantsCommand::Create(args) => create_tenant(args, context).await,
             TenantsCommand::List(args) => list_tenants(&open(args, context).await?.store, context).await,
             TenantsCommand::TopUp(args) => top_up(args, context).await,
+            TenantsCommand::Policy(command) => policy::run(command, context).await,
         }
     })
 }

@@ -125,7 +125,7 @@ impl Past {
         let start = WallClock.now() - Span::days(DAYS);
         let clock = PastClock(Arc::new(AtomicI64::new(start.0)));
         let store = open_store_at(config, data_dir, Arc::new(clock.clone()), None).await?;
-        store.migrate().await.context("cannot migrate the store")?;
+        crate::service::environment::migrate(&store, config.environment).await?;
         let rates = Arc::new(SandboxRates::new(config.rates.walk_seed, true, start));
         let world = Arc::new(World {
             corridors: Arc::new(config.to_corridors()?),

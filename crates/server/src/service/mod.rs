@@ -29,6 +29,7 @@ mod chain_keys;
 pub mod clock;
 mod console_outside;
 mod engine_room;
+pub mod environment;
 mod keep_fresh;
 mod no_chain;
 pub mod ops;
@@ -132,7 +133,7 @@ impl Service {
         let engine_room = EngineRoom::open()?;
         let connections = Some(engine_room.handle().clone());
         let store = open_store_at(config, data_dir, Arc::new(clock.clone()), connections).await?;
-        store.migrate().await.context("cannot migrate the store")?;
+        environment::migrate(&store, config.environment).await?;
         restore_clock(&store, &clock).await?;
         let public_url =
             if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };

@@ -8,6 +8,7 @@ use domain::attempt::Doubt;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::{AttemptId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
+use domain::policy::fields::Field;
 use domain::rail::RailStatus;
 use domain::time::Timestamp;
 use domain::user::{Role, Scope};
@@ -35,6 +36,7 @@ enum DeedRow {
     ResolvePayment { payment: Uuid, attempt: Uuid, since: i64, became: String },
     ResolveOrder { order: Uuid, attempt: Uuid, since: i64, became: String },
     SetPricing { premium_bps: u32, margin_bps: u32, margin_bps_by_country: BTreeMap<String, u32>, spread_bps: u32 },
+    SetPolicy { version: u32, values: BTreeMap<String, String> },
     SetWebhookUrl { url: String },
     AcceptCoinCode { coin: String, at_block: u64 },
     SetUserAccess { user: Uuid, roles: Vec<String>, scope: Option<Uuid> },
@@ -119,6 +121,10 @@ impl DeedRow {
                 },
                 spread_bps: pricing.spread_bps,
             },
+            Deed::SetPolicy { version, values } => {
+                let values = values.iter().map(|(field, value)| (field.name().to_owned(), value.clone())).collect();
+                DeedRow::SetPolicy { version: *version, values }
+            }
             Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
             Deed::AcceptCoinCode { coin, at_block } => {
                 DeedRow::AcceptCoinCode { coin: coin.currency().code().to_owned(), at_block: *at_block }
@@ -161,6 +167,11 @@ impl DeedRow {
                 let margin_bps_by_country = by_country.collect::<Result<_, StoreError>>()?;
                 Deed::SetPricing(Pricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps })
             }
+            DeedRow::SetPolicy { version, values } => {
+                let field = |name: &str| Field::parse(name).ok_or_else(|| unknown("field", name));
+                let values = values.into_iter().map(|(name, value)| Ok((field(&name)?, value)));
+                Deed::SetPolicy { version, values: values.collect::<Result<_, StoreError>>()? }
+            }
             DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
             DeedRow::AcceptCoinCode { coin, at_block } => {
                 Deed::AcceptCoinCode { coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?, at_block }
@@ -202,6 +213,7 @@ mod tests {
             Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled },
             Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned },
             Deed::SetPricing(pricing),
+            Deed::SetPolicy { version: 3, values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into() },
             Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
             Deed::AcceptCoinCode { coin: StableCoin::Usdc, at_block: 9 },
             Deed::SetUserAccess { user: UserId(id), roles: vec![Role::Viewer], scope: Scope::Tenant(TenantId(id)) },

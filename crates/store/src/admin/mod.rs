@@ -7,6 +7,8 @@ pub(crate) mod answers;
 mod approval_document;
 pub(crate) mod approval_outcome;
 pub(crate) mod approvals;
+pub(crate) mod customers;
+pub(crate) mod environment;
 pub(crate) mod keys;
 pub(crate) mod meta;
 pub(crate) mod permits;

@@ -92,6 +92,16 @@ fn policy_text(policy: &TenantPolicy) -> Result<String, StoreError> {
         .map_err(|error| StoreError::Corrupt(format!("tenant.policy: {error}")))
 }
 
+/// The policy with the number that it has behind `before`.
+fn numbered(before: &TenantPolicy, policy: &TenantPolicy) -> TenantPolicy {
+    let mut after = policy.clone();
+    after.wallet.version = before.wallet.version;
+    if after != *before {
+        after.wallet.version += 1;
+    }
+    after
+}
+
 fn read(fields: &mut Fields<'_>) -> Result<Tenant, StoreError> {
     let (id, tag, name) = (TenantId(fields.uuid()?), fields.text()?.to_owned(), fields.text()?.to_owned());
     let row: PolicyRow = serde_json::from_str(fields.text()?)
@@ -142,7 +152,8 @@ impl Store {
         first(&self.query(&BY_TAG, vec![tag.into()]).await?)
     }
 
-    /// Replaces a tenant's policy.
+    /// Replaces a tenant's policy. Its number is the store's to give: one more than that of the policy before, where
+    /// anything changes.
     ///
     /// # Errors
     /// `Conflict` where there is no such tenant.
@@ -183,7 +194,8 @@ impl Store {
             if seen.is_some_and(|seen| *seen != tenant.policy) {
                 return Err(StoreError::Conflict("the policy has changed since it was looked at".to_owned()));
             }
-            let [before, after] = [policy_text(&tenant.policy)?, policy_text(policy)?];
+            let after = numbered(&tenant.policy, policy);
+            let [before, after] = [policy_text(&tenant.policy)?, policy_text(&after)?];
             let note = Note::new("tenant.set_policy", "tenant", id)
                 .before(Facts::new().raw("policy", &before))
                 .after(Facts::new().raw("policy", &after));

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WalletPolicyRow {
-    version: String,
+    version: u32,
     minimum_kyc: String,
     accept_late_us: Option<i64>,
     auto_approve_max: Option<i64>,
@@ -36,7 +36,7 @@ impl WalletPolicyRow {
     pub(super) fn of(policy: &WalletPolicy) -> WalletPolicyRow {
         let limits = policy.kyc_limits.iter();
         WalletPolicyRow {
-            version: policy.version.clone(),
+            version: policy.version,
             minimum_kyc: policy.minimum_kyc.name().to_owned(),
             accept_late_us: policy.accept_late.map(|span| span.0),
             auto_approve_max: policy.auto_approve_max,

@@ -22,6 +22,11 @@ static CUSTOMERS: Stmt = Stmt::by_keys(
     "SELECT {{wallet w}} FROM {{keys}} JOIN wallet w \
      ON w.customer_id = k.customer_id AND w.blockchain = k.blockchain AND w.tenant = k.tenant",
 );
+static CUSTOMER_RECORDS: Stmt = Stmt::by_keys(
+    "load.customer_records",
+    &[("tenant", Uuid), ("customer_id", Text)],
+    "SELECT {{customer c}} FROM {{keys}} JOIN customer c ON c.tenant = k.tenant AND c.customer_id = k.customer_id",
+);
 static REQUESTS: Stmt = Stmt::by_keys(
     "load.requests",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -90,6 +95,7 @@ static RECEIVERS: Stmt = Stmt::by_keys(
 pub(super) static ALL: &[&Stmt] = &[
     &WALLETS,
     &CUSTOMERS,
+    &CUSTOMER_RECORDS,
     &REQUESTS,
     &SENDERS,
     &DEPOSITS,
@@ -109,6 +115,7 @@ pub(super) static ALL: &[&Stmt] = &[
 pub(super) enum Into {
     Wallets,
     Customers,
+    CustomerRecords,
     Requests,
     Senders,
     Deposits,
@@ -159,6 +166,9 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
         columns.uuid(tenant.0).text(customer.customer_id.clone()).text(customer.blockchain.clone());
     }
     loader.add(&CUSTOMERS, columns, super::Into::Wallet(Into::Customers));
+    let mut columns = Columns::new([Uuid, Text].into_iter(), need.customer_records.len());
+    need.customer_records.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
+    loader.add(&CUSTOMER_RECORDS, columns, super::Into::Wallet(Into::CustomerRecords));
     let mut columns = Columns::new([Uuid, Bytes].into_iter(), need.signers.len());
     need.signers.iter().for_each(|(tenant, signer)| _ = columns.uuid(tenant.0).bytes(signer.0.to_vec()));
     loader.add(&SIGNERS, columns, super::Into::Wallet(Into::Signers));
@@ -184,6 +194,10 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
             let customer = Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
             ws.customers.load((it.tenant, customer), it.id);
             ws.wallets.load((it.tenant, it.id), it);
+        }
+        Into::CustomerRecords => {
+            let record = rows::small::read_customer(fields)?;
+            ws.customer_records.load((record.tenant, record.customer_id), record.kyc_level);
         }
         Into::Requests => put!(rows::request::read(fields, keys)?, requests, it => (it.tenant, it.id)),
         Into::Senders => put!(rows::request::read_sender(fields, keys)?, last_senders, it => (it.tenant, it.request)),

@@ -1,13 +1,16 @@
-//! The small rows of a batch: heads, external ids, open-quote counters, idempotency records, discrepancies.
+//! The small rows of a batch: heads, external ids, open-quote counters, idempotency records, discrepancies,
+//! what is known of customers.
 
 use domain::country::Country;
 use domain::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
+use domain::wallet::KycLevel;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Keys;
+use crate::admin::customers::CustomerRecord;
 use crate::error::StoreError;
 use crate::need::IdempotencyKey;
 use crate::sql::{Columns, Fields};
@@ -28,6 +31,15 @@ pub(crate) fn read_external_id(
 pub(crate) fn read_open_quotes(fields: &mut Fields<'_>) -> Result<((TenantId, Country), i64), StoreError> {
     let key = (TenantId(fields.uuid()?), fields.named("country", Country::parse)?);
     Ok((key, fields.int()?))
+}
+
+pub(crate) fn read_customer(fields: &mut Fields<'_>) -> Result<CustomerRecord, StoreError> {
+    Ok(CustomerRecord {
+        tenant: TenantId(fields.uuid()?),
+        customer_id: fields.text()?.to_owned(),
+        kyc_level: fields.named("kyc level", KycLevel::parse)?,
+        changed_at: Timestamp(fields.int()?),
+    })
 }
 
 const MADE_QUOTE: &str = "quote";

@@ -4,8 +4,9 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-pub(crate) static ALL: [&Table; 18] = [
+pub(crate) static ALL: [&Table; 19] = [
     &WALLET,
+    &CUSTOMER,
     &WATCHED_ADDRESS,
     &PAYMENT_REQUEST,
     &SENDER_INFO,
@@ -43,6 +44,14 @@ pub(crate) static WALLET: Table = Table {
     keys: 2,
     changes: &["kyc_level", "state", "last_activity_at", "version", "document"],
     guards: &["version"],
+};
+
+pub(crate) static CUSTOMER: Table = Table {
+    name: "customer",
+    columns: &[("tenant", Uuid), ("customer_id", Text), ("kyc_level", Text), ("changed_at", Int)],
+    keys: 2,
+    changes: &[],
+    guards: &[],
 };
 
 pub(crate) static WATCHED_ADDRESS: Table = Table {

@@ -26,7 +26,7 @@ use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::quote::Quote;
 use domain::time::Timestamp;
-use domain::wallet::Wallet;
+use domain::wallet::{KycLevel, Wallet};
 use domain::wallet_effects::Alert;
 use domain::wallet_event::WalletEventEntry;
 use uuid::Uuid;
@@ -143,6 +143,8 @@ working_set! {
     wallets: Table<(TenantId, WalletId), Wallet>,
     /// Which wallet a customer has on a chain. Follows from the wallets: whoever puts a new one puts this too.
     customers: Table<(TenantId, Customer), WalletId>,
+    /// The KYC levels of customers' records. Operators write them, batches only read them.
+    customer_records: Table<(TenantId, String), KycLevel>,
     /// Payment requests.
     requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
     /// The newest sender details of requests.

@@ -1,13 +1,17 @@
 //! Tenants, access keys, seals, remembered values.
 
 use domain::ids::TenantId;
+use domain::payment::IdSource;
+use domain::policy::Environment;
 use domain::rail::RailId;
 use domain::time::Span;
+use domain::wallet::KycLevel;
 use secrecy::{ExposeSecret, SecretBox, SecretString};
-use store::{KeyRow, KeySecret, StoreError, Tenant};
+use store::working_set::WorkingSet;
+use store::{AuditFilter, KeyRow, KeySecret, StoreError, Tenant};
 use uuid::Uuid;
 
-use crate::world::{KEK, START, World, policy};
+use crate::world::{KEK, START, World, policy, tenant_need};
 
 pub async fn tenants_are_kept_with_their_policies(world: World) {
     let id = TenantId(Uuid::new_v4());
@@ -20,10 +24,83 @@ pub async fn tenants_are_kept_with_their_policies(world: World) {
     tenant.policy.margin_bps = 77;
     tenant.policy.require_hmac = true;
     world.store.set_tenant_policy(id, &tenant.policy, "op").await.expect("set");
+    tenant.policy.wallet.version = 2;
     assert_eq!(world.store.tenants().await, Ok(vec![tenant.clone()]));
     let nobody = world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &tenant.policy, "op").await;
     assert!(matches!(nobody, Err(StoreError::Conflict(_))), "{nobody:?}");
     assert_eq!(world.store.tenant(TenantId(Uuid::new_v4())).await, Ok(None));
+}
+
+pub async fn a_policy_has_a_number_that_rises_with_each_change(world: World) {
+    let (tenant, store) = (world.tenant("demobank", 0).await, &world.store);
+    let now = async || store.tenant(tenant).await.expect("read").expect("there").policy;
+    let first = now().await;
+    assert_eq!(first.wallet.version, 1);
+    store.set_tenant_policy(tenant, &first, "op").await.expect("set");
+    assert_eq!(now().await.wallet.version, 1, "nothing was changed");
+    let mut wanted = first.clone();
+    // Whoever changes it does not number it.
+    (wanted.require_hmac, wanted.wallet.version) = (!first.require_hmac, 77);
+    store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await.expect("set");
+    assert_eq!(now().await.wallet.version, 2);
+    let back = store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await;
+    assert!(matches!(back, Err(StoreError::Conflict(_))), "{back:?}");
+    store.set_tenant_policy(tenant, &first, "op").await.expect("set");
+    assert_eq!(now().await.wallet.version, 3, "what is as it was is another version all the same");
+    let stale = store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await;
+    assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
+}
+
+pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
+    let (one, other) = (world.tenant("one", 0).await, world.tenant("other", 0).await);
+    let store = &world.store;
+    assert_eq!(store.customer(one, "c-1").await, Ok(None));
+    for (id, level) in [("c-2", KycLevel::Basic), ("c-1", KycLevel::Basic), ("c-1", KycLevel::Enhanced)] {
+        store.set_customer(one, id, level, "op").await.expect("set");
+    }
+    let known = store.customer(one, "c-1").await.expect("read").expect("there");
+    assert_eq!((known.tenant, known.kyc_level), (one, KycLevel::Enhanced));
+    assert_eq!(store.customer(other, "c-1").await, Ok(None), "another tenant's customer");
+    let ids = async |after: &str, limit| {
+        let found = store.customers(one, after, limit).await.expect("read");
+        found.into_iter().map(|it| it.customer_id).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ids("", 9).await, ids("c-1", 9).await),
+        (vec!["c-1".to_owned(), "c-2".to_owned()], vec!["c-2".to_owned()])
+    );
+    assert_eq!(ids("", 1).await, ["c-1"]);
+    let filter = AuditFilter { tenant: Some(one), action: Some("customer.set".to_owned()), ..AuditFilter::default() };
+    let newest = store.audit_entries(&filter, 9).await.expect("read").swap_remove(0).note;
+    assert_eq!(newest.subject, "c-1");
+    let [basic, enhanced] = ["BASIC", "ENHANCED"].map(|level| Some(format!(r#"{{"kyc_level":"{level}"}}"#)));
+    assert_eq!((newest.before, newest.after), (basic, enhanced));
+    // A batch reads what the record says when it is decided.
+    let mut need = tenant_need(one);
+    need.customer_records.extend(["c-1", "c-3"].map(|id| (one, id.to_owned())));
+    let mut read = Vec::new();
+    let look = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        read = ["c-1", "c-3"].map(|id| ws.customer_records.get(&(one, id.to_owned())).copied()).to_vec();
+    };
+    world.execute(&need, look).await.expect("executed");
+    assert_eq!(read, [Some(KycLevel::Enhanced), None]);
+}
+
+pub async fn a_database_belongs_to_one_environment(world: World) {
+    let store = &world.store;
+    assert_eq!(store.environment().await, Ok(None));
+    store.note_environment(Environment::Mock).await.expect("noted");
+    store.note_environment(Environment::Production).await.expect("noted already");
+    assert_eq!(store.environment().await, Ok(Some(Environment::Mock)), "the first one");
+    let tenant = world.tenant("demobank", 0).await;
+    store.insert_key(&key(tenant, "demobank-test_pay-a"), "op").await.expect("added");
+    let others = async |environment| store.keys_of_other_environments(environment).await.expect("counted");
+    assert_eq!((others(Environment::Production).await, others(Environment::Test).await), (1, 0));
+    let live = KeyRow { use_name: "live_pay".to_owned(), ..key(tenant, "demobank-live_pay-b") };
+    store.insert_key(&live, "op").await.expect("added");
+    assert_eq!((others(Environment::Production).await, others(Environment::Mock).await), (1, 1));
+    store.revoke_key("demobank-test_pay-a", "op").await.expect("revoked");
+    assert_eq!(others(Environment::Production).await, 0, "what is revoked opens nothing");
 }
 
 fn key(tenant: TenantId, access_key: &str) -> KeyRow {

@@ -122,7 +122,9 @@ pub async fn settings_change_only_as_they_were_seen(world: World) {
     store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
     let lost = store.set_tenant_policy_as_seen(tenant, &seen, &wanted, "op").await;
     assert!(matches!(lost, Err(StoreError::Conflict(_))), "{lost:?}");
+    meanwhile.wallet.version = 2;
     assert_eq!(store.tenant(tenant).await.expect("read").expect("there").policy, meanwhile);
     store.set_tenant_policy_as_seen(tenant, &meanwhile, &wanted, "op").await.expect("set");
+    wanted.wallet.version = 3;
     assert_eq!(store.tenant(tenant).await.expect("read").expect("there").policy, wanted);
 }

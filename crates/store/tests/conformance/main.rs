@@ -142,6 +142,9 @@ conformance! {
         a_payment_without_a_job_is_found;
     admin:
         tenants_are_kept_with_their_policies
+        a_policy_has_a_number_that_rises_with_each_change
+        records_of_customers_are_kept_by_tenant_and_noted
+        a_database_belongs_to_one_environment
         access_keys_are_sealed_rotated_and_revoked
         sealed_values_open_only_where_they_belong
         a_new_key_encryption_key_opens_what_the_old_one_sealed

@@ -139,7 +139,7 @@ fn assessment(at: Timestamp) -> Assessment {
         reason: ReasonCode::SanctionedName,
         hold: Some(Hold::Legal),
         list_version: "2026-11-20/ab".to_owned(),
-        policy_version: "default-1".to_owned(),
+        policy_version: "1".to_owned(),
         evidence: vec!["sample 7 \"Nobody\"".to_owned()],
         decided_by: Some("amal".to_owned()),
         at,

@@ -18,6 +18,8 @@ const CALLED: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
 const SEND: Who = Who::Roles(&[Operator, Admin]);
 /// Whoever looks after connections.
 const CONNECT: Who = Who::Roles(&[Admin]);
+/// Whoever proposes what a tenant may do.
+const AGREE_ON: Who = Who::Roles(&[Compliance, Admin]);
 /// Whoever may see access keys.
 const SEE_KEYS: Who = Who::Roles(&[Admin, Auditor]);
 /// Whoever tries things out.
@@ -62,6 +64,8 @@ pub(in crate::console) const ACCESS: &[AccessRow] = &[
     post("/console/t/{tenant}/webhooks/enable", CONNECT),
     get("/console/t/{tenant}/webhooks/deliveries/{id}", LOOK),
     post("/console/t/{tenant}/webhooks/deliveries/{id}/resend", SEND),
+    get("/console/t/{tenant}/policy", LOOK),
+    post("/console/t/{tenant}/policy/propose", AGREE_ON),
     get("/console/t/{tenant}/keys", SEE_KEYS),
     post("/console/t/{tenant}/keys/create", CONNECT),
     post("/console/t/{tenant}/keys/rotate", CONNECT),

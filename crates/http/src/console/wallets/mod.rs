@@ -25,6 +25,7 @@ mod evidence;
 mod keys;
 mod order;
 mod orders;
+mod policy;
 mod receiver;
 mod requests;
 mod review;
@@ -83,7 +84,7 @@ fn decisions() -> Routes {
         .post("/console/t/{tenant}/alerts/close", alerts::close)
 }
 
-/// Webhooks and keys.
+/// Webhooks, policy and keys.
 fn connections() -> Routes {
     Routes::new()
         .get("/console/t/{tenant}/webhooks", webhooks::list)
@@ -95,6 +96,8 @@ fn connections() -> Routes {
         .post("/console/t/{tenant}/webhooks/enable", receiver::enable)
         .get("/console/t/{tenant}/webhooks/deliveries/{id}", delivery::show)
         .post("/console/t/{tenant}/webhooks/deliveries/{id}/resend", delivery::resend)
+        .get("/console/t/{tenant}/policy", policy::show)
+        .post("/console/t/{tenant}/policy/propose", policy::propose)
         .get("/console/t/{tenant}/keys", keys::list)
         .post("/console/t/{tenant}/keys/create", keys::create)
         .post("/console/t/{tenant}/keys/rotate", keys::rotate)

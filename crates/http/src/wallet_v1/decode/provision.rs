@@ -1,9 +1,9 @@
 //! `POST /v1/sdk/wallets/provision`
 
-use domain::wallet::KycLevel;
+use domain::wallet::{CUSTOMER_ID_MAX_CHARS, KycLevel};
 
+use super::TEXT_MAX_CHARS;
 use super::shapes::{Email, Phone};
-use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
 
@@ -30,7 +30,7 @@ pub struct Provision {
 /// Malformed JSON or every wrong field, in field order.
 pub fn provision(body: &[u8]) -> Result<Provision, Rejection> {
     let mut fields = Fields::of_body(body)?;
-    let customer_id = fields.required("customer_id", text(ID_MAX_CHARS));
+    let customer_id = fields.required("customer_id", text(CUSTOMER_ID_MAX_CHARS));
     let customer_email = fields.required("customer_email", Email);
     let customer_phone = fields.required("customer_phone", Phone);
     let blockchain = fields.optional("blockchain", text(TEXT_MAX_CHARS));

@@ -14,6 +14,7 @@ on_both_stores! {
     the_first_wallet_is_pending_until_the_controller_is_deployed
     kyc_level_is_as_given_else_basic
     a_level_below_the_banks_minimum_is_kyc_required
+    the_record_of_a_customer_stands_in_where_a_request_says_nothing
     eight_provisionings_of_one_customer_make_one_wallet
     ids_of_customers_are_the_banks_own
     a_balance_is_what_is_posted_with_its_value_in_dollars_and_rupees
@@ -90,6 +91,29 @@ async fn a_level_below_the_banks_minimum_is_kyc_required(on: On) {
         let body = format!(r#"{{{},"kyc_level":"{level}"}}"#, CUSTOMER.replace("c-1", customer));
         bank.post("/v1/sdk/wallets/provision", body).send().await.ok();
     }
+}
+
+async fn the_record_of_a_customer_stands_in_where_a_request_says_nothing(on: On) {
+    let bank = WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let ask = async |customer: &str, more: &str| {
+        let body = format!("{{{}{more}}}", CUSTOMER.replace("c-1", customer));
+        bank.post("/v1/sdk/wallets/provision", body).send().await
+    };
+    refused(&ask("known", "").await, 403, "KYC_REQUIRED", Some("kyc_level"));
+    store.set_customer(tenant, "known", KycLevel::Comprehensive, "test").await.expect("set");
+    // What the request says goes before the record.
+    let told = ask("known", r#","kyc_level":"BASIC""#).await;
+    let body = refused(&told, 403, "KYC_REQUIRED", Some("kyc_level"));
+    assert_eq!(body["required_kyc_level"].text(), "ENHANCED");
+    assert_eq!(ask("known", "").await.ok()["kyc_level"].text(), "COMPREHENSIVE");
+    // A record below the minimum is no help, and another tenant's is nobody's.
+    store.set_customer(tenant, "little", KycLevel::Basic, "test").await.expect("set");
+    refused(&ask("little", "").await, 403, "KYC_REQUIRED", Some("kyc_level"));
+    let other = WalletBank::new(on).await;
+    let body = format!("{{{}}}", CUSTOMER.replace("c-1", "known"));
+    let made = other.post("/v1/sdk/wallets/provision", body).send().await.ok();
+    assert_eq!(made["kyc_level"].text(), "BASIC");
 }
 
 async fn eight_provisionings_of_one_customer_make_one_wallet(on: On) {

@@ -269,7 +269,7 @@ async fn a_decision_is_kept_with_lists_policy_and_evidence(on: On) {
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
     assert!(review["list_version"].text().contains("SAMPLE"), "{review}");
-    assert_eq!(review["policy_version"].text(), "default-1");
+    assert_eq!(review["policy_version"].text(), "1");
     assert_eq!(review["evidence"].to_string(), r#"["SANDBOX_VALUE: cents of the amount"]"#);
     assert_eq!(id(&review), id(&request));
     assert_eq!(Address::parse(review["from_address"].text()), Some(bank.minter()));

@@ -148,7 +148,7 @@ fn in_review() -> Deposit {
         reason: ReasonCode::AmountAboveLimit,
         hold: None,
         list_version: "2026-11-20 4f1c9a".to_owned(),
-        policy_version: "default-1".to_owned(),
+        policy_version: "1".to_owned(),
         evidence: vec!["25.50 is more than 20.00".to_owned()],
         decided_by: None,
         at: T0 + Span::mins(2),

@@ -143,7 +143,7 @@ async fn another_banks_officer_sees_nothing(on: On) {
         officer.get(below).await.refused(404);
         officer.fetch(&format!("/console/t/{theirs}{below}")).await.refused(404);
     }
-    for list in ["/wallets", "/requests", "/orders", "/deposits", "/review", "/alerts", "/webhooks", "/keys"] {
+    for list in ["/wallets", "/requests", "/orders", "/deposits", "/review", "/alerts", "/webhooks", "/policy", "/keys"] {
         officer.fetch(&format!("/console/t/{theirs}{list}")).await.refused(404);
         assert!(!officer.get(list).await.page().contains(&wallet), "{list}");
     }
@@ -160,6 +160,7 @@ async fn who_may_only_look_changes_nothing(on: On) {
     let officer = Officer::of(&bank, &[Role::Viewer, Role::Auditor]).await;
     let form = [("reason", "SUSPICIOUS_ACTIVITY"), ("why", "a call")];
     officer.post(&format!("/wallets/{wallet}/block"), &form).await.refused(403);
+    officer.post("/policy/propose", &[("minimum_kyc", "ENHANCED"), ("why", "x")]).await.refused(403);
     officer.post("/keys/create", &[("use", "pay")]).await.refused(403);
     officer.post("/webhooks/rotate", &[("hours", "1"), ("why", "lost")]).await.refused(403);
     officer.post("/sandbox/clock", &[("hours", "1")]).await.refused(403);

@@ -4,7 +4,7 @@
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
 use domain::user::Role;
-use domain::wallet::WalletState;
+use domain::wallet::{KycLevel, WalletState};
 
 use super::Officer;
 use crate::harness::{On, WalletBank, on_both_stores};
@@ -16,6 +16,7 @@ on_both_stores! {
     a_release_above_the_limit_is_made_by_two
     an_unknown_pay_out_becomes_what_two_people_say
     webhooks_go_elsewhere_when_a_second_person_says_so
+    a_policy_is_changed_by_two_and_only_as_they_saw_it
 }
 
 /// Somebody who may do everything, so that only the rule of two people stops him.
@@ -108,4 +109,47 @@ async fn webhooks_go_elsewhere_when_a_second_person_says_so(on: On) {
     let moved = store.audit_entries(&filter, 9).await.expect("read");
     let request = format!("approval:{}", entries[0].note.subject);
     assert_eq!(moved[0].deed.request_id.as_deref(), Some(request.as_str()), "the deed leads to its proposal");
+}
+
+async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
+    let bank = WalletBank::new(on).await;
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let now = async || store.tenant(tenant).await.expect("read").expect("there").policy;
+    let form = [("seen", "1"), ("minimum_kyc", "ENHANCED"), ("velocity", "3/100"), ("why", "agreed")];
+    let (maker, checker) = by_two(&bank, "/policy/propose", &form).await;
+    let agreed = now().await;
+    assert_eq!((agreed.wallet.minimum_kyc, agreed.wallet.version), (KycLevel::Enhanced, 2));
+    assert_eq!(agreed.wallet.velocity.map(|limit| (limit.count, limit.minor)), Some((3, 100_000_000)));
+    let page = checker.get("/policy").await.page();
+    assert!(
+        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose another policy"),
+        "{page}"
+    );
+    // The page was made of another policy.
+    maker.post("/policy/propose", &form).await.refused(409);
+    // What was proposed is not carried out once somebody else has changed the policy.
+    let other = [("seen", "2"), ("strict_roles", "true"), ("why", "agreed")];
+    let proposal = maker.post("/policy/propose", &other).await.done();
+    assert!(!maker.get("/policy").await.page().contains("Propose another policy"), "one waits");
+    let mut meanwhile = agreed.clone();
+    meanwhile.require_hmac = true;
+    store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
+    checker.send(&format!("{proposal}/approve"), &[("note", "seen")]).await;
+    let page = checker.fetch(&proposal).await.page();
+    assert!(page.contains("it has changed since it was proposed"), "{page}");
+    assert_eq!((now().await.wallet.strict_roles, now().await.wallet.version), (meanwhile.wallet.strict_roles, 3));
+    // Whoever only looks sees it and proposes nothing; what keeps not to its rule is told by field and rule.
+    let viewer = Officer::of(&bank, &[Role::Viewer]).await;
+    assert!(!viewer.get("/policy").await.page().contains("Propose another policy"));
+    viewer.post("/policy/propose", &other).await.refused(403);
+    let wrong = [("seen", "3"), ("minimum_kyc", "LOW"), ("auto_approve_max", "0"), ("why", "x")];
+    let page = maker.post("/policy/propose", &wrong).await;
+    assert!(
+        page.text.contains("minimum_kyc: must be BASIC") && page.text.contains("auto_approve_max: must be"),
+        "{page:?}"
+    );
+    page.refused(422);
+    // Prices are treasury's to propose, on their own page.
+    let price = [("seen", "3"), ("premium_bps", "1"), ("why", "x")];
+    maker.post("/policy/propose", &price).await.refused(409);
 }

@@ -6,6 +6,7 @@ mod decisions;
 mod help;
 mod operations;
 mod payments;
+mod policy;
 mod statements;
 mod wallets;
 mod webhooks;

@@ -1,0 +1,343 @@
+//! The fields of a tenant's policy by name: how each is shown, read and changed, so that the command line and the console
+//! keep the same rules. Says nothing about who may change them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TenantPolicy;
+use crate::coin_amount;
+use crate::country::Country;
+use crate::currency::StableCoin;
+use crate::time::Span;
+use crate::wallet::KycLevel;
+use crate::wallet_policy::{KycLimit, VelocityLimit};
+
+/// Where a field holds nothing: no limit, not at all, no country.
+pub const NONE: &str = "none";
+/// A margin below the whole.
+const BPS_BELOW: u32 = 10_000;
+/// Longest that a payment may be taken after its request has expired.
+const ACCEPT_LATE_MAX_H: i64 = 8_760;
+/// Most deposits of a day, and most rejections, that a limit may speak of.
+const COUNT_MAX: u32 = 1_000_000;
+
+/// One field of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    /// The countries that the tenant may pay into.
+    Countries,
+    /// The coin that its payments are settled in.
+    SettlementCoin,
+    /// Whether every v2 POST must carry an `hmac` claim.
+    RequireHmac,
+    /// Whether the roles of wallet tokens are enforced.
+    StrictRoles,
+    /// The least level that a customer must have to get a wallet.
+    MinimumKyc,
+    /// What customers of a level may receive.
+    KycLimit(KycLevel),
+    /// How much and how often a wallet may receive in 24 hours.
+    Velocity,
+    /// Deposits above this are for a person.
+    AutoApproveMax,
+    /// From this amount on the sender's details must be complete.
+    SenderDetailsFrom,
+    /// Releasing a reviewed deposit of more takes a second person.
+    SecondPersonAbove,
+    /// So many rejections within 30 days block the wallet.
+    BlockAfterRejections,
+    /// How long after the expiry of a request a payment is taken for it.
+    AcceptLateHours,
+    /// Our fee on payments.
+    PremiumBps,
+    /// The tenant's own margin.
+    MarginBps,
+    /// The same for one country.
+    MarginBpsFor(Country),
+    /// Our share of an exchange.
+    SpreadBps,
+}
+
+/// Why a value was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldFault {
+    /// There is no such field.
+    #[error("{0}: there is no such field; the fields are {known}", known = Field::names())]
+    Unknown(String),
+    /// The field stands there twice.
+    #[error("{}: stands there twice", .0.name())]
+    Twice(Field),
+    /// The value keeps not to the field's rule.
+    #[error("{}: must be {}", .0.name(), .0.rule())]
+    Invalid(Field),
+}
+
+impl Field {
+    /// Every field, in the order in which they are shown.
+    pub fn all() -> Vec<Field> {
+        let mut all = vec![Field::Countries, Field::SettlementCoin, Field::RequireHmac, Field::StrictRoles];
+        all.push(Field::MinimumKyc);
+        all.extend(KycLevel::ALL.map(Field::KycLimit));
+        all.extend([Field::Velocity, Field::AutoApproveMax, Field::SenderDetailsFrom, Field::SecondPersonAbove]);
+        all.extend([Field::BlockAfterRejections, Field::AcceptLateHours, Field::PremiumBps, Field::MarginBps]);
+        all.extend(Country::ALL.map(Field::MarginBpsFor));
+        all.push(Field::SpreadBps);
+        all
+    }
+
+    fn names() -> String {
+        Field::all().into_iter().map(Field::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Field::Countries => "countries",
+            Field::SettlementCoin => "settlement_coin",
+            Field::RequireHmac => "require_hmac",
+            Field::StrictRoles => "strict_roles",
+            Field::MinimumKyc => "minimum_kyc",
+            Field::KycLimit(KycLevel::Basic) => "kyc_limit_BASIC",
+            Field::KycLimit(KycLevel::Enhanced) => "kyc_limit_ENHANCED",
+            Field::KycLimit(KycLevel::Comprehensive) => "kyc_limit_COMPREHENSIVE",
+            Field::Velocity => "velocity",
+            Field::AutoApproveMax => "auto_approve_max",
+            Field::SenderDetailsFrom => "sender_details_from",
+            Field::SecondPersonAbove => "second_person_above",
+            Field::BlockAfterRejections => "block_after_rejections",
+            Field::AcceptLateHours => "accept_late_hours",
+            Field::PremiumBps => "premium_bps",
+            Field::MarginBps => "margin_bps",
+            Field::MarginBpsFor(Country::Bgd) => "margin_bps_BGD",
+            Field::MarginBpsFor(Country::Egy) => "margin_bps_EGY",
+            Field::MarginBpsFor(Country::Ind) => "margin_bps_IND",
+            Field::MarginBpsFor(Country::Npl) => "margin_bps_NPL",
+            Field::MarginBpsFor(Country::Pak) => "margin_bps_PAK",
+            Field::MarginBpsFor(Country::Phl) => "margin_bps_PHL",
+            Field::MarginBpsFor(Country::Vnm) => "margin_bps_VNM",
+            Field::SpreadBps => "spread_bps",
+        }
+    }
+
+    /// Reads [`Field::name`].
+    pub fn parse(name: &str) -> Option<Field> {
+        Field::all().into_iter().find(|field| field.name() == name)
+    }
+
+    /// What a value must be.
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Field::Countries => "codes of destination countries with commas between them, like PAK,IND, or none",
+            Field::SettlementCoin => "USDT or USDC",
+            Field::RequireHmac | Field::StrictRoles => "true or false",
+            Field::MinimumKyc => "BASIC, ENHANCED or COMPREHENSIVE",
+            Field::KycLimit(_) => {
+                "two amounts of coin, at once and in 30 days, the first not above the second, like 1000/5000, or none"
+            }
+            Field::Velocity => "deposits and amount of coin in 24 hours, like 20/20000, or none",
+            Field::AutoApproveMax => "an amount of coin above 0 with at most 6 decimals, or none",
+            Field::SenderDetailsFrom | Field::SecondPersonAbove => "an amount of coin from 0 with at most 6 decimals",
+            Field::BlockAfterRejections => "a whole number from 1 to 1000000, or none",
+            Field::AcceptLateHours => "whole hours from 1 to 8760, or none",
+            Field::PremiumBps | Field::MarginBps | Field::SpreadBps => "basis points from 0 to 9999",
+            Field::MarginBpsFor(_) => "basis points from 0 to 9999, or none where margin_bps holds",
+        }
+    }
+
+    /// What it is for, in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Field::Countries => "Countries paid into",
+            Field::SettlementCoin => "Settlement coin",
+            Field::RequireHmac => "Payments need an hmac claim",
+            Field::StrictRoles => "Wallet tokens need roles",
+            Field::MinimumKyc => "Least KYC level of a wallet",
+            Field::KycLimit(KycLevel::Basic) => "Limit of BASIC (at once/30 days)",
+            Field::KycLimit(KycLevel::Enhanced) => "Limit of ENHANCED (at once/30 days)",
+            Field::KycLimit(KycLevel::Comprehensive) => "Limit of COMPREHENSIVE (at once/30 days)",
+            Field::Velocity => "Deposits/amount in 24 hours",
+            Field::AutoApproveMax => "A person looks above",
+            Field::SenderDetailsFrom => "Sender details needed from",
+            Field::SecondPersonAbove => "Release takes two people above",
+            Field::BlockAfterRejections => "Rejections that block",
+            Field::AcceptLateHours => "Hours late that are accepted",
+            Field::PremiumBps => "Our fee (bps)",
+            Field::MarginBps => "Margin (bps)",
+            Field::MarginBpsFor(Country::Bgd) => "Margin to BGD (bps)",
+            Field::MarginBpsFor(Country::Egy) => "Margin to EGY (bps)",
+            Field::MarginBpsFor(Country::Ind) => "Margin to IND (bps)",
+            Field::MarginBpsFor(Country::Npl) => "Margin to NPL (bps)",
+            Field::MarginBpsFor(Country::Pak) => "Margin to PAK (bps)",
+            Field::MarginBpsFor(Country::Phl) => "Margin to PHL (bps)",
+            Field::MarginBpsFor(Country::Vnm) => "Margin to VNM (bps)",
+            Field::SpreadBps => "Spread on exchanges (bps)",
+        }
+    }
+
+    /// Whether it is what the tenant pays and earns, which treasury proposes by itself.
+    pub const fn is_price(self) -> bool {
+        matches!(self, Field::PremiumBps | Field::MarginBps | Field::MarginBpsFor(_) | Field::SpreadBps)
+    }
+
+    /// Its value in a policy, in the form in which [`Field::set`] reads it.
+    pub fn shown(self, policy: &TenantPolicy) -> String {
+        let (wallet, none) = (&policy.wallet, || NONE.to_owned());
+        match self {
+            Field::Countries if policy.countries.is_empty() => none(),
+            Field::Countries => policy.countries.iter().map(|it| it.alpha3()).collect::<Vec<_>>().join(","),
+            Field::SettlementCoin => policy.settlement_coin.currency().code().to_owned(),
+            Field::RequireHmac => policy.require_hmac.to_string(),
+            Field::StrictRoles => wallet.strict_roles.to_string(),
+            Field::MinimumKyc => wallet.minimum_kyc.name().to_owned(),
+            Field::KycLimit(level) => wallet.kyc_limits.get(&level).map_or_else(none, |limit| {
+                format!("{}/{}", coin_amount::show(limit.single), coin_amount::show(limit.month))
+            }),
+            Field::Velocity => {
+                let shown = |limit: VelocityLimit| format!("{}/{}", limit.count, coin_amount::show(limit.minor));
+                wallet.velocity.map_or_else(none, shown)
+            }
+            Field::AutoApproveMax => wallet.auto_approve_max.map_or_else(none, coin_amount::show),
+            Field::SenderDetailsFrom => coin_amount::show(wallet.sender_details_from),
+            Field::SecondPersonAbove => coin_amount::show(wallet.second_person_above),
+            Field::BlockAfterRejections => wallet.block_after_rejections.map_or_else(none, |count| count.to_string()),
+            // Whole hours are all that can be set; a program may have agreed on less.
+            Field::AcceptLateHours => wallet.accept_late.map_or_else(none, |span| {
+                let hour = Span::hours(1).0;
+                ((span.0 + hour - 1) / hour).to_string()
+            }),
+            Field::PremiumBps => policy.premium_bps.to_string(),
+            Field::MarginBps => policy.margin_bps.to_string(),
+            Field::MarginBpsFor(country) => {
+                policy.margin_bps_by_country.get(&country).map_or_else(none, ToString::to_string)
+            }
+            Field::SpreadBps => wallet.spread_bps.to_string(),
+        }
+    }
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// [`FieldFault::Invalid`]; the policy is as it was.
+    pub fn set(self, policy: &mut TenantPolicy, text: &str) -> Result<(), FieldFault> {
+        self.taken(policy, text.trim()).ok_or(FieldFault::Invalid(self))
+    }
+
+    /// `None` = the value keeps not to the rule.
+    fn taken(self, policy: &mut TenantPolicy, text: &str) -> Option<()> {
+        let wallet = &mut policy.wallet;
+        match self {
+            Field::Countries => policy.countries = countries(text)?,
+            Field::SettlementCoin => policy.settlement_coin = StableCoin::parse(text)?,
+            Field::RequireHmac => policy.require_hmac = text.parse().ok()?,
+            Field::StrictRoles => wallet.strict_roles = text.parse().ok()?,
+            Field::MinimumKyc => wallet.minimum_kyc = KycLevel::parse(text)?,
+            Field::KycLimit(level) => put(&mut wallet.kyc_limits, level, or_none(text, kyc_limit)?),
+            Field::Velocity => wallet.velocity = or_none(text, velocity)?,
+            Field::AutoApproveMax => wallet.auto_approve_max = or_none(text, coin_amount::parse)?,
+            Field::SenderDetailsFrom => wallet.sender_details_from = amount_from_0(text)?,
+            Field::SecondPersonAbove => wallet.second_person_above = amount_from_0(text)?,
+            Field::BlockAfterRejections => wallet.block_after_rejections = or_none(text, count)?,
+            Field::AcceptLateHours => wallet.accept_late = or_none(text, hours)?,
+            Field::PremiumBps => policy.premium_bps = bps(text)?,
+            Field::MarginBps => policy.margin_bps = bps(text)?,
+            Field::MarginBpsFor(country) => put(&mut policy.margin_bps_by_country, country, or_none(text, bps)?),
+            Field::SpreadBps => wallet.spread_bps = bps(text)?,
+        }
+        Some(())
+    }
+}
+
+/// Reads names and values, each of which the rules of its field hold for.
+///
+/// # Errors
+/// Every fault.
+pub fn read<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    policy: &TenantPolicy,
+) -> Result<BTreeMap<Field, String>, Vec<FieldFault>> {
+    let (mut values, mut faults) = (BTreeMap::new(), Vec::new());
+    let mut changed = policy.clone();
+    for (name, text) in pairs {
+        let Some(field) = Field::parse(name) else {
+            faults.push(FieldFault::Unknown(name.to_owned()));
+            continue;
+        };
+        match field.set(&mut changed, text) {
+            Err(fault) => faults.push(fault),
+            // In the one form in which it is shown.
+            Ok(()) if values.insert(field, field.shown(&changed)).is_some() => faults.push(FieldFault::Twice(field)),
+            Ok(()) => {}
+        }
+    }
+    if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
+/// The policy with these values in it.
+///
+/// # Errors
+/// The first fault.
+pub fn with(policy: &TenantPolicy, values: &BTreeMap<Field, String>) -> Result<TenantPolicy, FieldFault> {
+    let mut changed = policy.clone();
+    values.iter().try_for_each(|(field, text)| field.set(&mut changed, text))?;
+    Ok(changed)
+}
+
+/// What differs between two policies: field, before, after.
+pub fn differences(before: &TenantPolicy, after: &TenantPolicy) -> Vec<(Field, String, String)> {
+    let both = Field::all().into_iter().map(|field| (field, field.shown(before), field.shown(after)));
+    both.filter(|(_, before, after)| before != after).collect()
+}
+
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
+    match value {
+        Some(value) => _ = map.insert(key, value),
+        None => _ = map.remove(&key),
+    }
+}
+
+fn or_none<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == NONE { Some(None) } else { read(text).map(Some) }
+}
+
+fn countries(text: &str) -> Option<BTreeSet<Country>> {
+    if text == NONE {
+        return Some(BTreeSet::new());
+    }
+    text.split(',').map(|code| Country::parse(code.trim())).collect()
+}
+
+/// Digits alone: no sign, no blanks.
+fn whole(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn bps(text: &str) -> Option<u32> {
+    whole(text).filter(|bps| *bps < BPS_BELOW)
+}
+
+fn count(text: &str) -> Option<u32> {
+    whole(text).filter(|count| (1..=COUNT_MAX).contains(count))
+}
+
+fn hours(text: &str) -> Option<Span> {
+    let hours = whole(text).map(i64::from).filter(|hours| (1..=ACCEPT_LATE_MAX_H).contains(hours))?;
+    Some(Span::hours(hours))
+}
+
+fn amount_from_0(text: &str) -> Option<i64> {
+    let is_zero = ["0", "0.0", "0.00"].contains(&text);
+    if is_zero { Some(0) } else { coin_amount::parse(text) }
+}
+
+fn kyc_limit(text: &str) -> Option<KycLimit> {
+    let (single, month) = text.split_once('/')?;
+    let limit = KycLimit { single: coin_amount::parse(single)?, month: coin_amount::parse(month)? };
+    (limit.single <= limit.month).then_some(limit)
+}
+
+fn velocity(text: &str) -> Option<VelocityLimit> {
+    let (deposits, amount) = text.split_once('/')?;
+    Some(VelocityLimit { count: count(deposits)?, minor: coin_amount::parse(amount)? })
+}
+
+#[cfg(test)]
+mod tests;

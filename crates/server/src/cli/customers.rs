@@ -1,0 +1,139 @@
+//! `corridor customers …`: how well tenants' customers are known, for requests that do not say; written to the store
+//! directly and to the audit log.
+
+use clap::{Args, Subcommand};
+use domain::wallet::{CUSTOMER_ID_MAX_CHARS, KycLevel};
+use serde_json::json;
+use store::CustomerRecord;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::people::OnePerson;
+use super::store_commands::open;
+use super::tenants::StoreArgs;
+use super::{Context, run_async};
+
+/// `customers …`
+#[derive(Subcommand, Debug)]
+pub enum CustomersCommand {
+    /// Say how well a customer is known
+    Set(SetArgs),
+    /// Show what is known of a customer
+    Get(GetArgs),
+    /// List the customers of whom there is a record, by id
+    List(ListArgs),
+}
+
+/// A customer of a tenant.
+#[derive(Args, Debug)]
+struct CustomerArgs {
+    /// The tenant's tag
+    tenant: String,
+    /// The bank's own id of the customer
+    #[arg(value_name = "CUSTOMER_ID", value_parser = customer_id)]
+    customer_id: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Options of `customers set`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor customers set demobank CUST-117 --kyc-level ENHANCED --by ayesha --why 'passport seen at the branch'
+
+It holds for wallets that are asked for without a level from now on; a wallet keeps the level that it was made with.")]
+pub struct SetArgs {
+    #[command(flatten)]
+    customer: CustomerArgs,
+    /// How well the customer is known: BASIC, ENHANCED, COMPREHENSIVE
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    kyc_level: KycLevel,
+    #[command(flatten)]
+    person: OnePerson,
+}
+
+/// Options of `customers get`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor customers get demobank CUST-117")]
+pub struct GetArgs {
+    #[command(flatten)]
+    customer: CustomerArgs,
+}
+
+/// Options of `customers list`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor customers list demobank --after CUST-117 --limit 100")]
+pub struct ListArgs {
+    /// The tenant's tag
+    tenant: String,
+    /// From behind this customer on
+    #[arg(long, value_name = "CUSTOMER_ID", default_value = "", hide_default_value = true)]
+    after: String,
+    /// How many at most
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    limit: u16,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn customer_id(text: &str) -> Result<String, String> {
+    let rule = || format!("must be 1 to {CUSTOMER_ID_MAX_CHARS} characters without control characters");
+    domain::wallet::customer_id(text).ok_or_else(rule)
+}
+
+fn level(text: &str) -> Result<KycLevel, String> {
+    KycLevel::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be BASIC, ENHANCED or COMPREHENSIVE".to_owned())
+}
+
+/// Runs `customers …`.
+pub fn run(command: &CustomersCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            CustomersCommand::Set(args) => set(args, context).await,
+            CustomersCommand::Get(GetArgs { customer }) => get(customer, context).await,
+            CustomersCommand::List(args) => list(args, context).await,
+        }
+    })
+}
+
+async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
+    let (SetArgs { customer, kyc_level, person }, id) = (args, &args.customer.customer_id);
+    let opened = open(&customer.store, context).await?;
+    let tenant = opened.tenant(&customer.tenant).await?;
+    let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
+    done.map_err(Failure::of_store)?;
+    output::remark(&format!("{id} is {} where a request does not say; wallets keep their level", kyc_level.name()));
+    Ok(())
+}
+
+async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let found = opened.store.customer(tenant.id, &args.customer_id).await.map_err(Failure::of_store)?;
+    let none = || Failure::Refused(format!("there is no record of {:?}: BASIC holds", args.customer_id));
+    show(&[found.ok_or_else(none)?], context)
+}
+
+async fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let found = opened.store.customers(tenant.id, &args.after, args.limit.into()).await;
+    show(&found.map_err(Failure::of_store)?, context)
+}
+
+fn show(records: &[CustomerRecord], context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            let row = |it: &CustomerRecord| {
+                vec![it.customer_id.clone(), it.kyc_level.name().to_owned(), it.changed_at.to_string()]
+            };
+            output::rows(&["customer", "kyc level", "changed"], records.iter().map(row).collect())
+        }
+        Output::Json => records.iter().try_for_each(|it| {
+            let changed_at = it.changed_at.to_string();
+            output::json(
+                &json!({ "customer_id": it.customer_id, "kyc_level": it.kyc_level.name(), "changed_at": changed_at }),
+            )
+        }),
+    }
+}

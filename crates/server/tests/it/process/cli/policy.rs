@@ -1,0 +1,124 @@
+//! What two people agree on for a tenant, and what is known of its customers, said by the command line and seen through
+//! the APIs; and that real money and play money share no database.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::wait;
+
+use super::super::api::{Answer, Api};
+use super::super::harness::{Finished, Installation};
+use super::super::sandbox::Sandbox;
+
+/// A node believes what it read of a tenant for two seconds.
+const TAKEN_UP_AT_MOST: Duration = Duration::from_secs(20);
+/// Each look is a call, and the service grants fifty a minute.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
+const KEK: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+
+fn set(installation: &Installation, values: &[&str], people: [&str; 2]) -> Finished {
+    let [by, other] = people;
+    let who = ["--by", by, "--approved-by", other, "--why", "agreement of November", "--output", "json"];
+    installation.run(&[&["tenants", "policy", "set", "demobank"], values, &who].concat())
+}
+
+fn agreed(installation: &Installation, values: &[&str]) -> Value {
+    let done = set(installation, values, ["ayesha", "omar"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    serde_json::from_str(done.stdout.trim()).expect("JSON")
+}
+
+fn provision(installation: &Installation, customer: &str) -> Finished {
+    let who = ["--customer", customer, "--email", "a@example.com", "--phone", "+923001234567"];
+    installation.run(&[&["wallets", "provision", "--output", "json"], &who[..]].concat())
+}
+
+#[test]
+fn a_minimum_that_two_people_set_asks_for_more_and_a_record_of_the_customer_answers_it() {
+    let installation = Installation::new();
+    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    assert_eq!(provision(&installation, "before").code, 0);
+    let before = installation.json(&["tenants", "policy", "get", "demobank"]).remove(0);
+    assert_eq!((&before["version"], &before["policy"]["minimum_kyc"]), (&1.into(), &"BASIC".into()));
+
+    for (values, people, code, told) in [
+        (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "minimum_kyc: must be BASIC, ENHANCED or"),
+        (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "colour: there is no such field"),
+        (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be somebody else"),
+        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "has changed since it was looked at"),
+        (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "changes nothing"),
+    ] {
+        let done = set(&installation, values, people);
+        assert!(done.code == code && done.stderr.contains(told), "{values:?}: {done:?}");
+    }
+    let done = agreed(&installation, &["minimum_kyc=ENHANCED", "--seen", "1"]);
+    assert_eq!((&done["version"], &done["changes"][0]["after"]), (&2.into(), &"ENHANCED".into()));
+
+    let (mut asked, mut told) = (0, String::new());
+    let refused = wait::until_every(LOOK_EVERY, TAKEN_UP_AT_MOST, || {
+        asked += 1;
+        let done = provision(&installation, &format!("c-{asked}"));
+        told = format!("{}{}", done.stdout, done.stderr);
+        done.code == 1 && told.contains("KYC_REQUIRED")
+    });
+    assert!(refused && told.contains("ENHANCED"), "{told}");
+    let set =
+        ["customers", "set", "demobank", "known", "--kyc-level", "enhanced", "--by", "ayesha", "--why", "passport"];
+    installation.ok(&set);
+    let known = installation.json(&["customers", "get", "demobank", "known"]).remove(0);
+    assert_eq!(known["kyc_level"], "ENHANCED");
+    assert_eq!(installation.json(&["customers", "list", "demobank"]), [known]);
+    assert_eq!(installation.run(&["customers", "get", "demobank", "nobody"]).code, 1);
+    let made = provision(&installation, "known");
+    assert_eq!(made.code, 0, "{made:?}");
+    let made: Value = serde_json::from_str(made.stdout.trim()).expect("JSON");
+    assert_eq!(made["kyc_level"], "ENHANCED");
+
+    let of = |action: &str| {
+        installation.json(&["audit", "search", "--tenant", "demobank", "--action", action]).remove(0).to_string()
+    };
+    let policy = of("tenant.set_policy");
+    for part in ["ayesha", "omar", "agreement of November", "BASIC", "ENHANCED"] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert!(of("customer.set").contains("passport"));
+    installation.ok(&["audit", "verify"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_corridor_that_is_not_agreed_on_is_refused() {
+    let installation = Installation::new();
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    agreed(&installation, &["countries=PAK,IND"]);
+    let url = sandbox.text("base_url");
+    let api = Api::of(url, &sandbox.printed, "payment_");
+    let ask = async |country: &str| {
+        let body = format!(r#"{{"country":"{country}","currency":"AED","amount":100}}"#);
+        api.post(url, "/v2/quote", &body, None).await
+    };
+    let refused = async || matches!(ask("NPL").await, Answer::Refused { status: 403, .. });
+    assert!(wait::until_async(TAKEN_UP_AT_MOST, refused).await, "NPL is not agreed on");
+    assert!(matches!(ask("PAK").await, Answer::Done(_)));
+}
+
+#[test]
+fn real_money_and_play_money_share_no_database() {
+    let mut installation = Installation::new();
+    installation.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", KEK);
+    installation.ok(&["migrate"]);
+    let production = |args: &[&str]| installation.run(&[args, &["--set", "environment=production"]].concat());
+    for args in [&["migrate"][..], &["tenants", "list"], &["keys", "create", "--tenant", "demobank"]] {
+        let done = production(args);
+        assert!(
+            done.code == 2 && done.stderr.contains("made by a test service, and this one is production"),
+            "{done:?}"
+        );
+    }
+    let mut other = Installation::new();
+    other.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", KEK);
+    other.ok(&["migrate", "--set", "environment=production"]);
+    for args in [&["serve"][..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
+        let done = other.run(args);
+        assert!(done.code != 0 && done.stderr.contains("made by a production service"), "{args:?}: {done:?}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What the operator knows of tenants' customers: how well each is known, for requests that do not say.
+
+use domain::audit::{Deed, Facts, Note};
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use domain::wallet::KycLevel;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::small::read_customer;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+static SET: Stmt = Stmt::written(
+    "customer.set",
+    "INSERT INTO customer (tenant, customer_id, kyc_level, changed_at) VALUES ($2, $3, $4, {{now}}) \
+     ON CONFLICT (tenant, customer_id) DO UPDATE SET kyc_level = excluded.kyc_level, changed_at = excluded.changed_at",
+);
+static ONE: Stmt =
+    Stmt::written("customer.one", "SELECT {{customer c}} FROM customer c WHERE c.tenant = $1 AND c.customer_id = $2");
+static ALL: Stmt = Stmt::written(
+    "customer.all",
+    "SELECT {{customer c}} FROM customer c WHERE c.tenant = $1 AND c.customer_id > $2 ORDER BY c.customer_id LIMIT $3",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&SET, &ONE, &ALL];
+
+/// What is known of one customer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomerRecord {
+    /// Whose customer.
+    pub tenant: TenantId,
+    /// The bank's own id of the customer.
+    pub customer_id: String,
+    /// How well the bank knows the customer.
+    pub kyc_level: KycLevel,
+    /// When that was last said.
+    pub changed_at: Timestamp,
+}
+
+impl Store {
+    /// Says how well a customer is known, from now on.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn set_customer(
+        &self,
+        tenant: TenantId,
+        customer_id: &str,
+        level: KycLevel,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let changed = async || {
+            let known = self.customer(tenant, customer_id).await?;
+            let facts = |level: KycLevel| Facts::new().text("kyc_level", level.name());
+            let mut note = Note::new("customer.set", "customer", customer_id).after(facts(level));
+            if let Some(known) = known {
+                note = note.before(facts(known.kyc_level));
+            }
+            let params = vec![self.now_param(), tenant.0.into(), customer_id.into(), level.name().into()];
+            Ok((note, vec![Step::one(&SET, params)]))
+        };
+        self.noted_as_read(tenant, by.into(), changed).await
+    }
+
+    /// What is known of one customer.
+    ///
+    /// # Errors
+    /// The database cannot be reached or holds an unknown level.
+    pub async fn customer(&self, tenant: TenantId, customer_id: &str) -> Result<Option<CustomerRecord>, StoreError> {
+        let rows = self.query(&ONE, vec![tenant.0.into(), customer_id.into()]).await?;
+        rows.first().map(|row| read_customer(&mut row.fields())).transpose()
+    }
+
+    /// A tenant's customers of whom there is a record, by id, from behind `after` on ("" = from the first).
+    ///
+    /// # Errors
+    /// As [`Store::customer`].
+    pub async fn customers(
+        &self,
+        tenant: TenantId,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<CustomerRecord>, StoreError> {
+        let rows = self.query(&ALL, vec![tenant.0.into(), after.into(), most(limit)]).await?;
+        rows.iter().map(|row| read_customer(&mut row.fields())).collect()
+    }
+}

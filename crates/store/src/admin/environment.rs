@@ -1,0 +1,57 @@
+//! Which world a database belongs to: real money and play money never share one (`decisions.md`, "Environment").
+
+use domain::policy::Environment;
+
+use crate::driver::Step;
+use crate::error::{DbError, StoreError};
+use crate::sql::Stmt;
+use crate::store::Store;
+
+/// Name of the value.
+const NAME: &str = "environment";
+
+static NOTE: Stmt =
+    Stmt::written("environment.note", "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
+static GET: Stmt = Stmt::written("environment.get", "SELECT value FROM meta WHERE name = $1");
+// The uses of keys begin with `live_` or `test_`.
+static OTHER_KEYS: Stmt = Stmt::written(
+    "environment.other_keys",
+    "SELECT COUNT(*) FROM access_key k WHERE k.revoked_at IS NULL AND SUBSTR(k.use_name, 1, 5) <> $1",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS];
+
+impl Store {
+    /// The environment of the service that made the database; `None` = it is noted nowhere yet, or nothing was migrated.
+    ///
+    /// # Errors
+    /// The database cannot be reached or names none that is known.
+    pub async fn environment(&self) -> Result<Option<Environment>, StoreError> {
+        let rows = match self.driver().query(&GET, vec![NAME.into()]).await {
+            // There is no such table before the first migration.
+            Err(DbError::Refused(_)) => return Ok(None),
+            rows => rows?,
+        };
+        let Some(row) = rows.first() else { return Ok(None) };
+        let name = row.fields().text()?.to_owned();
+        let unknown = || StoreError::Corrupt(format!("meta.environment: unknown environment {name:?}"));
+        Environment::parse(&name).ok_or_else(unknown).map(Some)
+    }
+
+    /// Notes the environment where none is noted yet, of two at once the first one.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn note_environment(&self, environment: Environment) -> Result<(), StoreError> {
+        self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])]).await.map(drop)
+    }
+
+    /// How many access keys that are not revoked belong to other environments than `environment`.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn keys_of_other_environments(&self, environment: Environment) -> Result<u64, StoreError> {
+        let rows = self.query(&OTHER_KEYS, vec![format!("{}_", environment.key_prefix()).into()]).await?;
+        crate::reads::page::total(&rows)
+    }
+}
