@@ -71,13 +71,12 @@ pub async fn a_page_of_a_statement_is_kept_once(world: World) {
     let mut first = page("S-1", vec![entry(1, Some(attempt.id), Some(payment.id), attempt.amount)], period);
     first.entries.push(StatementEntry { is_own: true, is_credit: true, ..entry(2, None, None, attempt.amount) });
     let now = period.0;
-    let keep = |page: BankStatement| async move { world.store.keep_statement(&rail(), &page, now).await };
-    let keep = &keep;
+    let store = &world.store;
+    let keep = |page: BankStatement| async move { store.keep_statement(&rail(), &page, now).await };
     assert_eq!(keep(first.clone()).await, Ok(PageTaken::New));
     assert_eq!(keep(BankStatement { source: "camt.053 B-2".to_owned(), ..first.clone() }).await, Ok(PageTaken::Known));
     let other = BankStatement { digest: Uuid::from_u128(2), entries: Vec::new(), ..first.clone() };
     assert_eq!(keep(other).await, Ok(PageTaken::Other));
-    let store = &world.store;
     let found = store.open_bookings(None, 10).await.expect("read");
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].attempt.id, found[0].entries.len()), (attempt.id, 1));
@@ -147,7 +146,8 @@ pub async fn payouts_without_an_entry_are_found(world: World) {
 
 pub async fn sheets_are_put_together_from_pages(world: World) {
     let (from, to) = period(&world).await;
-    let keep = |page: BankStatement| async { world.store.keep_statement(&rail(), &page, from).await.expect("kept") };
+    let store = &world.store;
+    let keep = |page: BankStatement| async move { store.keep_statement(&rail(), &page, from).await.expect("kept") };
     let whole =
         BankStatement { opening: Some(5), closing: Some(7), turnover: 2, ..page("S-1", Vec::new(), (from, to)) };
     keep(whole.clone()).await;

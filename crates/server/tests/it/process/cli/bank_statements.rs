@@ -1,13 +1,17 @@
 //! Breaks with banks' statements, as people see and close them on the command line.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use testkit::wait;
 
-use super::super::harness::{Installation, STEP_AT_MOST};
+use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 
+/// Longest that the service takes for anything here.
+const STEP_AT_MOST: Duration = Duration::from_secs(60);
 /// How often it is looked.
-const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 fn pay(installation: &Installation) -> String {
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
