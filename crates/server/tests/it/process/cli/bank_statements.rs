@@ -31,7 +31,8 @@ async fn close(installation: &Installation, sandbox: &Sandbox, query: &str) {
     let reaches = || reconcile(installation).1["statements"][0]["to"].clone();
     let before = reaches();
     let url = format!("{}/sandbox/bank/statement{query}", sandbox.text("base_url"));
-    let answer = reqwest::Client::new().post(url).send().await.expect("an answer");
+    let client = reqwest::Client::builder().timeout(STEP_AT_MOST).redirect(reqwest::redirect::Policy::none());
+    let answer = client.build().expect("a client").post(url).send().await.expect("an answer");
     assert!(answer.status().is_success(), "{answer:?}");
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || reaches() != before), "the statement does not come");
 }
