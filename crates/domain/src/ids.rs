@@ -74,6 +74,14 @@ impl PaymentId {
     pub fn end_to_end_id(self) -> String {
         self.0.simple().to_string()
     }
+
+    /// Reads an EndToEndId that we wrote.
+    pub fn from_end_to_end_id(text: &str) -> Option<PaymentId> {
+        if text.len() != 32 {
+            return None;
+        }
+        Uuid::try_parse(text).ok().map(PaymentId)
+    }
 }
 
 impl AttemptId {

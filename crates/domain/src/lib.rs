@@ -8,6 +8,7 @@ pub mod approval;
 pub mod attempt;
 pub mod audit;
 pub mod bank;
+pub mod bank_statement;
 pub mod bic;
 pub mod chain;
 pub mod chain_tx;

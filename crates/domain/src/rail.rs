@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
+use crate::bank_statement::BankStatement;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;
 use crate::time::Timestamp;
@@ -208,6 +209,8 @@ pub enum InquiryAnswer {
 pub struct Reports {
     /// The reports, oldest first.
     pub reports: Vec<RailReport>,
+    /// Pages of the statements of our account, oldest first.
+    pub statements: Vec<BankStatement>,
     /// Messages or entries that could not be understood: what they were and why.
     pub unreadable: Vec<String>,
     /// Where to go on; `None` if nothing new was there.

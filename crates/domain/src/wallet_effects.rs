@@ -32,13 +32,15 @@ pub enum AlertKind {
     Payout,
     /// A regulator's order that the token's issuer has to carry out.
     BlacklistByIssuer,
-    /// What a rail reports of a payment contradicts what is known.
+    /// What a rail reports of a payment contradicts what is known, or is about no payment of ours.
     Discrepancy,
+    /// A bank's statement and the ledger do not agree.
+    RailMismatch,
 }
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [AlertKind; 12] = [
+    pub const ALL: [AlertKind; 13] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
         AlertKind::DeepReorg,
@@ -51,6 +53,7 @@ impl AlertKind {
         AlertKind::Payout,
         AlertKind::BlacklistByIssuer,
         AlertKind::Discrepancy,
+        AlertKind::RailMismatch,
     ];
 
     /// The name in the store.
@@ -68,6 +71,7 @@ impl AlertKind {
             AlertKind::Payout => "payout",
             AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
             AlertKind::Discrepancy => "discrepancy",
+            AlertKind::RailMismatch => "rail_mismatch",
         }
     }
 

@@ -7,6 +7,7 @@ use domain::ids::TenantId;
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;
+pub use store::{Covered, Stray};
 use store::{Store, StoreError};
 use uuid::Uuid;
 

@@ -100,6 +100,8 @@ pub struct Tuning {
     pub poll: Span,
     /// Most messages to rails under way at once.
     pub calls_in_flight: usize,
+    /// How long a bank's statement and our own reports may be apart before that is a break.
+    pub statement_grace: Span,
 }
 
 impl Default for Tuning {
@@ -115,6 +117,7 @@ impl Default for Tuning {
             lease: Span::secs(60),
             poll: Span::millis(250),
             calls_in_flight: 64,
+            statement_grace: Span::hours(24),
         }
     }
 }

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 8] = [
+const MIGRATIONS: [Migration; 9] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -27,6 +27,7 @@ const MIGRATIONS: [Migration; 8] = [
     Migration { version: 6, name: "statements", text: include_str!("../migrations/0006_statements.sql") },
     Migration { version: 7, name: "refunds", text: include_str!("../migrations/0007_refunds.sql") },
     Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
+    Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.

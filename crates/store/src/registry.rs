@@ -4,12 +4,13 @@ use crate::driver::postgres;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Stmt};
 use crate::store::Store;
-use crate::{admin, audit, chain_view, load, migrate, reads, save, store};
+use crate::{admin, audit, chain_view, load, migrate, rails, reads, save, store};
 
 /// Every statement that both engines run.
 fn shared() -> Vec<&'static Stmt> {
     let mut all: Vec<&'static Stmt> = vec![&migrate::VERSIONS];
     load::ALL.iter().chain(audit::STATEMENTS).for_each(|group| all.extend_from_slice(group));
+    rails::STATEMENTS.iter().for_each(|group| all.extend_from_slice(group));
     reads::console::STATEMENTS.iter().for_each(|group| all.extend_from_slice(group));
     for group in [
         save::ALL,

@@ -112,6 +112,7 @@ impl HttpsTransport {
             Ok(bytes) => match reports::read(&bytes) {
                 Ok(statement) => {
                     page.reports = statement.entries.into_iter().map(|entry| entry.report).collect();
+                    page.statements = statement.statements;
                     page.unreadable = statement.complaints;
                 }
                 Err(error) => page.unreadable.push(error.to_string()),

@@ -1,10 +1,11 @@
-//! Rails that speak ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, camt.054, pacs.004), over
-//! HTTPS or over a directory that the bank's host-to-host software shares with us.
+//! Rails that speak ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, camt.053, camt.054,
+//! pacs.004), over HTTPS or over a directory that the bank's host-to-host software shares with us.
 //!
 //! A rail never decides anything about money and never repeats a message of its own accord: it says what certainly
 //! happened to it, and everything else is [`Submission::Indeterminate`]. What a bank answers is untrusted input.
 
 mod answers;
+mod camt053;
 mod camt054;
 mod directory;
 mod https;

@@ -1,11 +1,12 @@
 //! Reads one message of a bank, whatever its kind, into reports. Each entry stands by itself: one that cannot be
 //! understood becomes a complaint, and the others are read all the same. It never panics and never guesses an id.
 
+use domain::bank_statement::BankStatement;
 use domain::rail::RailReport;
 
 use super::iso::{self, NAMESPACE};
 use super::xml_read::{self, Element, XmlError};
-use super::{camt054, pacs004, pain002};
+use super::{camt053, camt054, pacs004, pain002};
 
 /// Most complaints that are kept of one message; the rest is counted.
 const MAX_COMPLAINTS: usize = 1_000;
@@ -20,11 +21,13 @@ pub(super) struct Entry {
 /// What a message says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// `pain.002`, `camt.054` or `pacs.004`.
+    /// `pain.002`, `camt.053`, `camt.054` or `pacs.004`.
     pub(super) kind: &'static str,
     /// Kind and MsgId, `pain.002 B-17`.
     pub(super) source: String,
     pub(super) entries: Vec<Entry>,
+    /// Statements of our account, where it is a camt.053.
+    pub(super) statements: Vec<BankStatement>,
     /// Entries that could not be understood: which and why.
     pub(super) complaints: Vec<String>,
     complaints_left_out: usize,
@@ -44,7 +47,8 @@ impl Statement {
         if self.complaints_left_out > 0 {
             self.complaints.push(format!("{}: {} more entries like these", self.source, self.complaints_left_out));
         }
-        if self.entries.is_empty() && self.complaints.is_empty() && self.kind != pain002::KIND {
+        let is_empty = self.entries.is_empty() && self.statements.is_empty();
+        if is_empty && self.complaints.is_empty() && self.kind != pain002::KIND {
             // A pain.002 may speak of the message as a whole; the others exist for their entries.
             self.complaints.push(format!("{}: it has no entries", self.source));
         }
@@ -59,15 +63,16 @@ pub(super) enum Unreadable {
     #[error("the message {0}")]
     Xml(#[from] XmlError),
     /// XML of another kind.
-    #[error("the message is {0}, not pain.002, camt.054 or pacs.004")]
+    #[error("the message is {0}, not pain.002, camt.053, camt.054 or pacs.004")]
     Kind(String),
 }
 
 /// One kind of message: its name, the element under `Document`, how it is read.
 type Kind = (&'static str, &'static str, fn(&Element, &mut Statement));
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     (pain002::KIND, "CstmrPmtStsRpt", pain002::read),
+    (camt053::KIND, "BkToCstmrStmt", camt053::read),
     (camt054::KIND, "BkToCstmrDbtCdtNtfctn", camt054::read),
     (pacs004::KIND, "PmtRtr", pacs004::read),
 ];

@@ -25,6 +25,24 @@ const RENEWALS_PER_LEASE: i64 = 4;
 /// Reports applied at once.
 const APPLIED_AT_ONCE: usize = 256;
 
+/// What became of a report.
+enum Taken {
+    /// It is applied, or says nothing new, or is noted where it contradicts what is known.
+    Applied,
+    /// It is about nothing of ours: it is kept as it came.
+    Stray(String),
+    /// It must come again.
+    Not,
+}
+
+/// A report in words, for a person: which message said what of which attempt.
+fn told(report: &RailReport, about: &str) -> String {
+    let amount = report.amount.map_or_else(String::new, |amount| format!(" over {amount}"));
+    let reference = report.bank_reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
+    let (source, status, attempt) = (&report.source, &report.status, report.attempt);
+    format!("{source} reports {status:?}{amount} of {attempt}{reference}: {about}")
+}
+
 /// How far a collector is with a rail's reports.
 #[derive(Debug, Default)]
 struct Place {
@@ -140,6 +158,7 @@ impl Workers {
 
     /// Applies a page; `false` where it must come again.
     async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
+        let mut strays = page.unreadable.clone();
         for what in &page.unreadable {
             tracing::warn!(rail = %rail.id(), %what, "a report cannot be understood");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
@@ -158,45 +177,62 @@ impl Workers {
                 }
             };
             let applied = some.iter().map(|report| self.take_report(rail, report, owners.get(&report.attempt)));
-            let applied = join_all(applied).await;
-            if applied.contains(&false) {
-                return false;
+            for taken in join_all(applied).await {
+                match taken {
+                    Taken::Applied => {}
+                    Taken::Stray(what) => strays.push(what),
+                    Taken::Not => return false,
+                }
             }
         }
-        true
+        // Behind the reports: what a statement says of them is known by then.
+        let kept = match self.take_statements(rail, &page.statements, &mut strays).await {
+            Ok(()) => self.keep_strays(rail, &strays).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = &kept {
+            tracing::warn!(%error, rail = %rail.id(), "what a rail says beside its reports cannot be kept now");
+        }
+        kept.is_ok()
     }
 
-    /// Applies one report; `false` where it must come again. The engine has the command as soon as this is polled.
-    async fn take_report(&self, rail: &dyn Rail, report: &RailReport, owner: Option<&(TenantId, PaymentId)>) -> bool {
+    /// Applies one report. The engine has the command as soon as this is polled.
+    async fn take_report(&self, rail: &dyn Rail, report: &RailReport, owner: Option<&(TenantId, PaymentId)>) -> Taken {
         let Some(&(tenant, payment)) = owner else {
             tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
             metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
-            return true;
+            return Taken::Stray(told(report, "no attempt of ours over this rail"));
         };
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
-        match self.apply(tenant, payment, action).await {
+        let applied = match self.apply(tenant, payment, action).await {
             Some(Outcome::Refused(Refused::NotFound)) if self.world.wallet.is_some() => {
                 self.take_payout_report(tenant, payment, report).await
             }
-            taken => taken.is_some(),
+            applied => applied,
+        };
+        match applied {
+            None => Taken::Not,
+            Some(Outcome::Panicked) => Taken::Stray(told(report, "an attempt that it could not be applied to")),
+            Some(Outcome::Refused(why)) => Taken::Stray(told(report, &format!("an attempt that refuses it: {why}"))),
+            Some(_) => Taken::Applied,
         }
     }
 
     /// Applies a report about an attempt that pays no payment out, but an exchange order.
-    async fn take_payout_report(&self, tenant: TenantId, payment: PaymentId, report: &RailReport) -> bool {
+    async fn take_payout_report(&self, tenant: TenantId, payment: PaymentId, report: &RailReport) -> Option<Outcome> {
         let order = match self.store.exchange(tenant, ExchangeId(payment.0)).await {
             Ok(Some(order)) => order,
-            Ok(None) => return true,
+            Ok(None) => return Some(Outcome::Refused(Refused::NotFound)),
             Err(error) => {
                 tracing::warn!(%error, order = %payment, "the order of a report cannot be read now");
-                return false;
+                return None;
             }
         };
         let action = Action::Exchange(OrderKey::of(&order), ExchangeAction::Report(report.clone()));
         match self.apply(tenant, payment, action).await {
             // It belongs to other things by now than were read: once more.
-            Some(Outcome::Refused(Refused::Moved)) | None => false,
-            Some(_) => true,
+            Some(Outcome::Refused(Refused::Moved)) | None => None,
+            applied => applied,
         }
     }
 

@@ -23,6 +23,7 @@ mod deliver;
 pub(crate) mod follow;
 mod inquire;
 mod instruction;
+mod intake;
 pub(crate) mod payout;
 mod reconcile;
 mod screen;

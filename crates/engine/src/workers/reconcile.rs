@@ -1,4 +1,4 @@
-//! Compares the ledger with the chain and with what rails say (I14). One node at a time, now and then and when somebody
+//! Compares the ledger with the chain, with what rails report and with banks' statements (I14). One node at a time, now and then and when somebody
 //! wants it. Nothing is corrected: a break is an alert, for a person.
 //!
 //! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
@@ -20,6 +20,8 @@ use uuid::Uuid;
 use super::{Stop, Workers};
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::world::WalletWorld;
+
+mod statements;
 
 const ROLE: &str = "reconcile";
 /// How often all is compared.
@@ -106,6 +108,8 @@ impl Workers {
         if self.store.lease_role(ROLE, &self.owner, LEASE).await?.is_none() {
             return Ok(None);
         }
+        // First: it needs no chain, and no break of the chain may hide those of the banks.
+        self.compare_statements().await?;
         let (vaults, mut breaks) = match &self.world.wallet {
             Some(wallets) => self.compare_chain(wallets).await?,
             None => (0, Vec::new()),

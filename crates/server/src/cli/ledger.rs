@@ -28,7 +28,7 @@ pub enum LedgerCommand {
     /// Recompute every balance from the transfers and compare
     #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
     Verify(StoreArgs),
-    /// Compare the books with the chain and with what rails say that they paid
+    /// Compare the books with the chain, with what rails say that they paid, and with banks' statements
     Reconcile(ReconcileArgs),
 }
 

@@ -3,6 +3,7 @@
 
 mod alerts;
 mod coin;
+mod discrepancies;
 mod exchange;
 mod refund;
 
@@ -37,6 +38,9 @@ pub enum ReviewCommand {
     /// Everything that a person was called for: what failed on the chain and why, breaks, receivers that are gone
     #[command(after_help = "Example:\n  corridor review alerts --tenant demobank --output json")]
     Alerts(AlertsArgs),
+    /// What rails said that contradicts what is known, or is about no payment of ours; nothing of it was booked
+    #[command(after_help = "Example:\n  corridor review discrepancies --tenant demobank")]
+    Discrepancies(TenantArgs),
     /// Let a payment that screening held go on
     Approve(DecideArgs),
     /// Refuse a payment that screening held
@@ -100,6 +104,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
         match command {
             ReviewCommand::List(args) => list(args, context).await,
             ReviewCommand::Alerts(args) => alerts::run(args, context).await,
+            ReviewCommand::Discrepancies(args) => discrepancies::run(args, context).await,
             ReviewCommand::Approve(args) => decide(args, true, context).await,
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,

@@ -52,7 +52,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
             listener,
             role: args.role,
             metrics,
-            behaviour: testkit::bank::Behaviour::default(),
+            behaviour: testkit::bank::Behaviour { statements: true, ..testkit::bank::Behaviour::default() },
         };
         let service = Service::start(start).await.map_err(Failure::of_start)?;
         tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");

@@ -106,6 +106,7 @@ pub struct Payments {
     pub sender_relations: Vec<String>,
     pub submit_deadline_s: u32,
     pub return_window_days: u32,
+    pub statement_grace_s: u32,
 }
 
 /// `split_names` of a corridor.

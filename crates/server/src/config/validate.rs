@@ -120,6 +120,7 @@ fn security_and_payments(config: &Config, faults: &mut Faults) {
     faults.check("payments.sender_relations", usable, "must name at least one relation, none of them blank");
     faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
     faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
+    faults.within("payments.statement_grace_s", payments.statement_grace_s, 0, 2_592_000);
 }
 
 fn rates_and_screening(config: &Config, faults: &mut Faults) {

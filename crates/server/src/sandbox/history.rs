@@ -193,7 +193,9 @@ fn rails(config: &Config, data_dir: &Path, clock: &PastClock) -> anyhow::Result<
     let book = data_dir.join("bank");
     std::fs::create_dir_all(&book).with_context(|| format!("cannot create {}", book.display()))?;
     let (journal, restored) = Journal::open(&book.join("book.jsonl"), clock.now())?;
-    let bank = Arc::new(Mutex::new(BankCore::resume(Behaviour::instant(), journal, restored)));
+    // What is booked here stands in the first statements of the bank that goes on from this book.
+    let behaviour = Behaviour { statements: true, ..Behaviour::instant() };
+    let bank = Arc::new(Mutex::new(BankCore::resume(behaviour, journal, restored)));
     let rail = |entry: &crate::config::RailEntry| {
         let id = RailId::new(&entry.id);
         let rail: Arc<dyn Rail> = Arc::new(PastRail { id: id.clone(), bank: bank.clone(), clock: clock.clone() });

@@ -131,7 +131,7 @@ pub async fn start(
     metrics: Exposition,
     wanted: &Wanted<'_>,
 ) -> anyhow::Result<Sandbox> {
-    let behaviour = Behaviour { seed: wanted.seed, ..Behaviour::default() };
+    let behaviour = Behaviour { seed: wanted.seed, statements: true, ..Behaviour::default() };
     prepare(config, data_dir, wanted.history).await?;
     let service = Service::start(Start { config, data_dir, listener, role: Role::All, metrics, behaviour }).await?;
     let store = service.payments.store();

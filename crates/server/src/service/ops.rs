@@ -92,7 +92,8 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
     metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));
     if let Some(report) = reconcile::last(payments.store()).await? {
-        let breaks = i64::try_from(report.found).unwrap_or(i64::MAX);
+        let found = report.found.saturating_add(payments.store().rail_break_count().await?);
+        let breaks = i64::try_from(found).unwrap_or(i64::MAX);
         metrics::gauge!("corridor_reconciliation_breaks").set(gauge(breaks));
         metrics::gauge!("corridor_reconciliation_age_seconds").set(gauge(seconds(now - report.at)));
     }

@@ -1,8 +1,10 @@
-//! Steering of the simulated parties, in `mock` and `test` only: what the bank's own book says, and making a payment
-//! end in a chosen way. Never part of production.
+//! Steering of the simulated parties, in `mock` and `test` only: what the bank's own book says, making a payment end in
+//! a chosen way, and having the bank send its statements. Never part of production.
 //!
 //! In `mock` nobody's money is behind it and the calls need no token. In `test` they take one like any other call, and
 //! reach the caller's own payments only, because such a service may be reached by others.
+
+mod bank_statement;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -106,6 +108,7 @@ pub(super) const ENDINGS: [(&str, &str, Outcome); 5] = [
 pub(super) fn router(api: Arc<SandboxApi>, chain: Option<Arc<ChainApi>>) -> Router {
     let own = Router::new()
         .route("/sandbox/bank/book", get(book))
+        .route("/sandbox/bank/statement", post(bank_statement::close))
         .route("/sandbox/payments/{id}/{state}", post(steer))
         .route("/sandbox/clock", get(show_clock).post(advance_clock))
         .with_state(api.clone());

@@ -98,6 +98,7 @@ const ALERTS: Values = Values::Known(&[
     "payout",
     "blacklist_by_issuer",
     "discrepancy",
+    "rail_mismatch",
 ]);
 const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 
@@ -171,6 +172,12 @@ pub const METRICS: &[Metric] = &[
         Kind::Counter,
         &[("rail", Values::Rails)],
         "Reports of a rail about attempts that are not its own",
+    ),
+    metric(
+        "corridor_bank_statements_total",
+        Kind::Counter,
+        &[("rail", Values::Rails), ("taken", Values::Known(&["new", "known", "other"]))],
+        "Pages of banks' statements: kept, known already, or another content under a known id",
     ),
     metric(
         "corridor_unreadable_reports_total",

@@ -3,10 +3,11 @@
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
-use domain::wallet_effects::Alert;
+use domain::wallet_effects::{Alert, AlertKind};
 
 use crate::driver::Step;
 use crate::error::StoreError;
+use crate::rails;
 use crate::reads::page::most;
 use crate::rows;
 use crate::sql::Stmt;
@@ -54,20 +55,23 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
     }
 
-    /// A person has looked, and the deed says what came of it: the alert is gone, and raised anew if it is found again.
+    /// A person has looked, and the deed says what came of it: the alert is gone, and raised anew if it is found again; but what does not
+    /// agree with a bank's statement is closed with its alert, for good.
     ///
     /// # Errors
     /// `Conflict` where it is not open.
     pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, by: impl Into<Deed>) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let params = vec![
-            tenant.0.into(),
-            keys.stored(alert.subject).into(),
-            alert.kind.name().into(),
-            rows::chain::alert_digest(&alert.what).into(),
-        ];
+        let (subject, digest) = (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
+        let params = vec![tenant.0.into(), subject.into(), alert.kind.name().into(), digest.into()];
+        let mut steps = vec![Step::one(&CLOSE, params)];
+        if alert.kind == AlertKind::RailMismatch {
+            // What a person has explained is no break any more, however often it is found.
+            let params = vec![self.now_param(), tenant.0.into(), subject.into(), digest.into()];
+            steps.push(Step::any(&rails::breaks::CLOSE, params));
+        }
         let before = Facts::new().text("alert", alert.kind.name()).text("what", &alert.what);
         let note = Note::new("alert.close", "alert", alert.subject).before(before);
-        self.noted(tenant, by.into(), note, vec![Step::one(&CLOSE, params)]).await
+        self.noted(tenant, by.into(), note, steps).await
     }
 }

@@ -1,6 +1,7 @@
 //! SQL once, for two engines: values, tables, statements. Nothing here opens a connection.
 
 pub(crate) mod audit_tables;
+pub(crate) mod rail_tables;
 pub(crate) mod statement;
 pub(crate) mod table;
 pub(crate) mod tables;

@@ -2,11 +2,12 @@
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
-use super::{audit_tables, wallet_tables};
+use super::{audit_tables, rail_tables, wallet_tables};
 
 /// The table of this name.
 pub(crate) fn named(name: &str) -> Option<&'static Table> {
-    ALL.iter().chain(&wallet_tables::ALL).chain(&audit_tables::ALL).find(|table| table.name == name).copied()
+    let all = ALL.iter().chain(&wallet_tables::ALL).chain(&audit_tables::ALL).chain(&rail_tables::ALL);
+    all.copied().find(|table| table.name == name)
 }
 
 /// Every table of the payment service that has rows of a fixed shape here.

@@ -16,6 +16,7 @@ mod engines;
 mod four_eyes;
 mod jobs;
 mod lists;
+mod rails;
 mod roles;
 mod rows;
 mod schema;
@@ -128,6 +129,13 @@ conformance! {
         a_wrong_balance_is_named
         transfers_are_read_in_pages
         what_rails_paid_stands_beside_our_accounts_there;
+    rails:
+        a_page_of_a_statement_is_kept_once
+        entries_are_given_to_the_attempts_that_they_name
+        payouts_without_an_entry_are_found
+        sheets_are_put_together_from_pages
+        breaks_are_noted_once_and_closed_with_their_alerts
+        reports_about_nothing_of_ours_are_kept_once;
     statements:
         an_account_is_summed_up_before_in_and_behind_a_period
         a_wallet_has_movements_of_its_own

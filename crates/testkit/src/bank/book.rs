@@ -17,7 +17,9 @@ use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::core::{Book, Booked, Dossier, Entry, Report, Restored, hash};
+use super::core::{
+    Book, Booked, Closing, Dossier, Entry, Period, Report, Restored, StatementLine, StatementPage, hash,
+};
 
 /// Bytes read at once when a line is looked up: most lines are shorter.
 const LINE_READ_BYTES: usize = 2_048;
@@ -57,6 +59,8 @@ struct LineOut<'a> {
     e: &'a [Booked],
     #[serde(skip_serializing_if = "<[Arc<Report>]>::is_empty", serialize_with = "shared")]
     r: &'a [Arc<Report>],
+    #[serde(skip_serializing_if = "<[StatementLine]>::is_empty")]
+    x: &'a [StatementLine],
     d: &'a Dossier,
 }
 
@@ -68,7 +72,8 @@ fn shared<S: Serializer>(reports: &&[Arc<Report>], out: S) -> Result<S::Ok, S::E
     list.end()
 }
 
-/// Any line: the first (`opened`), a dossier (`k`, `live`, `n`, `e`, `r`, `d`) or an acknowledgement (`ack`).
+/// Any line: the first (`opened`), a dossier (`k`, `live`, `n`, `e`, `r`, `x`, `d`), an acknowledgement (`ack`) or the end of
+/// an account's period (`s`, `next`).
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct LineIn<'a> {
@@ -79,6 +84,9 @@ struct LineIn<'a> {
     n: u64,
     e: Vec<Booked>,
     r: Vec<Report>,
+    x: Vec<StatementLine>,
+    s: Vec<StatementPage>,
+    next: Option<Period>,
     #[serde(borrow)]
     d: Option<&'a RawValue>,
     ack: Option<(Box<str>, u64)>,
@@ -206,8 +214,17 @@ impl Journal {
             }
         }
         restored.serial = restored.serial.max(line.n);
-        for booked in &line.e {
+        for (at, booked) in line.e.iter().enumerate() {
             restored.totals.add(booked);
+            if let Some(line) = line.x.get(at) {
+                restored.periods.add(&booked.rail, line.clone());
+            }
+        }
+        for page in line.s {
+            restored.feeds.restore_page(page);
+        }
+        if let Some(period) = line.next {
+            restored.periods.restore(period);
         }
         for report in line.r {
             restored.feeds.restore(report);
@@ -267,12 +284,23 @@ impl Book for Journal {
             n: entry.serial,
             e: entry.booked,
             r: entry.reports,
+            x: entry.lines,
             d: entry.dossier,
         })?;
         if !live {
             self.index.insert(hash(key.as_bytes()), offset);
         }
         Ok(())
+    }
+
+    fn close(&mut self, closing: Closing<'_>) -> Result<(), BookFault> {
+        #[derive(Serialize)]
+        struct End<'a> {
+            s: Vec<&'a StatementPage>,
+            next: &'a Period,
+        }
+        let pages = closing.pages.iter().map(Arc::as_ref).collect();
+        self.write_line(&End { s: pages, next: closing.next })
     }
 
     fn acknowledge(&mut self, rail: &str, sequence: u64) -> Result<(), BookFault> {

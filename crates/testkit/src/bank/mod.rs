@@ -17,7 +17,7 @@ mod tests;
 pub use self::book::{BookFault, Journal};
 pub use self::core::{
     Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults, InstructionView, MemoryBook,
-    Outcome, QueryView, Report, Standing, SteerFault, TxStatus,
+    Mistake, Outcome, QueryView, Report, Standing, SteerFault, TxStatus,
 };
 pub use self::directory::DirectoryConfig;
 pub use self::service::{BankConfig, BankFault, SimulatedBank, SystemClock};

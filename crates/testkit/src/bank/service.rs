@@ -12,7 +12,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::book::{BookFault, Journal};
-use super::core::{BankCore, Behaviour, BookLine, BookTotals, Faults, Outcome, Restored, Standing, SteerFault};
+use super::core::{
+    BankCore, Behaviour, BookLine, BookTotals, Faults, Mistake, Outcome, Restored, Standing, SteerFault,
+};
 use super::directory::{self, DirectoryConfig};
 use super::iso::Header;
 use super::server;
@@ -154,8 +156,11 @@ impl Shared {
     /// Makes everything happen that is due now; answers when to look again.
     fn tick(&self) -> Result<Option<Timestamp>, BankFault> {
         let now = self.clock.now();
-        let (reports, next) = self.with_core(|core| Ok((core.due(now)?.len(), core.next_due())))?;
-        if reports > 0 {
+        let (news, next) = self.with_core(|core| {
+            let closed = core.close_due(now)?;
+            Ok((closed || !core.due(now)?.is_empty(), core.next_due()))
+        })?;
+        if news {
             self.reported.send_modify(|count| *count += 1);
         }
         Ok(next)
@@ -266,6 +271,15 @@ impl SimulatedBank {
             Err(SteerFault::NotFound) => Err(SteerFault::NotFound),
             Err(SteerFault::Book(fault)) => Err(SteerFault::Book(fault.into())),
         }
+    }
+
+    /// Ends the period of every account now and sends its statement; the one with the booking of the mistake's EndToEndId
+    /// is wrong there. `false`: nothing is booked under that id since the last statements, and none was made.
+    pub fn close_statements(&self, mistake: Option<(Mistake, &str)>) -> Result<bool, BankFault> {
+        let now = self.shared.clock.now();
+        let closed = self.shared.with_core(|core| core.close_statements(now, mistake))?;
+        self.shared.reported.send_modify(|count| *count += 1);
+        Ok(closed)
     }
 
     /// The faults now.

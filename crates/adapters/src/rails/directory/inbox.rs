@@ -74,7 +74,8 @@ impl Inbox {
             let fate = take(&name, content, &mut page);
             handed_out.insert(name.clone(), fate);
             page.cursor = Some(name);
-            if page.reports.len() >= FULL_PAGE_REPORTS {
+            let entries: usize = page.statements.iter().map(|statement| statement.entries.len()).sum();
+            if page.reports.len() + entries >= FULL_PAGE_REPORTS {
                 break;
             }
         }
@@ -157,6 +158,7 @@ fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
     match reports::read(&content) {
         Ok(statement) => {
             page.reports.extend(statement.entries.into_iter().map(|entry| entry.report));
+            page.statements.extend(statement.statements);
             page.unreadable.extend(statement.complaints.iter().map(|why| format!("file {}: {why}", quoted(name))));
             Fate::Archive
         }

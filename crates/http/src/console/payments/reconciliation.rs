@@ -1,13 +1,14 @@
-//! What does not agree: the ledger beside the chain and the rails, as the last comparison found it, and what rails said
-//! that cannot be right.
+//! What does not agree: the ledger beside the chain, the rails and the banks' statements, as the last comparison found
+//! it, and what rails said that cannot be right or is about nothing of ours.
 
 use axum::response::Response;
+use domain::bank_statement::RailBreak;
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
-use engine::reconcile::{self, Break, Report};
+use engine::reconcile::{self, Break, Covered, Report, Stray};
 
-use crate::console::wallets::view::{FormView, Section, encoded, page};
+use crate::console::wallets::view::{FormView, Section, encoded, page, words};
 use crate::console::{Answer, Cell, Stop, Table, Tone, Visit};
 
 /// Most alerts and contradictions that are read.
@@ -66,6 +67,52 @@ async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
+/// How far the statements of each rail's account reach.
+async fn statements(visit: &Visit) -> Result<Section, Stop> {
+    let covered = visit.console().store().covered().await?;
+    let row = |it: &Covered| {
+        vec![Cell::text(it.rail.to_string()), Cell::text(it.currency.code()), Cell::When(it.from), Cell::When(it.to)]
+    };
+    let head = ["Rail", "Currency", "From", "To"];
+    let table = Table::new("Statements", &head, covered.iter().map(row).collect())
+        .or("No bank has sent a statement (camt.053) yet.");
+    Ok(Section { title: "Statements of banks".to_owned(), table: Some(table), ..Section::default() })
+}
+
+async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
+    let tenant = visit.tenant_id()?;
+    let found = visit.console().store().rail_breaks(tenant, READ_MAX).await?;
+    let row = |(since, it): &(Timestamp, RailBreak)| {
+        let about = match it.subject == tenant.0 {
+            true => Cell::Empty,
+            false => Cell::id_link(visit.href(&format!("/payments/{}", it.subject)), it.subject),
+        };
+        vec![
+            Cell::When(*since),
+            Cell::text(words(it.kind.name())),
+            Cell::text(it.rail.to_string()),
+            about,
+            Cell::text(it.what.as_str()),
+        ]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Breaks with banks' statements: {}", rows.len());
+    let says = vec!["Each is an open alert: a later statement closes it, or a person with the alert.".to_owned()];
+    let head = ["Since", "Kind", "Rail", "Payment", "What"];
+    let table = Table::new("Breaks with banks' statements", &head, rows).or("The statements agree with the ledger.");
+    Ok(Section { title, says, table: Some(table), ..Section::default() })
+}
+
+async fn strays(visit: &Visit) -> Result<Section, Stop> {
+    let found = visit.console().store().strays(READ_MAX).await?;
+    let row = |it: &Stray| vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())];
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Reports about nothing of ours: {}", rows.len());
+    let table = Table::new("Reports about nothing of ours", &["First said", "Rail", "What"], rows)
+        .or("Every report was about a payment of ours.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
 pub(super) async fn show(visit: Visit) -> Answer {
     let last = reconcile::last(visit.console().store()).await?;
     let mut forms = Vec::new();
@@ -92,7 +139,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
     if let Some(report) = &last {
         sections.push(breaks(&visit, report).await?);
     }
+    sections.push(statement_breaks(&visit).await?);
     sections.push(contradictions(&visit).await?);
+    sections.push(strays(&visit).await?);
+    sections.push(statements(&visit).await?);
     page(&visit, "Reconciliation", sections)
 }
 

@@ -11,21 +11,26 @@ use crate::console::{Answer, Cell, Stop, Table, Visit};
 const SHOWN_MAX: usize = 1_000;
 
 /// Where the page of what an alert is about is, if it has one.
-fn subject(visit: &Visit, alert: &Alert) -> Cell {
+fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
+    // What is about no payment is about the tenant: the page of breaks has it.
+    let is_tenant = alert.subject == visit.tenant_id()?.0;
     let below = match alert.kind {
         AlertKind::DeliveryDead => "/webhooks/deliveries/",
         AlertKind::Payout => "/orders/",
         AlertKind::DeepReorg | AlertKind::DirectDeposit => "/deposits/",
         AlertKind::BlacklistByIssuer => "/wallets/",
-        AlertKind::Discrepancy => "/payments/",
+        AlertKind::Discrepancy | AlertKind::RailMismatch if is_tenant => {
+            return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
+        }
+        AlertKind::Discrepancy | AlertKind::RailMismatch => "/payments/",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
         | AlertKind::UnsupportedAsset
         | AlertKind::Transaction
         | AlertKind::LowGas
-        | AlertKind::ChainMismatch => return Cell::id(alert.subject),
+        | AlertKind::ChainMismatch => return Ok(Cell::id(alert.subject)),
     };
-    Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject)
+    Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }
 
 async fn open(visit: &Visit) -> Result<Vec<(Timestamp, Alert)>, Stop> {
@@ -35,22 +40,23 @@ async fn open(visit: &Visit) -> Result<Vec<(Timestamp, Alert)>, Stop> {
 pub(super) async fn list(visit: Visit) -> Answer {
     let (alerts, now) = (open(&visit).await?, visit.console().now());
     let may = visit.may_use("POST", "/console/t/{tenant}/alerts/close");
-    let row = |(at, alert): &(Timestamp, Alert)| {
+    let row = |(at, alert): &(Timestamp, Alert)| -> Result<Vec<Cell>, Stop> {
         let mut row = vec![
             Cell::text(words(alert.kind.name())),
             Cell::When(*at),
             Cell::number(age(*at, now)),
-            subject(&visit, alert),
+            subject(&visit, alert)?,
             Cell::text(alert.what.as_str()),
         ];
         if may {
             row.push(Cell::link(visit.href(&format!("/alerts?alert={}", alert.id())), "Close …"));
         }
-        row
+        Ok(row)
     };
     let mut head = vec!["Kind", "Since", "Age", "About", "What"];
     head.extend(may.then_some("Close"));
-    let table = Table::new("Open alerts", &head, alerts.iter().map(row).collect()).or("No alert is open.");
+    let table = Table::new("Open alerts", &head, alerts.iter().map(row).collect::<Result<Vec<_>, Stop>>()?)
+        .or("No alert is open.");
     let mut sections = Vec::new();
     let chosen = visit.query().given("alert").and_then(|text| Uuid::parse_str(text).ok());
     if let Some((_, alert)) = alerts.iter().find(|(_, alert)| may && Some(alert.id()) == chosen) {

@@ -1,12 +1,14 @@
-//! `corridor ledger reconcile`: the ledger beside the chain and the rails (I14). The running service compares, because
-//! only it can ask the chain; this asks it to through the store, waits for its report and shows it.
+//! `corridor ledger reconcile`: the ledger beside the chain, the rails' reports and the banks' statements (I14). The
+//! running service compares, because only it can ask the chain; this asks it to through the store, waits for its report
+//! and shows it.
 
 use clap::Args;
+use domain::bank_statement::RailBreak;
 use domain::ports::Clock as _;
-use domain::time::Span;
-use engine::reconcile::{self, Break, Report};
-use serde_json::json;
-use store::Store;
+use domain::time::{Span, Timestamp};
+use engine::reconcile::{self, Break, NAMED_MAX, Report};
+use serde_json::{Value, json};
+use store::{Covered, Store, StoreError, Tenant};
 use uuid::Uuid;
 
 use super::super::Context;
@@ -26,7 +28,8 @@ const LOOK_EVERY: Span = Span::millis(200);
   corridor ledger reconcile --last --output json
 
 A running service compares every ten minutes, and at once when this command asks it to. What does not agree is listed
-here, counted by the metric corridor_reconciliation_breaks, and lies open as an alert.
+here, counted by the metric corridor_reconciliation_breaks, and lies open as an alert. A break with a bank's statement is
+gone when a later statement or report mends it, or when its alert is closed (`corridor review alerts close`).
 
 Exit codes: 0 everything agrees, 1 it does not, 3 no service answered in time.")]
 pub struct ReconcileArgs {
@@ -50,11 +53,12 @@ pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure>
         let wish = reconcile::want(&opened.store).await.map_err(Failure::of_store)?;
         fulfilled(&opened.store, wish, Span::secs(args.timeout.into())).await?
     };
-    show(&report, &opened, context.output).await?;
-    if report.found == 0 {
-        return Ok(());
+    let statements = Statements::of(&opened).await.map_err(Failure::of_store)?;
+    show(&report, &statements, context.output)?;
+    match report.found + statements.found {
+        0 => Ok(()),
+        found => Err(Failure::Refused(format!("the ledger does not agree in {found} places"))),
     }
-    Err(Failure::Refused(format!("the ledger does not agree in {} places", report.found)))
 }
 
 /// The report that names this wish.
@@ -75,42 +79,98 @@ async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Fa
     }
 }
 
-async fn show(report: &Report, opened: &Opened, output: Output) -> Result<(), Failure> {
-    let tenants = opened.store.tenants().await.map_err(Failure::of_store)?;
-    let tag = |it: &Break| {
-        tenants.iter().find(|tenant| tenant.id == it.tenant).map_or_else(|| it.tenant.to_string(), |it| it.tag.clone())
-    };
-    match output {
-        Output::Table => {
-            output::line(&format!(
-                "{}: {} balances on the chain, {} accounts at rails, {} breaks",
-                report.at, report.vaults, report.rails, report.found
-            ))?;
-            report.breaks.iter().try_for_each(|it| output::line(&format!("BREAK: {}: {it}", tag(it))))
+/// What banks' statements say beside the report.
+struct Statements {
+    tenants: Vec<Tenant>,
+    covered: Vec<Covered>,
+    found: usize,
+    /// Those that are named, by the tags of their tenants.
+    breaks: Vec<(String, Timestamp, RailBreak)>,
+}
+
+impl Statements {
+    async fn of(opened: &Opened) -> Result<Statements, StoreError> {
+        let tenants = opened.store.tenants().await?;
+        let mut breaks = Vec::new();
+        for tenant in &tenants {
+            let found = opened.store.rail_breaks(tenant.id, NAMED_MAX).await?;
+            breaks.extend(found.into_iter().map(|(since, it)| (tenant.tag.clone(), since, it)));
         }
-        Output::Json => {
-            let breaks: Vec<_> = report
-                .breaks
-                .iter()
-                .map(|it| {
-                    json!({
-                        "tenant": tag(it),
-                        "account": it.account.to_string(),
-                        "currency": it.account.currency().code(),
-                        "side": it.side.name(),
-                        "said_minor": it.said,
-                        "ledger_least_minor": it.least,
-                        "ledger_most_minor": it.most,
-                    })
-                })
-                .collect();
-            output::json(&json!({
-                "at": report.at.to_string(),
-                "chain_balances": report.vaults,
-                "rail_accounts": report.rails,
-                "found": report.found,
-                "breaks": breaks,
-            }))
-        }
+        let (covered, found) = (opened.store.covered().await?, opened.store.rail_break_count().await?);
+        Ok(Statements { tenants, covered, found, breaks })
     }
+
+    fn tag(&self, it: &Break) -> String {
+        let tenant = self.tenants.iter().find(|tenant| tenant.id == it.tenant);
+        tenant.map_or_else(|| it.tenant.to_string(), |it| it.tag.clone())
+    }
+}
+
+fn show(report: &Report, statements: &Statements, output: Output) -> Result<(), Failure> {
+    match output {
+        Output::Table => show_lines(report, statements),
+        Output::Json => output::json(&document(report, statements)),
+    }
+}
+
+fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
+    output::line(&format!(
+        "{}: {} balances on the chain, {} accounts at rails, {} accounts with statements, {} breaks",
+        report.at,
+        report.vaults,
+        report.rails,
+        statements.covered.len(),
+        report.found + statements.found
+    ))?;
+    for it in &statements.covered {
+        output::line(&format!("statements of {} in {}: {} to {}", it.rail, it.currency.code(), it.from, it.to))?;
+    }
+    for it in &report.breaks {
+        output::line(&format!("BREAK: {}: {it}", statements.tag(it)))?;
+    }
+    for (tag, since, it) in &statements.breaks {
+        output::line(&format!("BREAK: {tag}: {} since {since}: {}", it.kind.name(), it.what))?;
+    }
+    Ok(())
+}
+
+fn document(report: &Report, statements: &Statements) -> Value {
+    let account = |it: &Break| {
+        json!({
+            "tenant": statements.tag(it),
+            "account": it.account.to_string(),
+            "currency": it.account.currency().code(),
+            "side": it.side.name(),
+            "said_minor": it.said,
+            "ledger_least_minor": it.least,
+            "ledger_most_minor": it.most,
+        })
+    };
+    let of_statement = |(tag, since, it): &(String, Timestamp, RailBreak)| {
+        json!({
+            "tenant": tag,
+            "rail": &*it.rail.0,
+            "kind": it.kind.name(),
+            "about": it.subject.to_string(),
+            "since": since.to_string(),
+            "what": it.what,
+        })
+    };
+    let covered = |it: &Covered| {
+        json!({
+            "rail": &*it.rail.0,
+            "currency": it.currency.code(),
+            "from": it.from.to_string(),
+            "to": it.to.to_string(),
+        })
+    };
+    json!({
+        "at": report.at.to_string(),
+        "chain_balances": report.vaults,
+        "rail_accounts": report.rails,
+        "statements": statements.covered.iter().map(covered).collect::<Vec<_>>(),
+        "found": report.found + statements.found,
+        "breaks": report.breaks.iter().map(account).collect::<Vec<_>>(),
+        "statement_breaks": statements.breaks.iter().map(of_statement).collect::<Vec<_>>(),
+    })
 }

@@ -5,3 +5,4 @@ mod messages;
 mod rails;
 mod schemas;
 mod screening;
+mod statements;

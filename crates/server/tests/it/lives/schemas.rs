@@ -14,7 +14,7 @@ use crate::process::present;
 
 const STRUCTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/iso20022");
 /// What we send, then what the simulated bank sends.
-const KINDS: [&str; 5] = ["pain.001", "pacs.028", "pain.002", "camt.054", "pacs.004"];
+const KINDS: [&str; 6] = ["pain.001", "pacs.028", "pain.002", "camt.053", "camt.054", "pacs.004"];
 /// Every rail that an example order may take.
 const RAILS: [&str; 9] = [
     "bgd-npsb",
@@ -70,7 +70,8 @@ fn every_message_has_the_structure_of_its_definition() {
 
 async fn structures(on: On) {
     let far = Span::hours(10).0 / 1_000;
-    let behaviour = Behaviour { withheld_notice: DelayRange::millis(far, far), ..Behaviour::instant() };
+    let behaviour =
+        Behaviour { withheld_notice: DelayRange::millis(far, far), statements: true, ..Behaviour::instant() };
     let setup = RAILS.into_iter().fold(Setup::new().bank(behaviour), |setup, rail| {
         let setup = setup.set(&format!("rails.{rail}.directory"), &format!("exchange/{rail}"));
         setup.set(&format!("rails.{rail}.report_wait_s"), "1")
@@ -91,6 +92,7 @@ async fn structures(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, booked).await);
     bank.advance(Span::secs(6)).await;
     bank.reaches(Country::Pak, &withheld, "succeeded").await;
+    assert!(bank.running.bank().close_statements(None).expect("made"));
     let exchange = bank.running.data_dir.join("exchange");
     let all = || async { KINDS.iter().all(|kind| messages(&exchange).contains_key(kind)) };
     assert!(testkit::wait::until_async(WAIT_MAX, all).await, "not every kind was sent");

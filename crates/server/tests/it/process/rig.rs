@@ -85,6 +85,7 @@ fn behaviour(seed: u64) -> Behaviour {
         contradict_after: DelayRange::millis(50, 800),
         withheld_notice: DelayRange::millis(500, 2_000),
         without_duplicate_detection: blind.collect::<BTreeSet<Box<str>>>(),
+        statements: false,
         faults: Faults {
             drop_answer_per_mille: 60,
             duplicate_report_per_mille: 100,

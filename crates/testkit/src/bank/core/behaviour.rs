@@ -78,6 +78,8 @@ pub struct Behaviour {
     pub withheld_notice: DelayRange,
     /// Rails that do not recognise a repeated EndToEndId, and so pay again.
     pub without_duplicate_detection: BTreeSet<Box<str>>,
+    /// Whether the bank makes statements of its accounts (camt.053).
+    pub statements: bool,
     /// Faults beyond those that an account chooses.
     pub faults: Faults,
 }
@@ -92,6 +94,7 @@ impl Default for Behaviour {
             contradict_after: DelayRange::millis(2_000, 4_000),
             withheld_notice: DelayRange::millis(20_000, 25_000),
             without_duplicate_detection: BTreeSet::new(),
+            statements: false,
             faults: Faults::NONE,
         }
     }

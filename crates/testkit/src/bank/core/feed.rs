@@ -1,4 +1,4 @@
-//! The reports that wait for the client, one numbered feed per rail. A report stays until the client, by asking for
+//! The reports and statements that wait for the client, one numbered feed per rail. A report stays until the client, by asking for
 //! what comes behind it, says that it has it.
 
 use std::collections::{HashMap, VecDeque};
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::time::Timestamp;
 
 use super::model::{Report, Standing, TxStatus};
+use super::statement::StatementPage;
 use super::{BankCore, Book};
 
 /// All feeds, by rail.
@@ -16,7 +17,23 @@ pub struct Feeds(HashMap<Box<str>, Feed>);
 #[derive(Debug, Default)]
 struct Feed {
     last: u64,
-    waiting: VecDeque<Arc<Report>>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// What waits for the client.
+#[derive(Debug)]
+enum Waiting {
+    Report(Arc<Report>),
+    Page(Arc<StatementPage>),
+}
+
+impl Waiting {
+    fn sequence(&self) -> u64 {
+        match self {
+            Waiting::Report(report) => report.sequence,
+            Waiting::Page(page) => page.sequence,
+        }
+    }
 }
 
 impl Feeds {
@@ -25,28 +42,45 @@ impl Feeds {
         let feed = self.0.entry(standing.rail.clone()).or_default();
         feed.last += 1;
         let report = Arc::new(Report { sequence: feed.last, standing });
-        feed.waiting.push_back(Arc::clone(&report));
+        feed.waiting.push_back(Waiting::Report(Arc::clone(&report)));
         report
+    }
+
+    /// Numbers a page of a statement and puts it behind what waits of its rail.
+    pub fn push_page(&mut self, mut page: StatementPage) -> Arc<StatementPage> {
+        let feed = self.0.entry(page.rail.clone()).or_default();
+        feed.last += 1;
+        page.sequence = feed.last;
+        let page = Arc::new(page);
+        feed.waiting.push_back(Waiting::Page(Arc::clone(&page)));
+        page
+    }
+
+    /// Puts back a page of a statement that the book held.
+    pub fn restore_page(&mut self, page: StatementPage) {
+        let feed = self.0.entry(page.rail.clone()).or_default();
+        feed.last = feed.last.max(page.sequence);
+        feed.waiting.push_back(Waiting::Page(Arc::new(page)));
     }
 
     /// Puts back a report that the book held.
     pub fn restore(&mut self, report: Report) {
         let feed = self.0.entry(report.standing.rail.clone()).or_default();
         feed.last = feed.last.max(report.sequence);
-        feed.waiting.push_back(Arc::new(report));
+        feed.waiting.push_back(Waiting::Report(Arc::new(report)));
     }
 
     /// Drops the reports of `rail` up to `sequence`; answers whether there were any.
     pub fn acknowledge(&mut self, rail: &str, sequence: u64) -> bool {
         let Some(feed) = self.0.get_mut(rail) else { return false };
         let before = feed.waiting.len();
-        while feed.waiting.front().is_some_and(|report| report.sequence <= sequence) {
+        while feed.waiting.front().is_some_and(|waiting| waiting.sequence() <= sequence) {
             feed.waiting.pop_front();
         }
         feed.waiting.len() < before
     }
 
-    fn waiting(&self, rail: &str) -> impl Iterator<Item = &Arc<Report>> {
+    fn waiting(&self, rail: &str) -> impl Iterator<Item = &Waiting> {
         self.0.get(rail).into_iter().flat_map(|feed| &feed.waiting)
     }
 }
@@ -60,18 +94,23 @@ pub(crate) fn message_kind(status: TxStatus) -> &'static str {
     }
 }
 
-/// Some reports of one rail, oldest first.
+/// Some reports of one rail, oldest first, or one page of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Page {
     /// The reports; empty if none wait.
     pub reports: Vec<Arc<Report>>,
+    /// A page of a statement instead of reports, where that is the oldest.
+    pub statement: Option<Arc<StatementPage>>,
     /// What to ask with for those behind them; `None` if there are none.
     pub cursor: Option<String>,
 }
 
 impl Page {
-    /// The message that carries the reports: `pain.002`, `camt.054` or `pacs.004`; `None` on an empty page.
+    /// The message that carries it: `pain.002`, `camt.053`, `camt.054` or `pacs.004`; `None` on an empty page.
     pub fn kind(&self) -> Option<&'static str> {
+        if self.statement.is_some() {
+            return Some("camt.053");
+        }
         self.reports.first().map(|report| message_kind(report.standing.status))
     }
 }
@@ -85,15 +124,24 @@ impl<B: Book> BankCore<B> {
             self.book.acknowledge(rail, after)?;
         }
         let mut reports: Vec<Arc<Report>> = Vec::new();
-        for report in self.feeds.waiting(rail).filter(|report| report.sequence > after).take(limit) {
-            let kind = message_kind(report.standing.status);
-            if reports.first().is_some_and(|first| message_kind(first.standing.status) != kind) {
-                break;
+        let mut statement = None;
+        for waiting in self.feeds.waiting(rail).filter(|waiting| waiting.sequence() > after).take(limit) {
+            match waiting {
+                Waiting::Page(page) if reports.is_empty() => statement = Some(Arc::clone(page)),
+                Waiting::Page(_) => {}
+                Waiting::Report(report) => {
+                    let kind = message_kind(report.standing.status);
+                    if reports.first().is_none_or(|first| message_kind(first.standing.status) == kind) {
+                        reports.push(Arc::clone(report));
+                        continue;
+                    }
+                }
             }
-            reports.push(Arc::clone(report));
+            break;
         }
-        let cursor = reports.last().map(|report| cursor_text(self.opened, report.sequence));
-        Ok(Page { reports, cursor })
+        let newest = statement.as_ref().map(|page| page.sequence).or_else(|| reports.last().map(|it| it.sequence));
+        let cursor = newest.map(|sequence| cursor_text(self.opened, sequence));
+        Ok(Page { reports, statement, cursor })
     }
 
     fn read_cursor(&self, text: &str) -> Option<u64> {

@@ -7,6 +7,7 @@ mod behaviour;
 mod feed;
 mod model;
 mod rail;
+mod statement;
 mod steer;
 mod totals;
 
@@ -26,6 +27,7 @@ pub use self::model::{
     BookKind, BookLine, Dossier, InstructionView, Order, QueryView, Report, Standing, TxStatus, money_digits,
     parse_money,
 };
+pub use self::statement::{Closing, Mistake, Period, Periods, StatementLine, StatementPage, currency_of};
 pub use self::steer::{Outcome, SteerFault};
 pub use self::totals::{BookTotals, Booked, RailTotals};
 
@@ -47,6 +49,8 @@ pub struct Entry<'a> {
     pub booked: &'a [Booked],
     /// What was reported since its last entry.
     pub reports: &'a [Arc<Report>],
+    /// What was booked since its last entry, as the next statement has it; empty where the bank makes none.
+    pub lines: &'a [StatementLine],
     /// The last running number of the bank's references.
     pub serial: u64,
 }
@@ -59,6 +63,8 @@ pub trait Book {
     type Fault;
     /// Adds an entry.
     fn append(&mut self, entry: Entry<'_>) -> Result<(), Self::Fault>;
+    /// Notes that an account's period is over.
+    fn close(&mut self, closing: Closing<'_>) -> Result<(), Self::Fault>;
     /// Notes that the reports of `rail` up to `sequence` are safely with the client.
     fn acknowledge(&mut self, rail: &str, sequence: u64) -> Result<(), Self::Fault>;
     /// Makes everything last.
@@ -81,6 +87,10 @@ impl Book for MemoryBook {
         if !entry.dossier.is_live() {
             self.resting.insert(entry.dossier.end_to_end_id().into(), entry.dossier.clone());
         }
+        Ok(())
+    }
+
+    fn close(&mut self, _: Closing<'_>) -> Result<(), Infallible> {
         Ok(())
     }
 
@@ -119,13 +129,15 @@ pub struct Restored {
     pub serial: u64,
     /// The sums of the book.
     pub totals: BookTotals,
+    /// What was booked since the last statements.
+    pub periods: Periods,
 }
 
 impl Restored {
     /// An empty book, begun at `opened`.
     pub fn empty(opened: Timestamp) -> Restored {
         let totals = BookTotals::default();
-        Restored { opened, live: Vec::new(), feeds: Feeds::default(), serial: 0, totals }
+        Restored { opened, live: Vec::new(), feeds: Feeds::default(), serial: 0, totals, periods: Periods::default() }
     }
 }
 
@@ -143,6 +155,11 @@ pub struct BankCore<B> {
     tickets: u64,
     answers: u64,
     totals: BookTotals,
+    periods: Periods,
+    /// Booked, and not in the book yet.
+    lines: Vec<(Box<str>, StatementLine)>,
+    /// When the periods end.
+    closes_at: Timestamp,
 }
 
 impl<B: Book> BankCore<B> {
@@ -164,6 +181,9 @@ impl<B: Book> BankCore<B> {
             tickets: 0,
             answers: 0,
             totals: restored.totals,
+            periods: restored.periods,
+            lines: Vec::new(),
+            closes_at: statement::midnight_after(restored.opened),
         };
         for dossier in restored.live {
             core.keep(dossier);
@@ -276,7 +296,11 @@ impl<B: Book> BankCore<B> {
 
     /// When [`BankCore::due`] has something to do next; it may find that nothing is left of it.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.due.peek().map(|Reverse((at, _, _))| *at)
+        let due = self.due.peek().map(|Reverse((at, _, _))| *at);
+        match self.behaviour.statements {
+            true => Some(due.map_or(self.closes_at, |at| at.min(self.closes_at))),
+            false => due,
+        }
     }
 
     /// Makes everything happen that falls due at or before `now`, and answers the new reports, which are also in the
@@ -394,6 +418,9 @@ impl<B: Book> BankCore<B> {
             again: kind == BookKind::Paid && paid_before > 0,
         };
         self.totals.add(&entry);
+        if self.behaviour.statements {
+            self.lines.push((entry.rail.clone(), statement::line(order, kind, now, &reference)));
+        }
         booked.push(entry);
         order.effects.push(Effect { kind, at: now, reference: reference.clone() });
         reference
@@ -415,7 +442,12 @@ impl<B: Book> BankCore<B> {
     }
 
     fn store(&mut self, dossier: Dossier, booked: &[Booked], reports: &[Arc<Report>]) -> Result<(), B::Fault> {
-        self.book.append(Entry { dossier: &dossier, booked, reports, serial: self.serial })?;
+        let new = std::mem::take(&mut self.lines);
+        let lines: Vec<StatementLine> = new.iter().map(|(_, line)| line.clone()).collect();
+        self.book.append(Entry { dossier: &dossier, booked, reports, lines: &lines, serial: self.serial })?;
+        for (rail, line) in new {
+            self.periods.add(&rail, line);
+        }
         self.keep(dossier);
         Ok(())
     }

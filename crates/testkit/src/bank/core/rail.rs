@@ -101,7 +101,7 @@ impl<B: Book> BankCore<B> {
                 None => unreadable.push(format!("report {} names no attempt of ours", report.sequence)),
             }
         }
-        Ok(Reports { reports, unreadable, cursor: page.cursor })
+        Ok(Reports { reports, unreadable, cursor: page.cursor, ..Reports::default() })
     }
 }
 

@@ -1,12 +1,14 @@
 //! The bank's side of ISO 20022: it reads pain.001.001.09 and pacs.028.001.03 and writes pain.002.001.10,
-//! camt.054.001.08 and pacs.004.001.09. It shares nothing with the client's reader and writer, on purpose: two
+//! camt.053.001.08, camt.054.001.08 and pacs.004.001.09. It shares nothing with the client's reader and writer, on purpose: two
 //! independent readings of the standard find each other's mistakes.
 
 mod read;
+mod statement;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::read::{IsoFault, Message, read};
+pub use self::statement::statement_document;
 pub use self::write::{Header, Original, reports_document, status_document};

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use domain::money::Money;
 use domain::time::Timestamp;
 
 use super::super::core::{Standing, TxStatus, money_digits};
@@ -9,7 +10,7 @@ use super::super::core::{Standing, TxStatus, money_digits};
 /// Schema: Max105Text of `AddtlInf`, in characters.
 const INFO_CHARS_MAX: usize = 105;
 /// Schema: Max34Text of an account's other identification, in characters.
-const ACCOUNT_CHARS_MAX: usize = 34;
+pub(super) const ACCOUNT_CHARS_MAX: usize = 34;
 /// Bytes per transaction that the buffer is made for.
 const TRANSACTION_BYTES: usize = 640;
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:";
@@ -34,10 +35,10 @@ pub struct Original<'a> {
     pub name: &'a str,
 }
 
-struct Xml(String);
+pub(super) struct Xml(pub(super) String);
 
 impl Xml {
-    fn open(message: &str, transactions: usize) -> Xml {
+    pub(super) fn open(message: &str, transactions: usize) -> Xml {
         let mut xml = Xml(String::with_capacity(512 + transactions * TRANSACTION_BYTES));
         xml.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"");
         xml.raw(NAMESPACE);
@@ -46,7 +47,7 @@ impl Xml {
         xml
     }
 
-    fn raw(&mut self, text: &str) {
+    pub(super) fn raw(&mut self, text: &str) {
         self.0.push_str(text);
     }
 
@@ -65,13 +66,13 @@ impl Xml {
     }
 
     /// `<name>text</name>`
-    fn leaf(&mut self, name: &str, text: &str) {
+    pub(super) fn leaf(&mut self, name: &str, text: &str) {
         self.start(name);
         self.escaped(text);
         self.end(name);
     }
 
-    fn leaf_unless_empty(&mut self, name: &str, text: &str) {
+    pub(super) fn leaf_unless_empty(&mut self, name: &str, text: &str) {
         if !text.is_empty() {
             self.leaf(name, text);
         }
@@ -90,7 +91,10 @@ impl Xml {
     }
 
     fn amount(&mut self, name: &str, standing: &Standing) {
-        let amount = standing.instruction.amount;
+        self.money(name, standing.instruction.amount);
+    }
+
+    pub(super) fn money(&mut self, name: &str, amount: Money) {
         self.raw("<");
         self.raw(name);
         self.raw(" Ccy=\"");
@@ -100,7 +104,7 @@ impl Xml {
         self.end(name);
     }
 
-    fn header(&mut self, header: &Header) {
+    pub(super) fn header(&mut self, header: &Header) {
         self.leaf("MsgId", &header.id);
         self.leaf("CreDtTm", &header.created_at.to_string());
     }

@@ -216,7 +216,7 @@ async fn reports(
         let after = Some(query.after.as_str()).filter(|text| !text.is_empty());
         match shared.with_core(|core| core.collect(&rail, after, REPORTS_MAX)) {
             Err(fault) => return Reply::from(fault).deliver(&shared).await,
-            Ok(page) if page.reports.is_empty() => {}
+            Ok(page) if page.kind().is_none() => {}
             Ok(page) => return page_response(&shared, &page),
         }
         let over = tokio::select! {
@@ -235,8 +235,11 @@ fn page_response(shared: &Shared, page: &Page) -> Response {
     (head, page_document(shared, page)).into_response()
 }
 
-/// The document of a page of reports.
+/// The document of a page of reports, or of a statement.
 pub(super) fn page_document(shared: &Shared, page: &Page) -> String {
+    if let Some(statement) = &page.statement {
+        return iso::statement_document(&shared.header(), statement);
+    }
     let standings: Vec<&Standing> = page.reports.iter().map(|report| &report.standing).collect();
     iso::reports_document(&shared.header(), &standings)
 }

@@ -3,6 +3,7 @@
 mod book;
 mod directory;
 mod http;
+mod statements;
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,15 +1,18 @@
 //! The ledger's pages and reconciliation.
 
 use domain::country::Country;
+use domain::rail::RailId;
 use domain::user::Role;
+use testkit::bank::{Behaviour, Mistake};
 
 use super::{has, officer};
-use crate::harness::{Bank, On, on_both_stores};
+use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
     the_trial_balance_sums_to_zero_and_leads_to_its_transfers
     the_trial_balance_is_that_of_its_time
     a_comparison_can_be_asked_for
+    breaks_with_statements_and_strays_are_shown
 }
 
 async fn the_trial_balance_sums_to_zero_and_leads_to_its_transfers(on: On) {
@@ -52,5 +55,42 @@ async fn a_comparison_can_be_asked_for(on: On) {
         treasury.fetch(&to).await.page().contains("Everything agrees.")
     });
     assert!(compared.await, "the service compares");
-    has(&treasury.fetch(&to).await.page(), &["Accounts at rails", "No rail contradicts what is known."]);
+    has(
+        &treasury.fetch(&to).await.page(),
+        &["Accounts at rails", "No rail contradicts what is known.", "statements agree"],
+    );
+}
+
+async fn breaks_with_statements_and_strays_are_shown(on: On) {
+    let behaviour = Behaviour { statements: true, ..Behaviour::instant() };
+    let bank = Bank::alone(on, Setup::new().bank(behaviour)).await;
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    has(&treasury.get("/reconciliation").await.page(), &["No bank has sent a statement"]);
+    let end_to_end = id.replace('-', "");
+    assert!(bank.running.bank().close_statements(Some((Mistake::Twice, &end_to_end))).expect("made"));
+    let kept = || async { !bank.running.store().covered().await.expect("read").is_empty() };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, kept).await, "the statement is kept");
+    treasury.post("/reconciliation/compare", &[]).await.done();
+    let shown = || async { treasury.get("/reconciliation").await.page().contains("is booked 2 times") };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, shown).await, "the break is shown");
+    let link = format!("/payments/{id}");
+    has(
+        &treasury.get("/reconciliation").await.page(),
+        &["statements: 1", &link, "Every report was about a payment of ours.", "pak-raast", "PKR"],
+    );
+    let alerts = treasury.get("/alerts").await.page();
+    has(&alerts, &["rail mismatch", &link]);
+    bank.running
+        .store()
+        .keep_strays(&RailId::new("pak-raast"), &["pain.002 B-9: <odd>".to_owned()], &[], bank.running.now())
+        .await
+        .expect("kept");
+    has(
+        &treasury.get("/reconciliation").await.page(),
+        &["Reports about nothing of ours: 1", "pain.002 B-9: &lt;odd&gt;"],
+    );
+    drop(treasury);
+    bank.finish().await;
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod bank_statements;
 mod decisions;
 mod help;
 mod operations;

@@ -1,0 +1,235 @@
+//! Statements, well-meant, wrong and hostile.
+
+use domain::ids::AttemptId;
+use proptest::prelude::*;
+
+use super::*;
+use crate::rails::reports;
+
+const SIMPLE: &str = "00112233445566778899aabbccddeeff";
+const UETR: &str = "00112233-4455-6677-8899-aabbccddeeff";
+
+fn message(statements: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\"><BkToCstmrStmt>\
+         <GrpHdr><MsgId>B-17</MsgId></GrpHdr>{statements}</BkToCstmrStmt></Document>"
+    )
+}
+
+fn balance(code: &str, amount: &str, indicator: &str) -> String {
+    format!(
+        "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"PKR\">{amount}</Amt>\
+         <CdtDbtInd>{indicator}</CdtDbtInd><Dt><Dt>2026-11-22</Dt></Dt></Bal>"
+    )
+}
+
+fn stmt(head: &str, entries: &str) -> String {
+    format!(
+        "<Stmt><Id>S-1</Id>{head}<CreDtTm>2026-11-23T00:00:05Z</CreDtTm>\
+         <FrToDt><FrDtTm>2026-11-22T00:00:00Z</FrDtTm><ToDtTm>2026-11-23T05:00:00+05:00</ToDtTm></FrToDt>\
+         <Acct><Id><IBAN>PK36SCBL0000001123456702</IBAN></Id><Ccy>PKR</Ccy></Acct>{}{}{entries}</Stmt>",
+        balance("OPBD", "1000.00", "CRDT"),
+        balance("CLBD", "250.00", "DBIT"),
+    )
+}
+
+fn entry(amount: &str, indicator: &str, refs: &str, code: &str) -> String {
+    format!(
+        "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>{indicator}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>\
+         <BookgDt><Dt>2026-11-22</Dt></BookgDt><AcctSvcrRef>R-1</AcctSvcrRef>{code}\
+         <NtryDtls><TxDtls><Refs>{refs}</Refs></TxDtls></NtryDtls></Ntry>"
+    )
+}
+
+fn code(domain: &str) -> String {
+    format!("<BkTxCd><Domn><Cd>{domain}</Cd><Fmly><Cd>X</Cd><SubFmlyCd>Y</SubFmlyCd></Fmly></Domn></BkTxCd>")
+}
+
+fn read(text: &str) -> reports::Statement {
+    reports::read(text.as_bytes()).expect(text)
+}
+
+fn one(text: &str) -> BankStatement {
+    let mut message = read(text);
+    assert_eq!((message.statements.len(), message.complaints.as_slice()), (1, [].as_slice()), "{text}");
+    assert!(message.entries.is_empty(), "a statement is no report");
+    message.statements.remove(0)
+}
+
+#[test]
+fn a_statement_is_read_whole() {
+    let refs = format!("<InstrId>{SIMPLE}</InstrId><EndToEndId>{SIMPLE}</EndToEndId><UETR>{UETR}</UETR>");
+    let text = message(&stmt("", &(entry("1250.00", "DBIT", &refs, "") + &entry("0.00", "CRDT", "", &code("CAMT")))));
+    let statement = one(&text);
+    assert_eq!((statement.id.as_str(), statement.page, statement.is_last), ("S-1", 1, true));
+    assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
+    let [from, to] = [statement.from.expect("told"), statement.to].map(|at| at.to_string());
+    assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
+    assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "overdrawn is below zero");
+    assert_eq!((statement.turnover, statement.source.as_str()), (-125_000, "camt.053 B-17"));
+    let [paid, own] = &statement.entries[..] else { panic!("{statement:?}") };
+    let attempt = AttemptId::parse(UETR);
+    assert_eq!(
+        paid,
+        &StatementEntry {
+            number: 1,
+            is_credit: false,
+            is_own: false,
+            amount: Money::new(125_000, Currency::Pkr),
+            attempt,
+            payment: PaymentId::from_end_to_end_id(SIMPLE),
+            reference: Some("R-1".into()),
+            booked: "2026-11-22".into(),
+        }
+    );
+    assert_eq!((own.number, own.is_credit, own.is_own, own.attempt), (2, true, true, None));
+}
+
+#[test]
+fn the_same_page_is_known_again_and_another_one_is_not() {
+    let first = one(&message(&stmt("", &entry("1250.00", "DBIT", "", ""))));
+    let again = message(&stmt("", &entry("1250.00", "DBIT", "", ""))).replace("B-17", "B-18");
+    assert_eq!(one(&again).digest, first.digest, "in another message");
+    for other in ["1250.01", "1250"] {
+        let other = one(&message(&stmt("", &entry(other, "DBIT", "", ""))));
+        assert_eq!(other.digest == first.digest, other.turnover == first.turnover);
+    }
+}
+
+#[test]
+fn ids_that_are_not_ours_name_nothing() {
+    for refs in [
+        "",
+        "<InstrId>NOTPROVIDED</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>",
+        "<InstrId>THEIRS-1</InstrId>",
+        "<UETR>none</UETR>",
+        "<InstrId>00112233445566778899aabbccddeeff</InstrId><UETR>11112233-4455-6677-8899-aabbccddeeff</UETR>",
+    ] {
+        let statement = one(&message(&stmt("", &entry("1250.00", "DBIT", refs, &code("PMNT")))));
+        let entry = &statement.entries[0];
+        assert_eq!((entry.attempt, entry.payment, entry.is_own), (None, None, false), "{refs}");
+    }
+    let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
+    let entry = one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
+    assert_eq!((entry.attempt, entry.is_own), (None, false), "a pay-out of ours, whatever its code");
+    assert!(entry.payment.is_some());
+}
+
+#[test]
+fn a_batch_booking_has_an_entry_for_each_transaction() {
+    let part =
+        |amount: &str| format!("<TxDtls><Refs><UETR>{UETR}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt></TxDtls>");
+    let booking = |parts: &str| {
+        let head = "<Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>";
+        message(&stmt("", &format!("<Ntry>{head}<NtryDtls>{parts}</NtryDtls></Ntry>")))
+    };
+    let statement = one(&booking(&(part("1000.00") + &part("250.00"))));
+    let amounts: Vec<i64> = statement.entries.iter().map(|entry| entry.amount.minor).collect();
+    assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000));
+    let torn = read(&booking(&(part("1000.00") + "<TxDtls/>")));
+    assert_eq!(torn.statements[0].entries, [], "none of a booking that cannot be taken apart");
+    assert!(torn.complaints[0].contains("a transaction of a batch booking has no Amt"), "{:?}", torn.complaints);
+}
+
+#[test]
+fn a_booking_without_details_is_one_entry() {
+    let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts></Ntry>";
+    let statement = one(&message(&stmt("", booking)));
+    assert_eq!((statement.entries.len(), statement.turnover), (1, -125_000));
+    assert_eq!((statement.entries[0].attempt, statement.entries[0].is_own), (None, false));
+}
+
+#[test]
+fn pages_are_numbered() {
+    let paged = |number: &str, last: &str| {
+        let head = format!("<StmtPgntn><PgNb>{number}</PgNb><LastPgInd>{last}</LastPgInd></StmtPgntn>");
+        message(&stmt(&head, ""))
+    };
+    let statement = one(&paged("2", "false"));
+    assert_eq!((statement.page, statement.is_last), (2, false));
+    for (number, last) in [("0", "true"), ("x", "true"), ("-1", "true"), ("1", "maybe")] {
+        assert_eq!(read(&paged(number, last)).complaints.len(), 1, "{number} {last}");
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_complained_about() {
+    let refs = format!("<UETR>{UETR}</UETR>");
+    let good = entry("1.00", "DBIT", &refs, "");
+    for (wrong, reason) in [
+        (entry("1.005", "DBIT", &refs, ""), "cannot be read exactly"),
+        (entry("1e2", "DBIT", &refs, ""), "cannot be read exactly"),
+        (entry("-1.00", "DBIT", &refs, ""), "cannot be read exactly"),
+        (entry("1.00", "BOTH", &refs, ""), "CdtDbtInd \"BOTH\" is not known"),
+        (entry("1.00", "DBIT", &refs, "").replace("PKR", "INR"), "is not in the account's currency"),
+        (entry("1.00", "DBIT", &refs, "").replace("BOOK", "PDNG"), "\"PDNG\" is not booked"),
+        ("<Ntry><CdtDbtInd>DBIT</CdtDbtInd></Ntry>".to_owned(), "it has no Amt"),
+    ] {
+        let read = read(&message(&stmt("", &(wrong + &good))));
+        assert_eq!((read.statements.len(), read.complaints.len()), (1, 1), "{reason}");
+        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
+        assert_eq!(read.statements[0].entries.len(), 1, "the others are read all the same");
+    }
+    for (text, reason) in [
+        (message(""), "it has no entries"),
+        (message("<Stmt/>"), "it has no Id"),
+        (message(&format!("<Stmt><Id>{}</Id></Stmt>", "x".repeat(36))), "is not 1 to 35 characters"),
+        (message("<Stmt><Id>S</Id></Stmt>"), "nothing says its currency"),
+        (message(&stmt("", "").replace(">PKR<", ">XXX<")), "currency \"XXX\" is not known"),
+        (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is no instant"),
+        (message(&stmt("", "").replace("1000.00", "1,000.00")), "balance OPBD"),
+    ] {
+        let read = read(&text);
+        assert_eq!((read.statements.len(), read.complaints.len()), (0, 1), "{reason}");
+        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
+    }
+}
+
+#[test]
+fn foreign_namespaces_and_entities_are_kept_out() {
+    let foreign = stmt("", "<x:Ntry xmlns:x=\"urn:x\"><x:Amt Ccy=\"PKR\">1.00</x:Amt></x:Ntry>");
+    assert_eq!(one(&message(&foreign)).entries, []);
+    let entity = message(&stmt("", "")).replace("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a \"b\">]>");
+    assert!(reports::read(entity.as_bytes()).is_err());
+}
+
+#[test]
+fn a_statement_is_cut_anywhere_without_harm() {
+    let refs = format!("<UETR>{UETR}</UETR>");
+    let text = message(&stmt("", &entry("1250.00", "DBIT", &refs, "")));
+    for at in 0..text.len() {
+        assert!(reports::read(&text.as_bytes()[..at]).is_err(), "cut at {at}");
+    }
+}
+
+proptest! {
+    /// Whatever one byte becomes: no panic, no id but ours, and no more money than the page's own digits allow.
+    #[test]
+    fn scrambled_statements_are_read_or_refused(at in 0_usize..1_200, byte in any::<u8>()) {
+        let refs = format!("<UETR>{UETR}</UETR>");
+        let mut bytes = message(&stmt("", &entry("1250.00", "DBIT", &refs, ""))).into_bytes();
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        if let Ok(read) = reports::read(&bytes) {
+            for entry in read.statements.iter().flat_map(|statement| &statement.entries) {
+                prop_assert!(entry.amount.minor >= 0);
+                let ours = AttemptId::parse(UETR).expect("a UUID").0.as_u128();
+                let distance = entry.attempt.map_or(0, |id| (id.0.as_u128() ^ ours).count_ones());
+                prop_assert!(distance <= 4, "another id than the text's: {:?}", entry.attempt);
+            }
+        }
+    }
+
+    /// Entries of any amounts: the turnover is their sum, and each is read exactly.
+    #[test]
+    fn entries_are_read_exactly(amounts in proptest::collection::vec((1_i64..1_000_000_000_000, any::<bool>()), 0..20)) {
+        let text: String = amounts.iter().map(|(minor, credit)| {
+            let amount = format!("{}.{:02}", minor / 100, minor % 100);
+            entry(&amount, if *credit { "CRDT" } else { "DBIT" }, "", "")
+        }).collect();
+        let statement = one(&message(&stmt("", &text)));
+        let read: Vec<(i64, bool)> = statement.entries.iter().map(|it| (it.amount.minor, it.is_credit)).collect();
+        let sum: i64 = amounts.iter().map(|(minor, credit)| if *credit { *minor } else { -minor }).sum();
+        prop_assert_eq!((read, statement.turnover), (amounts, sum));
+    }
+}

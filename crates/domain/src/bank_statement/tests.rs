@@ -1,0 +1,146 @@
+//! What agrees and what does not, case by case and drawn at random.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const fn pkr(minor: i64) -> Money {
+    Money::new(minor, Currency::Pkr)
+}
+
+const fn out(minor: i64) -> Booking {
+    Booking { is_credit: false, amount: pkr(minor) }
+}
+
+const fn back(minor: i64) -> Booking {
+    Booking { is_credit: true, amount: pkr(minor) }
+}
+
+fn kind(state: AttemptState, bookings: &[Booking], waited: bool) -> Option<BreakKind> {
+    match judge(state, pkr(100), bookings, waited) {
+        Verdict::Differs(kind, _) => Some(kind),
+        Verdict::Agrees | Verdict::Waits => None,
+    }
+}
+
+#[test]
+fn bookings_are_judged_by_what_they_come_to() {
+    use AttemptState::{Accepted, Cancelled, Failed, Refused, Returned, Settled};
+    for (state, bookings, expected) in [
+        (Settled, vec![out(100)], None),
+        (Settled, vec![out(101)], Some(BreakKind::Amount)),
+        (Settled, vec![out(100), out(100)], Some(BreakKind::Twice)),
+        (Settled, vec![out(100), out(7)], Some(BreakKind::Twice)),
+        (Settled, vec![out(100), back(100)], Some(BreakKind::Returned)),
+        (Settled, vec![back(100)], Some(BreakKind::Returned)),
+        // Corrections: a booking that is taken back and made again.
+        (Settled, vec![out(101), back(101), out(100)], None),
+        (Settled, vec![out(100), out(100), back(100)], None),
+        (Settled, vec![out(101), back(101)], Some(BreakKind::Missing)),
+        (Settled, vec![out(100), back(90)], Some(BreakKind::Amount)),
+        (Returned, vec![out(100), back(100)], None),
+        (Returned, vec![back(100)], None),
+        (Returned, vec![out(100)], Some(BreakKind::NotReturned)),
+        (Returned, vec![out(100), back(100), back(100)], Some(BreakKind::Twice)),
+        (Returned, vec![back(90)], Some(BreakKind::Amount)),
+        (Accepted, vec![out(100)], Some(BreakKind::NotPaidHere)),
+        (Accepted, vec![out(100), back(100)], Some(BreakKind::Returned)),
+        (Failed, vec![out(100)], Some(BreakKind::NotPaidHere)),
+        (Failed, vec![out(100), back(100)], None),
+        (Refused, vec![out(100)], Some(BreakKind::NotPaidHere)),
+        (Cancelled, vec![out(100), back(100)], None),
+    ] {
+        assert_eq!(kind(state, &bookings, true), expected, "{state:?} {bookings:?}");
+    }
+    let other = [Booking { is_credit: false, amount: Money::new(100, Currency::Inr) }];
+    assert_eq!(kind(AttemptState::Settled, &other, true), Some(BreakKind::Amount), "another currency");
+}
+
+#[test]
+fn what_reports_may_still_mend_waits() {
+    use AttemptState::{Accepted, Failed, Indeterminate, Returned, Sending, Settled};
+    for (state, bookings) in [
+        (Sending, vec![out(100)]),
+        (Indeterminate, vec![out(100)]),
+        (Accepted, vec![out(100)]),
+        (Settled, vec![out(100), back(100)]),
+        (Returned, vec![out(100)]),
+    ] {
+        assert_eq!(judge(state, pkr(100), &bookings, false), Verdict::Waits, "{state:?}");
+    }
+    // Nothing that is on its way mends these.
+    assert_eq!(kind(Failed, &[out(100)], false), Some(BreakKind::NotPaidHere));
+    assert_eq!(kind(Settled, &[out(101)], false), Some(BreakKind::Amount));
+    assert_eq!(kind(Accepted, &[out(100), out(100)], false), Some(BreakKind::Twice));
+}
+
+#[test]
+fn names_of_kinds_are_read_again() {
+    for kind in BreakKind::ALL {
+        assert_eq!(BreakKind::parse(kind.name()), Some(kind));
+    }
+    assert_eq!(BreakKind::parse("other"), None);
+}
+
+fn sheet() -> StatementSheet {
+    StatementSheet {
+        rail: RailId::new("pak-raast"),
+        id: "S-1".to_owned(),
+        account: "NOSTRO".to_owned(),
+        currency: Currency::Pkr,
+        to: Timestamp(0),
+        opening: Some(1_000),
+        closing: Some(900),
+        turnover: -100,
+        pages: 1,
+        last_page: Some(1),
+        read_at: Timestamp(0),
+    }
+}
+
+#[test]
+fn balances_have_to_add_up_and_follow_each_other() {
+    let found = |sheet: &StatementSheet, before| {
+        sheet.judge(before, Span::hours(1), Timestamp(0)).map(|all| all.into_iter().map(|it| it.0).collect::<Vec<_>>())
+    };
+    let sheet = sheet();
+    assert_eq!(found(&sheet, None), Some(vec![]));
+    assert_eq!(found(&sheet, Some(1_000)), Some(vec![]));
+    assert_eq!(found(&sheet, Some(999)), Some(vec![BreakKind::Gap]));
+    let wrong = StatementSheet { closing: Some(901), ..sheet.clone() };
+    assert_eq!(found(&wrong, Some(1)), Some(vec![BreakKind::Balance, BreakKind::Gap]));
+    let huge = StatementSheet { opening: Some(i64::MIN), closing: Some(0), turnover: -1, ..sheet.clone() };
+    assert_eq!(found(&huge, None), Some(vec![BreakKind::Balance]), "and no overflow");
+    let silent = StatementSheet { opening: None, ..sheet };
+    assert_eq!(found(&silent, Some(5)), Some(vec![]), "nothing is said, nothing is wrong");
+}
+
+#[test]
+fn pages_are_waited_for() {
+    let part = StatementSheet { pages: 2, last_page: None, ..sheet() };
+    assert_eq!(part.judge(None, Span::hours(1), Timestamp(0)), None);
+    let found = part.judge(None, Span::hours(1), Timestamp(0) + Span::hours(1)).expect("it has waited");
+    assert!(matches!(&found[..], [(BreakKind::Gap, _)]), "{found:?}");
+    let hole = StatementSheet { pages: 2, last_page: Some(3), ..sheet() };
+    assert!(!hole.is_whole());
+}
+
+proptest! {
+    /// Bookings that are all taken back again say of no attempt that it was paid, in whatever order they come.
+    #[test]
+    fn what_is_taken_back_is_not_paid(
+        amounts in proptest::collection::vec(1_i64..200, 1..8),
+        seed in any::<u64>(),
+    ) {
+        let mut bookings: Vec<Booking> =
+            amounts.iter().flat_map(|minor| [out(*minor), back(*minor)]).collect();
+        let len = bookings.len();
+        for at in 0..len {
+            bookings.swap(at, usize::try_from(seed.rotate_left(u32::try_from(at).unwrap_or(0)) % 1_000).unwrap_or(0) % len);
+        }
+        prop_assert_eq!(judge(AttemptState::Failed, pkr(100), &bookings, true), Verdict::Agrees);
+        // One booking more is paid, whatever was corrected before.
+        bookings.push(out(100));
+        prop_assert_eq!(judge(AttemptState::Settled, pkr(100), &bookings, true), Verdict::Agrees);
+    }
+}

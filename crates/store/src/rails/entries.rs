@@ -1,0 +1,358 @@
+//! What is still to be compared: entries with their attempts, attempts without entries, balances of statements.
+
+use std::collections::{BTreeMap, HashMap};
+
+use domain::attempt::Attempt;
+use domain::bank_statement::{Booking, StatementSheet};
+use domain::currency::Currency;
+use domain::ids::{AttemptId, TenantId};
+use domain::money::Money;
+use domain::rail::RailId;
+use domain::time::Timestamp;
+use uuid::Uuid as Id;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::reads::page::most;
+use crate::rows::{self, Keys};
+use crate::sql::Kind::Uuid;
+use crate::sql::{Columns, Fields, Row, Stmt, rail_tables};
+use crate::store::Store;
+
+static OPEN_ATTEMPTS: Stmt = Stmt::written(
+    "rail.open_attempts",
+    "SELECT DISTINCT e.attempt FROM rail_entry e WHERE e.is_open = 1 AND e.attempt > $1 ORDER BY e.attempt LIMIT $2",
+);
+static OPEN_UNKNOWN: Stmt = Stmt::written(
+    "rail.open_unknown",
+    "SELECT {{rail_entry e}} FROM rail_entry e WHERE e.is_open = 1 AND e.attempt IS NULL \
+     ORDER BY e.rail, e.statement, e.page, e.number LIMIT $1",
+);
+static BY_ATTEMPT: Stmt = Stmt::by_keys(
+    "rail.entries_of",
+    &[("attempt", Uuid)],
+    "SELECT {{rail_entry e}} FROM {{keys}} JOIN rail_entry e ON e.attempt = k.attempt",
+);
+static ATTEMPTS: Stmt =
+    Stmt::by_keys("rail.attempts", &[("id", Uuid)], "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.id = k.id");
+static COVERED: Stmt = Stmt::written(
+    "rail.covered",
+    "SELECT s.rail, s.currency, MIN(COALESCE(s.from_at, s.to_at)), MAX(CASE WHEN s.is_last = 1 THEN s.to_at END) \
+     FROM rail_statement s GROUP BY s.rail, s.currency",
+);
+// Both read all attempts of the tenant: a state in an index would make each change of it an insertion into every index.
+static UNBOOKED: Stmt = Stmt::written(
+    "rail.unbooked",
+    "SELECT {{attempt a}} FROM attempt a WHERE a.tenant = $1 AND a.rail = $2 AND a.currency = $3 \
+     AND a.state = 'settled' AND a.state_at >= $4 AND a.state_at <= $5 \
+     AND NOT EXISTS (SELECT 1 FROM rail_entry e WHERE e.attempt = a.id) ORDER BY a.id LIMIT $6",
+);
+static UNRETURNED: Stmt = Stmt::written(
+    "rail.unreturned",
+    "SELECT {{attempt a}} FROM attempt a WHERE a.tenant = $1 AND a.rail = $2 AND a.currency = $3 \
+     AND a.state = 'returned' AND a.state_at >= $4 AND a.state_at <= $5 \
+     AND EXISTS (SELECT 1 FROM rail_entry d WHERE d.attempt = a.id AND d.is_credit = 0) \
+     AND NOT EXISTS (SELECT 1 FROM rail_entry c WHERE c.attempt = a.id AND c.is_credit = 1) ORDER BY a.id LIMIT $6",
+);
+static OPEN_SHEETS: Stmt = Stmt::written(
+    "rail.open_sheets",
+    "SELECT {{rail_statement s}} FROM rail_statement s JOIN (SELECT DISTINCT o.rail AS rail, o.statement AS statement \
+     FROM rail_statement o WHERE o.is_open = 1) o ON o.rail = s.rail AND o.statement = s.statement \
+     ORDER BY s.to_at, s.rail, s.statement, s.page",
+);
+static CLOSED_BEFORE: Stmt = Stmt::written(
+    "rail.closed_before",
+    "SELECT s.closing FROM rail_statement s WHERE s.rail = $1 AND s.account = $2 AND s.currency = $3 AND s.to_at < $4 \
+     AND s.closing IS NOT NULL ORDER BY s.to_at DESC, s.statement DESC LIMIT 1",
+);
+static CLOSE_ENTRIES: Stmt = Stmt::update("rail.close_entries", &rail_tables::RAIL_ENTRY);
+static CLOSE_SHEET: Stmt =
+    Stmt::written("rail.close_sheet", "UPDATE rail_statement SET is_open = 0 WHERE rail = $1 AND statement = $2");
+static NEWEST: Stmt = Stmt::written(
+    "rail.newest_statements",
+    "SELECT {{rail_statement s}} FROM rail_statement s ORDER BY s.to_at DESC, s.rail, s.statement, s.page LIMIT $1",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &OPEN_ATTEMPTS,
+    &OPEN_UNKNOWN,
+    &BY_ATTEMPT,
+    &ATTEMPTS,
+    &COVERED,
+    &UNBOOKED,
+    &UNRETURNED,
+    &OPEN_SHEETS,
+    &CLOSED_BEFORE,
+    &CLOSE_ENTRIES,
+    &CLOSE_SHEET,
+    &NEWEST,
+];
+
+/// Where an entry stands: rail, statement, page and number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryPlace {
+    /// The rail.
+    pub rail: RailId,
+    /// The bank's id of the statement.
+    pub statement: String,
+    /// The page.
+    pub page: i64,
+    /// The number on the page.
+    pub number: i64,
+}
+
+/// An entry as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RailEntry {
+    /// Where it stands.
+    pub place: EntryPlace,
+    /// What it books.
+    pub booking: Booking,
+    /// The bank's reference.
+    pub reference: Option<String>,
+    /// When it was booked, as the bank writes it.
+    pub booked: String,
+    /// When it was read.
+    pub read_at: Timestamp,
+    /// Whether it is still to be compared, or did not agree.
+    pub is_open: bool,
+}
+
+/// An attempt and all that the bank booked of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptBookings {
+    /// The attempt as it is now.
+    pub attempt: Attempt,
+    /// Its entries, in the order in which they were read.
+    pub entries: Vec<RailEntry>,
+}
+
+/// How far a rail's statements reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The rail.
+    pub rail: RailId,
+    /// The account's currency.
+    pub currency: Currency,
+    /// Where the first one begins.
+    pub from: Timestamp,
+    /// Where the last one ends.
+    pub to: Timestamp,
+}
+
+/// What is asked for about attempts that no statement has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// Paid, without any entry.
+    Payout,
+    /// Came back, with the pay-out's entry alone.
+    Return,
+}
+
+impl Store {
+    /// Attempts that have an entry which is still to be compared, behind `after`, each with all its entries.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn open_bookings(
+        &self,
+        after: Option<AttemptId>,
+        limit: usize,
+    ) -> Result<Vec<AttemptBookings>, StoreError> {
+        let keys = self.id_keys().await?;
+        let after = after.map_or(Id::nil(), |after| keys.stored(after.0));
+        let wanted = self.query(&OPEN_ATTEMPTS, vec![after.into(), most(limit)]).await?;
+        let stored = wanted.iter().map(|row| row.fields().uuid()).collect::<Result<Vec<Id>, StoreError>>()?;
+        let column = || {
+            let mut columns = Columns::new([Uuid].into_iter(), stored.len());
+            for id in &stored {
+                columns.uuid(*id);
+            }
+            columns
+        };
+        let mut entries: HashMap<AttemptId, Vec<RailEntry>> = HashMap::new();
+        for row in &self.query_keys(&BY_ATTEMPT, column()).await? {
+            let (attempt, entry) = read_entry(&mut row.fields(), &keys)?;
+            let attempt = attempt.ok_or_else(|| StoreError::Corrupt("an entry lost its attempt".to_owned()))?;
+            entries.entry(attempt).or_default().push(entry);
+        }
+        let mut found = BTreeMap::new();
+        for row in &self.query_keys(&ATTEMPTS, column()).await? {
+            let attempt = rows::attempt::read(&mut row.fields(), &keys)?;
+            let mut entries = entries.remove(&attempt.id).unwrap_or_default();
+            entries.sort_by(|one, other| (one.read_at, &one.place).cmp(&(other.read_at, &other.place)));
+            found.insert(keys.stored(attempt.id.0), AttemptBookings { attempt, entries });
+        }
+        // In the order of the mark, so that the last one is where the next page begins.
+        Ok(found.into_values().collect())
+    }
+
+    /// Entries that are about nothing of ours and that nobody was told of yet.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn unknown_entries(&self, limit: usize) -> Result<Vec<RailEntry>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&OPEN_UNKNOWN, vec![most(limit)]).await?;
+        rows.iter().map(|row| read_entry(&mut row.fields(), &keys).map(|(_, entry)| entry)).collect()
+    }
+
+    /// How far the statements of each rail's accounts reach.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn covered(&self) -> Result<Vec<Covered>, StoreError> {
+        let mut found = Vec::new();
+        for row in &self.query(&COVERED, Vec::new()).await? {
+            let mut fields = row.fields();
+            let rail = RailId::new(fields.text()?);
+            let currency = rows::currency(&mut fields)?;
+            let from = Timestamp(fields.int()?);
+            if let Some(to) = fields.opt_int()? {
+                found.push(Covered { rail, currency, from, to: Timestamp(to) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// A tenant's attempts of which the statements `covered` should say more, settled or returned between their
+    /// beginning and `until`.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn unbooked(
+        &self,
+        tenant: TenantId,
+        covered: &Covered,
+        until: Timestamp,
+        lacking: Lacking,
+        limit: usize,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let keys = self.id_keys().await?;
+        let (rail, currency) = ((&*covered.rail.0).into(), covered.currency.code().into());
+        let params = vec![tenant.0.into(), rail, currency, covered.from.0.into(), until.0.into(), most(limit)];
+        let stmt = match lacking {
+            Lacking::Payout => &UNBOOKED,
+            Lacking::Return => &UNRETURNED,
+        };
+        let rows = self.query(stmt, params).await?;
+        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+    }
+
+    /// Statements whose balances are still to be compared, the oldest first, each with the closing balance of the one
+    /// before it.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn open_sheets(&self) -> Result<Vec<(StatementSheet, Option<i64>)>, StoreError> {
+        let sheets = sheets(&self.query(&OPEN_SHEETS, Vec::new()).await?)?;
+        let mut found = Vec::with_capacity(sheets.len());
+        for sheet in sheets {
+            let (rail, currency) = ((&*sheet.rail.0).into(), sheet.currency.code().into());
+            let params = vec![rail, sheet.account.as_str().into(), currency, sheet.to.0.into()];
+            let before = self.query(&CLOSED_BEFORE, params).await?;
+            let before = before.first().map(|row| row.fields().int()).transpose()?;
+            found.push((sheet, before));
+        }
+        Ok(found)
+    }
+
+    /// The newest statements of all rails.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn newest_statements(&self, limit: usize) -> Result<Vec<StatementSheet>, StoreError> {
+        let mut found = sheets(&self.query(&NEWEST, vec![most(limit)]).await?)?;
+        found.sort_by(|one, other| (other.to, &one.rail, &one.id).cmp(&(one.to, &other.rail, &other.id)));
+        Ok(found)
+    }
+
+    /// Notes that these entries agree: they are not looked at again until something more is booked about their attempts.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn close_entries(&self, places: &[EntryPlace]) -> Result<(), StoreError> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        self.write(vec![close_entries(places)]).await.map(drop)
+    }
+
+    /// Notes that a statement adds up and follows the one before it.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn close_sheet(&self, sheet: &StatementSheet) -> Result<(), StoreError> {
+        let params = vec![(&*sheet.rail.0).into(), sheet.id.as_str().into()];
+        self.write(vec![Step::any(&CLOSE_SHEET, params)]).await.map(drop)
+    }
+}
+
+pub(super) fn close_entries(places: &[EntryPlace]) -> Step {
+    let mut columns = Columns::new(rail_tables::RAIL_ENTRY.update_columns(), places.len());
+    for place in places {
+        columns.text(place.rail.0.to_string()).text(place.statement.clone()).int(place.page).int(place.number).int(0);
+    }
+    Step::rows(&CLOSE_ENTRIES, columns)
+}
+
+/// Statements put together from their pages; a statement's place is that of its first page.
+fn sheets(rows: &[Row]) -> Result<Vec<StatementSheet>, StoreError> {
+    let mut found: Vec<StatementSheet> = Vec::new();
+    for row in rows {
+        let (number, is_last, page) = read_page(&mut row.fields())?;
+        let last_page = is_last.then_some(number);
+        match found.iter_mut().find(|it| (&it.rail, &it.id) == (&page.rail, &page.id)) {
+            Some(sheet) => {
+                sheet.pages += 1;
+                sheet.turnover = sheet.turnover.saturating_add(page.turnover);
+                sheet.opening = sheet.opening.or(page.opening);
+                sheet.closing = sheet.closing.or(page.closing);
+                sheet.last_page = sheet.last_page.or(last_page);
+                sheet.read_at = sheet.read_at.min(page.read_at);
+            }
+            None => found.push(StatementSheet { last_page, ..page }),
+        }
+    }
+    Ok(found)
+}
+
+fn read_page(fields: &mut Fields<'_>) -> Result<(i64, bool, StatementSheet), StoreError> {
+    let (rail, id) = (RailId::new(fields.text()?), fields.text()?.to_owned());
+    let (number, is_last) = (fields.int()?, fields.flag()?);
+    let (account, currency) = (fields.text()?.to_owned(), rows::currency(fields)?);
+    fields.skip(1);
+    let to = Timestamp(fields.int()?);
+    let (opening, closing, turnover) = (fields.opt_int()?, fields.opt_int()?, fields.int()?);
+    fields.skip(3);
+    let read_at = Timestamp(fields.int()?);
+    let sheet = StatementSheet {
+        rail,
+        id,
+        account,
+        currency,
+        to,
+        opening,
+        closing,
+        turnover,
+        pages: 1,
+        last_page: None,
+        read_at,
+    };
+    Ok((number, is_last, sheet))
+}
+
+fn read_entry(fields: &mut Fields<'_>, keys: &Keys) -> Result<(Option<AttemptId>, RailEntry), StoreError> {
+    let rail = RailId::new(fields.text()?);
+    let place = EntryPlace { rail, statement: fields.text()?.to_owned(), page: fields.int()?, number: fields.int()? };
+    fields.skip(1);
+    let attempt = fields.opt_uuid()?.map(|stored| AttemptId(keys.public(stored)));
+    let is_credit = fields.flag()?;
+    fields.skip(1);
+    let minor = fields.int()?;
+    let booking = Booking { is_credit, amount: Money::new(minor, rows::currency(fields)?) };
+    let reference = fields.opt_text()?.map(str::to_owned);
+    let booked = fields.text()?.to_owned();
+    let read_at = Timestamp(fields.int()?);
+    Ok((attempt, RailEntry { place, booking, reference, booked, read_at, is_open: fields.flag()? }))
+}
