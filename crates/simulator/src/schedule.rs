@@ -165,7 +165,8 @@ impl Schedule {
             let running = chain.clone();
             sim.spawn(Owner::World, "chain", async move { running.run().await });
             actors::customers(&sim, &cluster, &chain, &truth, &wishes, seed);
-            let officers = actors::officers(sim.clone(), cluster.clone(), auditor.clone(), wishes, seed);
+            let ways = (cluster.clone(), chain.clone());
+            let officers = actors::officers(sim.clone(), ways, auditor.clone(), wishes, seed);
             sim.spawn(Owner::World, "officers", officers);
         }
         let lingers = Span::millis(random.between(0, 240_000));

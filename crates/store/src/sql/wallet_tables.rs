@@ -4,7 +4,7 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-pub(crate) static ALL: [&Table; 18] = [
+pub(crate) static ALL: [&Table; 19] = [
     &WALLET,
     &WATCHED_ADDRESS,
     &PAYMENT_REQUEST,
@@ -13,6 +13,7 @@ pub(crate) static ALL: [&Table; 18] = [
     &EXCHANGE_ORDER,
     &CHAIN_SIGNER,
     &CHAIN_INTENT,
+    &SWEEP,
     &CHAIN_TX,
     &CHAIN_ATTEMPT,
     &CHAIN_LOG,
@@ -152,6 +153,26 @@ pub(crate) static CHAIN_INTENT: Table = Table {
     ],
     keys: 2,
     changes: &["state", "tx", "version", "document"],
+    guards: &["version"],
+};
+
+pub(crate) static SWEEP: Table = Table {
+    name: "sweep",
+    columns: &[
+        ("tenant", Uuid),
+        ("id", Uuid),
+        ("coin", Text),
+        ("amount", Int),
+        ("began_at", Int),
+        ("hold", Uuid),
+        ("intent", Uuid),
+        ("state", Text),
+        ("state_at", Int),
+        ("tx", Bytes),
+        ("version", Int),
+    ],
+    keys: 2,
+    changes: &["state", "state_at", "tx", "version"],
     guards: &["version"],
 };
 

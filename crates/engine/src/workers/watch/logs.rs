@@ -26,7 +26,12 @@ impl Watch<'_> {
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
         let about_coins =
             |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
-        Ok(logs.iter().any(about_coins) || !self.vaults(logs).await?.is_empty())
+        let swept = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { from, .. } if self.is_controller(from));
+        Ok(logs.iter().any(|log| about_coins(log) || swept(log)) || !self.vaults(logs).await?.is_empty())
+    }
+
+    fn is_controller(&self, address: Address) -> bool {
+        self.controllers.contains(&address)
     }
 
     async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
@@ -53,6 +58,9 @@ impl Watch<'_> {
                     let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);
                     kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
                     kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
+                    // What a controller pays to nobody's vault goes to its treasury.
+                    let swept = self.is_controller(from) && !vaults.contains_key(&to);
+                    kept.extend(swept.then(|| moved(from, -minor)));
                     if let Some(vault) = vaults.get(&to)
                         && !self.is_our_own(vaults.get(&from), from, vault).await?
                     {
