@@ -149,6 +149,13 @@ fn events_are_read_as_their_contract_means_them() {
         (CONTROLLER, "IntentFailed(bytes32,bytes)", &[BOB], "0x", LogEvent::IntentFailed(word)),
         (
             CONTROLLER,
+            "Swept(address,address,uint256)",
+            &[ALICE, BOB],
+            FIVE,
+            LogEvent::Swept { token: alice, value: 5 },
+        ),
+        (
+            CONTROLLER,
             "FrozenSet(address,bool,bytes32)",
             &[ALICE],
             &frozen,

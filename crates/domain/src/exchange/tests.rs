@@ -295,11 +295,13 @@ fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
     assert_eq!(
         world.books.show(),
         [
+            "exchanged:USDC: -100.000000 USDC",
             "external:USDC: -1000.000000 USDC",
             "fee_income:USDC: 0.500000 USDC",
             "fx_position:PKR: 27710.75 PKR",
             "fx_position:USDC: 99.500000 USDC",
             "nostro:pak-raast:PKR: -27710.75 PKR",
+            "unswept:USDC: 100.000000 USDC",
             "wallet:00000000-0000-0000-0000-0000000000c1:USDC: 900.000000 USDC",
         ]
     );

@@ -304,7 +304,7 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
     };
     let put = |sweep: Sweep| {
         move |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-            ws.sweeps.put((tenant, sweep.id), sweep);
+            ws.sweeps.put((tenant, sweep.id), sweep.clone());
             ws.keep();
         }
     };
