@@ -234,10 +234,8 @@ pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, In
         version: 1,
     };
     let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
-    let wanted = Intent {
-        coin: Some(new.coin),
-        ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now)
-    };
+    let wanted =
+        Intent { coin: Some(new.coin), ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now) };
     let effects = WalletEffects {
         transfers: vec![sweep.reserve()],
         jobs: vec![

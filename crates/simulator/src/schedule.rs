@@ -36,6 +36,8 @@ pub struct Played {
     pub refused: usize,
     /// Exchange orders that were made.
     pub orders: usize,
+    /// Sweeps to treasuries that were carried out.
+    pub sweeps: usize,
     /// Webhooks that receivers have got.
     pub webhooks: usize,
     /// How often the chain's newest blocks were replaced.
@@ -51,11 +53,11 @@ impl Played {
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Played { payments, deposits, refused, orders, webhooks, reorganisations } = self;
+        let Played { payments, deposits, refused, orders, sweeps, webhooks, reorganisations } = self;
         write!(
             f,
-            "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {webhooks} webhooks, \
-             {reorganisations} reorganisations"
+            "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {sweeps} sweeps, \
+             {webhooks} webhooks, {reorganisations} reorganisations"
         )
     }
 }

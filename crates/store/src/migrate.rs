@@ -297,7 +297,8 @@ mod tests {
         apply("INSERT INTO account VALUES (x'01', 'shared', 'treasury:USDC', 700, 0, 0, 730)");
         apply(&sweeps.script(Dialect::Sqlite, Timestamp(0)));
         let account = |code: &str| {
-            let sql = "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
+            let sql =
+                "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
             let read = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
             database.query_row(sql, [format!("{code}:USDC")], read).unwrap_or([-1; 4])
         };
@@ -307,7 +308,8 @@ mod tests {
         assert_eq!((account("suspense"), account("fee_income")), ([0, 0, 0, 7], [0, 0, 0, 1]));
         assert_eq!(account("treasury"), [-1; 4], "nothing was swept");
         // 330 - 304 + 204: the order under way, and the one whose coins are still to go back.
-        let owed: i64 = ["unswept", "exchanged", "payout_suspense"].map(|code| account(code)[3] - account(code)[1]).iter().sum();
+        let owed: i64 =
+            ["unswept", "exchanged", "payout_suspense"].map(|code| account(code)[3] - account(code)[1]).iter().sum();
         assert_eq!(owed, 30 + 200);
     }
 }

@@ -110,7 +110,9 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
 /// What the deed itself says, beside how the thing is after it.
 fn added(facts: Facts, action: &Action) -> Facts {
     match action {
-        Action::TopUp { minor, .. } | Action::FundController { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),
+        Action::TopUp { minor, .. } | Action::FundController { minor, .. } => {
+            facts.text("paid_in", coin_amount::show(*minor))
+        }
         Action::Wallet(_, WalletAction::Block { order, .. }) => {
             let hours = order.auto_unblock_hours.map(|hours| hours.to_string());
             facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)

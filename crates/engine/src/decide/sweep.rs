@@ -91,6 +91,12 @@ pub(super) fn done(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, tx: TxHas
 }
 
 /// Its intent was given up.
-pub(super) fn given_up(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
+pub(super) fn given_up(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    id: SweepId,
+    why: &str,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
     change(ws, tenant, id, |sweep| sweep.given_up(why, cx))
 }

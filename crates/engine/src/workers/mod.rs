@@ -29,8 +29,8 @@ mod screen;
 mod send;
 mod submit;
 mod sweep;
-mod treasury;
 mod transmit;
+mod treasury;
 mod watch;
 
 /// Says when to stop: work under way is finished, nothing new is begun.

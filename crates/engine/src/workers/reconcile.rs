@@ -168,7 +168,16 @@ impl Workers {
                 all.extend(page.into_iter().map(|vault| {
                     let (least, most) = bounds(&vault.account, &moving);
                     let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
-                    Held { tenant: tenant.id, account, address, coin, least, most, logged: Some(vault.logged), swept: None }
+                    Held {
+                        tenant: tenant.id,
+                        account,
+                        address,
+                        coin,
+                        least,
+                        most,
+                        logged: Some(vault.logged),
+                        swept: None,
+                    }
                 }));
             }
             let address = wallets.contracts.controller(tenant.id)?.address;

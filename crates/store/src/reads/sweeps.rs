@@ -9,13 +9,10 @@ use crate::rows;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-static ONE: Stmt =
-    Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
+static ONE: Stmt = Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
 // Ids are stored in the order in which they were made.
-static NEWEST: Stmt = Stmt::written(
-    "sweep.newest",
-    "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2",
-);
+static NEWEST: Stmt =
+    Stmt::written("sweep.newest", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2");
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &NEWEST];
 

@@ -38,7 +38,9 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Sweep, StoreE
     let state = fields.named("sweep state", SweepState::parse)?;
     let state_at = Timestamp(fields.int()?);
     let tx = match fields.opt_bytes()? {
-        Some(bytes) => Some(TxHash(bytes.try_into().map_err(|_| StoreError::Corrupt("a transaction's hash".to_owned()))?)),
+        Some(bytes) => {
+            Some(TxHash(bytes.try_into().map_err(|_| StoreError::Corrupt("a transaction's hash".to_owned()))?))
+        }
         None => None,
     };
     let version = fields.int()?;

@@ -9,7 +9,9 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure};
-use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, SweepId, TransferId, WalletId};
+use domain::ids::{
+    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, SweepId, TransferId, WalletId,
+};
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;

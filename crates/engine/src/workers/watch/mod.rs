@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, Heads};
+use domain::chain::{Block, BlockAt, BlockHash, ChainFault, ChainLog, Heads};
 use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
@@ -64,8 +64,6 @@ struct Watch<'a> {
     wallets: &'a WalletWorld,
     chain: &'a dyn Chain,
     role: HeldRole,
-    /// The tenants' controllers, once there is something to take in.
-    controllers: Vec<Address>,
     /// The newest block that was taken in.
     tip: Option<Block>,
     /// Blocks that the next range asks for at most.
@@ -125,8 +123,7 @@ impl Workers {
     async fn watch_round(&self, wallets: &WalletWorld, memory: &mut Memory) -> Option<Round> {
         let role = self.watcher_role(wallets, memory).await?;
         let chain = wallets.chain.as_ref();
-        let (controllers, range) = (Vec::new(), memory.range);
-        let mut watch = Watch { workers: self, wallets, chain, role, controllers, tip: None, range };
+        let mut watch = Watch { workers: self, wallets, chain, role, tip: None, range: memory.range };
         let done = watch.round().await;
         memory.range = watch.range;
         match done {
@@ -198,9 +195,6 @@ impl Watch<'_> {
         }
         let behind = heads.latest.number.saturating_sub(tip.number);
         metrics::gauge!("corridor_chain_head_lag_blocks").set(u32::try_from(behind).unwrap_or(u32::MAX));
-        if behind > 0 {
-            self.controllers = self.find_controllers().await?;
-        }
         if behind > RANGE_FROM {
             self.catch_up(&tip, &heads).await?;
             return Ok(Round::More);
@@ -213,14 +207,6 @@ impl Watch<'_> {
         }
         self.count(&heads).await?;
         Ok(Round::UpToDate)
-    }
-
-    /// Where the controllers of all tenants are.
-    async fn find_controllers(&self) -> Result<Vec<Address>, Trouble> {
-        let tenants = self.workers.store.tenants().await?;
-        // One that cannot be known has no keys, and so has never moved anything.
-        let known = tenants.iter().filter_map(|tenant| self.wallets.contracts.controller(tenant.id).ok());
-        Ok(known.map(|controller| controller.address).collect())
     }
 
     /// The block to begin behind: nobody can have paid a vault before the first wallet was made. `None` = the node does

@@ -28,9 +28,12 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
         Output::Table => {
             for (coin, pools) in &pools {
                 let [unswept, owed, swept] =
-                    [pools.unswept.balance().minor, pools.owed(), pools.treasury.balance().minor].map(coin_amount::show);
+                    [pools.unswept.balance().minor, pools.owed(), pools.treasury.balance().minor]
+                        .map(coin_amount::show);
                 let code = coin.currency().code();
-                output::line(&format!("{code}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"))?;
+                output::line(&format!(
+                    "{code}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
+                ))?;
             }
             let head = ["began", "coin", "amount", "state", "since", "transaction"];
             output::rows(&head, sweeps.iter().map(row).collect())

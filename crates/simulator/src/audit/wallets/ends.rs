@@ -57,7 +57,8 @@ impl WalletAudit {
         ends.check_freezes(self.blacklists);
         self.check_webhooks(auditor);
         let webhooks = self.outside.banks.read(|book| book.taken().len());
-        Played { deposits: ends.deposits.len(), orders: ends.orders.len(), webhooks, ..Played::default() }
+        let sweeps = ends.sweeps.iter().filter(|(.., state)| state == "done").count();
+        Played { deposits: ends.deposits.len(), orders: ends.orders.len(), sweeps, webhooks, ..Played::default() }
     }
 
     /// Every transfer of a coin that is in the chain: by transaction and ordinal, where to, how much.
@@ -253,7 +254,13 @@ impl Ends<'_> {
     /// I14: the balances of vaults and controllers are those of the books.
     fn check_vaults(&self) {
         let mut expected = Expected::new();
-        books::expect(&self.deposits, &self.orders, (&self.sweeps, &self.funded), |key| self.public(key), &mut expected);
+        books::expect(
+            &self.deposits,
+            &self.orders,
+            (&self.sweeps, &self.funded),
+            |key| self.public(key),
+            &mut expected,
+        );
         for (tenant, id, address, state) in &self.vaults {
             let kind = if state.is_some() { "wallet" } else { "escrow" };
             let (flagged, wallet) = self.is_flagged(*id);

@@ -114,7 +114,8 @@ pub(in crate::audit) type Funded = (Key, String, i64);
 
 /// All of these.
 pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<Funded>> {
-    let sql = "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
+    let sql =
+        "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
