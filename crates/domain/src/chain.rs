@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::currency::StableCoin;
 use crate::ids::{IntentId, TenantId};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 pub mod vault;
 
@@ -217,6 +217,13 @@ pub enum LogEvent {
     IntentFailed(Word),
     /// Our controller: a refund that was proposed under this word was called off (`RefundCancelled`).
     RefundCancelled(Word),
+    /// Our controller: coins went to its treasury (`Swept`), whose address is the contract's own matter.
+    Swept {
+        /// The token contract.
+        token: Address,
+        /// Minor units.
+        value: u64,
+    },
     /// Our controller: an account was frozen or unfrozen (`FrozenSet`).
     FrozenSet {
         /// Whose.
@@ -283,6 +290,13 @@ pub enum Call {
         /// The id of the return.
         intent: Word,
     },
+    /// Controller `sweep`: what it holds of a coin goes to its treasury. OPERATOR.
+    Sweep {
+        /// The token contract.
+        token: Address,
+        /// Minor units.
+        amount: u64,
+    },
     /// Controller `proposeRefund`. COMPLIANCE.
     ProposeRefund {
         /// What moves; `recipient` is the escrow's own.
@@ -327,7 +341,7 @@ pub enum Call {
 /// Which of a tenant's keys signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyRole {
-    /// Releases and debits.
+    /// Releases, debits and sweeps.
     Operator,
     /// Freezes, proposes refunds.
     Compliance,
@@ -452,6 +466,15 @@ pub struct Token {
     pub address: Address,
 }
 
+/// When coins of a tenant go from its controller to its treasury.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepTerms {
+    /// At once when there are this many minor units of a coin to sweep.
+    pub at_minor: i64,
+    /// Fewer of them after they have waited for this long.
+    pub every: Span,
+}
+
 /// What is configured about the one chain of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainConfig {
@@ -481,6 +504,8 @@ pub struct ChainConfig {
     pub replace_after_s: u32,
     /// Fees are never raised above this, in wei per gas.
     pub max_fee_cap: u128,
+    /// When the controllers' coins are swept to the treasuries.
+    pub sweep: SweepTerms,
 }
 
 impl ChainConfig {

@@ -24,10 +24,12 @@ pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, t
 pub enum IntentKind {
     /// A deposit moves from its escrow to the wallet.
     Release,
-    /// An order's coins move from the wallet to the treasury.
+    /// An order's coins move from the wallet to the controller.
     Debit,
     /// What a debit took goes back.
     ReturnDebit,
+    /// Coins of settled orders move from the controller to the treasury.
+    Sweep,
     /// The first half of giving a deposit back to its sender, or calling that off.
     ProposeRefund,
     /// The second half.
@@ -42,10 +44,11 @@ pub enum IntentKind {
 
 impl IntentKind {
     /// Every kind.
-    pub const ALL: [IntentKind; 9] = [
+    pub const ALL: [IntentKind; 10] = [
         IntentKind::Release,
         IntentKind::Debit,
         IntentKind::ReturnDebit,
+        IntentKind::Sweep,
         IntentKind::ProposeRefund,
         IntentKind::ExecuteRefund,
         IntentKind::SetFrozen,
@@ -60,6 +63,7 @@ impl IntentKind {
             IntentKind::Release => "release",
             IntentKind::Debit => "debit",
             IntentKind::ReturnDebit => "return_debit",
+            IntentKind::Sweep => "sweep",
             IntentKind::ProposeRefund => "propose_refund",
             IntentKind::ExecuteRefund => "execute_refund",
             IntentKind::SetFrozen => "set_frozen",
@@ -77,7 +81,11 @@ impl IntentKind {
     /// Which of the tenant's keys signs it.
     pub const fn role(self) -> KeyRole {
         match self {
-            IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit | IntentKind::Deploy => KeyRole::Operator,
+            IntentKind::Release
+            | IntentKind::Debit
+            | IntentKind::ReturnDebit
+            | IntentKind::Sweep
+            | IntentKind::Deploy => KeyRole::Operator,
             IntentKind::ProposeRefund | IntentKind::SetFrozen => KeyRole::Compliance,
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,
@@ -106,6 +114,13 @@ pub enum Plan {
         debit: Word,
         /// The return, as the controller will know it.
         intent: Word,
+    },
+    /// Out of the controller to its treasury.
+    Sweep {
+        /// The coin's contract.
+        token: Address,
+        /// Minor units.
+        amount: u64,
     },
     /// Proposes to pay out of a vault to somebody else.
     ProposeRefund {
@@ -151,6 +166,7 @@ impl Plan {
         match *self {
             Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
             Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => Some(LogEvent::IntentDone(intent)),
+            Plan::Sweep { token, amount } => Some(LogEvent::Swept { token, value: amount }),
             Plan::CancelRefund { intent } => Some(LogEvent::RefundCancelled(intent)),
             Plan::SetFrozen { account, frozen, .. } => Some(LogEvent::FrozenSet { account, frozen }),
             Plan::Blacklist { .. } | Plan::Deploy => None,
@@ -210,7 +226,7 @@ pub struct Intent {
     pub tenant: TenantId,
     /// What it is for.
     pub kind: IntentKind,
-    /// What it is done for: a deposit, an order, a wallet (blacklist), the tenant (deploy), itself (freeze).
+    /// What it is done for: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), itself (freeze).
     pub subject: Uuid,
     /// The wallet whose money it concerns.
     pub wallet: Option<WalletId>,

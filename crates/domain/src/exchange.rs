@@ -1,6 +1,6 @@
 //! An exchange order: coins of a wallet become rupees on a bank account.
 //!
-//! First the coins move on the chain from the wallet to the treasury, then the rupees are paid out over a rail, as an
+//! First the coins move on the chain from the wallet to the controller, then the rupees are paid out over a rail, as an
 //! [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. What fails after the coins moved gives them
 //! back on the chain before the order is shown as failed.
 
@@ -28,7 +28,7 @@ pub enum ExchangeState {
     Pending,
     /// The debit has a nonce: it can no longer be called off without the chain.
     Debiting,
-    /// The coins are in the treasury; the rupees have yet to be sent.
+    /// The controller has the coins; the rupees have yet to be sent.
     Debited,
     /// A rail has the pay-out, or may have it.
     Paying,
@@ -287,7 +287,7 @@ pub struct ExchangeOrder {
     pub times_out_at: Timestamp,
     /// `estimated_settlement`
     pub estimated_settlement: Timestamp,
-    /// The reservation wallet → treasury, ended by the debit.
+    /// The reservation wallet → controller, ended by the debit.
     pub hold: TransferId,
     /// The debit.
     pub debit: Option<IntentId>,

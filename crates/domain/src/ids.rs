@@ -63,6 +63,8 @@ ids! {
     IntentId
     /// One place in a signer's sequence of transactions, and what was signed for it.
     ChainTxId
+    /// One movement of coins from a tenant's controller to its treasury.
+    SweepId
     /// A person who signs in to the operator console.
     UserId
     /// Something that one person proposed and another one decides about.

@@ -22,6 +22,8 @@ pub enum JobKind {
     ReviewDeposit,
     /// Give an intent a place in a transaction.
     SendIntent,
+    /// Begin a sweep of a tenant's coin from its controller to its treasury.
+    Sweep,
     /// Sign, broadcast, replace or follow a transaction.
     Transmit,
     /// See that an exchange order goes on, or ends by time-out.
@@ -38,7 +40,7 @@ pub enum JobKind {
 
 impl JobKind {
     /// Every kind.
-    pub const ALL: [JobKind; 13] = [
+    pub const ALL: [JobKind; 14] = [
         JobKind::Submit,
         JobKind::Inquire,
         JobKind::Review,
@@ -46,6 +48,7 @@ impl JobKind {
         JobKind::Screen,
         JobKind::ReviewDeposit,
         JobKind::SendIntent,
+        JobKind::Sweep,
         JobKind::Transmit,
         JobKind::Exchange,
         JobKind::Payout,
@@ -64,6 +67,7 @@ impl JobKind {
             JobKind::Screen => "screen",
             JobKind::ReviewDeposit => "review_deposit",
             JobKind::SendIntent => "send_intent",
+            JobKind::Sweep => "sweep",
             JobKind::Transmit => "transmit",
             JobKind::Exchange => "exchange",
             JobKind::Payout => "payout",

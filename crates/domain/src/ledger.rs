@@ -36,8 +36,16 @@ pub enum AccountCode {
     Escrow(PaymentRequestId, StableCoin),
     /// `wallet:{wallet}:{coin}`: what a customer's wallet holds.
     Wallet(WalletId, StableCoin),
-    /// `treasury:{coin}`: what the tenant's controller took out of wallets for exchange.
+    /// `unswept:{coin}`: what the tenant's controller holds: taken out of wallets for exchange, and not swept yet.
+    Unswept(StableCoin),
+    /// `treasury:{coin}`: what was swept out of the controller to the tenant's settlement treasury.
     Treasury(StableCoin),
+    /// `exchanged:{coin}`: below zero, what orders were paid out for. The coins of a settled order stay where they lie,
+    /// so it is from here that `fx_position` and `fee_income` get theirs; `unswept`, `treasury` and this together are
+    /// what orders under way have taken.
+    Exchanged(StableCoin),
+    /// `payout_suspense:{coin}`: coins of settled orders whose pay-out came back: nobody's until a person gives them back.
+    PayoutSuspense(StableCoin),
     /// `suspense:{coin}`: on the chain or expected back there, and nobody's to spend.
     Suspense(StableCoin),
 }
@@ -56,7 +64,10 @@ impl AccountCode {
             | AccountCode::External(coin)
             | AccountCode::Escrow(_, coin)
             | AccountCode::Wallet(_, coin)
+            | AccountCode::Unswept(coin)
             | AccountCode::Treasury(coin)
+            | AccountCode::Exchanged(coin)
+            | AccountCode::PayoutSuspense(coin)
             | AccountCode::Suspense(coin) => coin.currency(),
         }
     }
@@ -75,7 +86,10 @@ impl AccountCode {
             "fee_income" => AccountCode::FeeIncome(StableCoin::parse(rest)?),
             "rail_cost" => AccountCode::RailCost(StableCoin::parse(rest)?),
             "external" => AccountCode::External(StableCoin::parse(rest)?),
+            "unswept" => AccountCode::Unswept(StableCoin::parse(rest)?),
             "treasury" => AccountCode::Treasury(StableCoin::parse(rest)?),
+            "exchanged" => AccountCode::Exchanged(StableCoin::parse(rest)?),
+            "payout_suspense" => AccountCode::PayoutSuspense(StableCoin::parse(rest)?),
             "suspense" => AccountCode::Suspense(StableCoin::parse(rest)?),
             "escrow" => {
                 let (request, coin) = rest.split_once(':')?;
@@ -102,7 +116,10 @@ impl fmt::Display for AccountCode {
             AccountCode::Nostro(rail, currency) => return write!(out, "nostro:{rail}:{}", currency.code()),
             AccountCode::Escrow(request, coin) => return write!(out, "escrow:{request}:{}", coin.currency().code()),
             AccountCode::Wallet(wallet, coin) => return write!(out, "wallet:{wallet}:{}", coin.currency().code()),
+            AccountCode::Unswept(coin) => ("unswept", coin.currency()),
             AccountCode::Treasury(coin) => ("treasury", coin.currency()),
+            AccountCode::Exchanged(coin) => ("exchanged", coin.currency()),
+            AccountCode::PayoutSuspense(coin) => ("payout_suspense", coin.currency()),
             AccountCode::Suspense(coin) => ("suspense", coin.currency()),
             AccountCode::Prefund(coin) => ("prefund", coin.currency()),
             AccountCode::InTransit(coin) => ("in_transit", coin.currency()),

@@ -42,6 +42,7 @@ pub mod route;
 pub mod screening;
 #[cfg(test)]
 mod states_doc;
+pub mod sweep;
 #[cfg(test)]
 mod test_values;
 pub mod time;

@@ -109,6 +109,15 @@ pub enum Action {
         /// Whose deed it is.
         by: Box<Deed>,
     },
+    /// The bank has sent coins from its treasury back to its controller.
+    FundController {
+        /// Which coin.
+        coin: StableCoin,
+        /// How much, in minor units (10^-6).
+        minor: i64,
+        /// Whose deed it is.
+        by: Box<Deed>,
+    },
     /// Something about one payment.
     Payment(PaymentId, PaymentAction),
     /// Make a wallet.
@@ -305,7 +314,7 @@ impl Command {
                 need.quotes.extend(quotes.iter().map(|id| (tenant, *id)));
                 need.open_quotes.extend(Country::ALL.map(|country| (tenant, country)));
             }
-            Action::TopUp { .. } => {}
+            Action::TopUp { .. } | Action::FundController { .. } => {}
             Action::Payment(payment, action) => {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {
@@ -338,9 +347,11 @@ impl Command {
     /// Whether a person or program waits for it at the API; workers' commands make room for those.
     pub const fn is_foreground(&self) -> bool {
         match &self.action {
-            Action::CreateQuote { .. } | Action::AcceptPayment { .. } | Action::TopUp { .. } | Action::Provision(_) => {
-                true
-            }
+            Action::CreateQuote { .. }
+            | Action::AcceptPayment { .. }
+            | Action::TopUp { .. }
+            | Action::FundController { .. }
+            | Action::Provision(_) => true,
             Action::Payment(_, action) => {
                 matches!(action, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })
             }

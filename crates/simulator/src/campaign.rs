@@ -44,6 +44,8 @@ pub struct Findings {
     pub webhooks: u64,
     /// How often the newest blocks of a chain were replaced.
     pub reorganisations: u64,
+    /// Sweeps to treasuries.
+    pub sweeps: u64,
     /// Schedules with wallets in them.
     pub schedules_with_wallets: u64,
     /// Faults that happened.
@@ -64,6 +66,7 @@ impl Findings {
         self.deposits += played.deposits as u64;
         self.orders += played.orders as u64;
         self.webhooks += played.webhooks as u64;
+        self.sweeps += played.sweeps as u64;
         self.reorganisations += played.reorganisations as u64;
     }
 }

@@ -107,6 +107,7 @@ fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
             "schedules": 1, "violations": report.violations.len(), "crashes": report.crashes,
             "simulated_days": report.simulated.0 / domain::time::Span::days(1).0, "payments": report.played.payments,
             "deposits": report.played.deposits, "orders": report.played.orders, "webhooks": report.played.webhooks,
+            "sweeps": report.played.sweeps,
             "reorganisations": report.played.reorganisations,
             "seed": seed, "faults": faults, "found": report.violations, "trace_hash": format!("{:016x}", report.hash),
         });
@@ -132,13 +133,14 @@ fn say_findings(findings: &Findings, output: Output) {
         return;
     }
     println!(
-        "{} schedules ({} with wallets), {} payments, {} deposits, {} orders, {} webhooks, {} reorganisations, {} faults, \
+        "{} schedules ({} with wallets), {} payments, {} deposits, {} orders, {} sweeps, {} webhooks, {} reorganisations, {} faults, \
          {} crashes, {} simulated days, {} ran twice alike: {} violations",
         findings.schedules,
         findings.schedules_with_wallets,
         findings.payments,
         findings.deposits,
         findings.orders,
+        findings.sweeps,
         findings.webhooks,
         findings.reorganisations,
         findings.faults,

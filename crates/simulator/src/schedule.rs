@@ -36,6 +36,8 @@ pub struct Played {
     pub refused: usize,
     /// Exchange orders that were made.
     pub orders: usize,
+    /// Sweeps to treasuries that were carried out.
+    pub sweeps: usize,
     /// Webhooks that receivers have got.
     pub webhooks: usize,
     /// How often the chain's newest blocks were replaced.
@@ -51,11 +53,11 @@ impl Played {
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Played { payments, deposits, refused, orders, webhooks, reorganisations } = self;
+        let Played { payments, deposits, refused, orders, sweeps, webhooks, reorganisations } = self;
         write!(
             f,
-            "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {webhooks} webhooks, \
-             {reorganisations} reorganisations"
+            "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {sweeps} sweeps, \
+             {webhooks} webhooks, {reorganisations} reorganisations"
         )
     }
 }
@@ -165,7 +167,8 @@ impl Schedule {
             let running = chain.clone();
             sim.spawn(Owner::World, "chain", async move { running.run().await });
             actors::customers(&sim, &cluster, &chain, &truth, &wishes, seed);
-            let officers = actors::officers(sim.clone(), cluster.clone(), auditor.clone(), wishes, seed);
+            let ways = (cluster.clone(), chain.clone());
+            let officers = actors::officers(sim.clone(), ways, auditor.clone(), wishes, seed);
             sim.spawn(Owner::World, "officers", officers);
         }
         let lingers = Span::millis(random.between(0, 240_000));

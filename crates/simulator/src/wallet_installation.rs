@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use domain::chain::{Address, ChainConfig, Depth, Token};
+use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
@@ -53,6 +53,10 @@ pub fn config(random: &mut Random) -> ChainConfig {
         batch_max: random.pick(&[1, 2, 20, 20]),
         replace_after_s: random.pick(&[3, 10, 60]),
         max_fee_cap: FEE_CAP,
+        sweep: SweepTerms {
+            at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
+            every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),
+        },
     }
 }
 

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 9] = [
+const MIGRATIONS: [Migration; 10] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -28,6 +28,7 @@ const MIGRATIONS: [Migration; 9] = [
     Migration { version: 7, name: "refunds", text: include_str!("../migrations/0007_refunds.sql") },
     Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
     Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
+    Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -270,5 +271,63 @@ mod tests {
         apply(&MIGRATIONS[numbered].script(Dialect::Sqlite, Timestamp(0)));
         let after: String = database.query_row("SELECT policy FROM tenant", [], |row| row.get(0)).expect("read");
         assert_eq!(after, before.replace("\"default-1\"", "1"));
+    }
+
+    /// Orders as they were booked before there were sweeps: one settled, one that has reserved, one under way, one whose
+    /// pay-out came back, and one of these that was given back; and a deposit in suspense.
+    const BOOKED_BEFORE: [(&str, &str, i64, &str, &str, u8); 20] = [
+        ("wallet", "treasury", 100, "pending", "exchange.reserve", 1),
+        ("wallet", "treasury", 100, "post_pending", "exchange.debit", 1),
+        ("treasury", "fx_position", 99, "posted", "exchange.fx", 1),
+        ("treasury", "fee_income", 1, "posted", "exchange.spread", 1),
+        ("wallet", "treasury", 50, "pending", "exchange.reserve", 2),
+        ("wallet", "treasury", 30, "pending", "exchange.reserve", 3),
+        ("wallet", "treasury", 30, "post_pending", "exchange.debit", 3),
+        ("wallet", "treasury", 200, "pending", "exchange.reserve", 4),
+        ("wallet", "treasury", 200, "post_pending", "exchange.debit", 4),
+        ("treasury", "fx_position", 198, "posted", "exchange.fx", 4),
+        ("treasury", "fee_income", 2, "posted", "exchange.spread", 4),
+        ("fx_position", "suspense", 198, "posted", "exchange.payout_returned", 4),
+        ("wallet", "treasury", 400, "pending", "exchange.reserve", 5),
+        ("wallet", "treasury", 400, "post_pending", "exchange.debit", 5),
+        ("treasury", "fx_position", 396, "posted", "exchange.fx", 5),
+        ("treasury", "fee_income", 4, "posted", "exchange.spread", 5),
+        ("fx_position", "suspense", 396, "posted", "exchange.payout_returned", 5),
+        ("suspense", "wallet", 396, "posted", "exchange.return", 5),
+        ("fee_income", "wallet", 4, "posted", "exchange.return", 5),
+        ("external", "suspense", 7, "posted", "deposit.suspend", 6),
+    ];
+
+    #[test]
+    fn what_was_booked_as_treasury_becomes_what_the_controller_holds() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let (sweeps, before) = MIGRATIONS.split_last().expect("some");
+        before.iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
+        for (number, (debit, credit, amount, kind, reason, order)) in BOOKED_BEFORE.iter().enumerate() {
+            let pending = if *kind == "post_pending" { format!("x'{:02x}'", number - 1) } else { "NULL".to_owned() };
+            apply(&format!(
+                "INSERT INTO transfer VALUES (x'01', x'{number:02x}', '{debit}:USDC', '{credit}:USDC', {amount}, 'USDC', \
+                 '{kind}', {pending}, x'{number:02x}', '{reason}', x'{order:02x}', 0)"
+            ));
+        }
+        apply("INSERT INTO account VALUES (x'01', 'shared', 'treasury:USDC', 700, 0, 0, 730)");
+        apply(&sweeps.script(Dialect::Sqlite, Timestamp(0)));
+        let account = |code: &str| {
+            let sql =
+                "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
+            let read = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+            database.query_row(sql, [format!("{code}:USDC")], read).unwrap_or([-1; 4])
+        };
+        assert_eq!(account("unswept"), [0, 400, 50, 730], "330 with the controller, 50 on their way there");
+        assert_eq!(account("exchanged"), [0, 700, 0, 396]);
+        assert_eq!(account("payout_suspense"), [0, 0, 0, 204]);
+        assert_eq!((account("suspense"), account("fee_income")), ([0, 0, 0, 7], [0, 0, 0, 1]));
+        assert_eq!(account("treasury"), [-1; 4], "nothing was swept");
+        // 330 - 304 + 204: the order under way, and the one whose coins are still to go back.
+        let owed: i64 =
+            ["unswept", "exchanged", "payout_suspense"].map(|code| account(code)[3] - account(code)[1]).iter().sum();
+        assert_eq!(owed, 30 + 200);
     }
 }

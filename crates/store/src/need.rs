@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use domain::chain::Address;
 use domain::country::Country;
 use domain::ids::{
-    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
-    WalletId,
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, SweepId,
+    TenantId, WalletId,
 };
 use domain::ledger::AccountCode;
 use uuid::Uuid;
@@ -84,6 +84,8 @@ need! {
     exchanges: ExchangeId,
     /// Intents, each with its job.
     intents: IntentId,
+    /// Sweeps.
+    sweeps: SweepId,
     /// Transactions of ours, each with its job and what was signed for it.
     chain_txs: ChainTxId,
     /// Addresses that sign.

@@ -46,6 +46,7 @@ fn shared() -> Vec<&'static Stmt> {
         reads::references::STATEMENTS,
         reads::requests::STATEMENTS,
         reads::statement::STATEMENTS,
+        reads::sweeps::STATEMENTS,
         reads::upkeep::STATEMENTS,
         reads::wallet_events::STATEMENTS,
         reads::wallet_office::STATEMENTS,

@@ -14,6 +14,7 @@ const WORD_BYTES: usize = 32;
 const RELEASE_BATCH: &str = "releaseBatch((bytes32,bytes32,address,address,uint256)[])";
 const DEBIT_BATCH: &str = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
 const RETURN_DEBIT: &str = "returnDebit(bytes32,bytes32)";
+const SWEEP: &str = "sweep(address,uint256)";
 const PROPOSE_REFUND: &str = "proposeRefund((bytes32,bytes32,address,address,uint256),address)";
 const CANCEL_REFUND: &str = "cancelRefund(bytes32)";
 const EXECUTE_REFUND: &str = "executeRefund(bytes32)";
@@ -107,6 +108,10 @@ pub(super) fn debit_batch(movements: &[Movement]) -> Vec<u8> {
 
 pub(super) fn return_debit(debit: &Word, intent: &Word) -> Vec<u8> {
     Input::call(RETURN_DEBIT).word(debit).word(intent).finish()
+}
+
+pub(super) fn sweep(token: &Address, amount: u64) -> Vec<u8> {
+    Input::call(SWEEP).address(token).number(u128::from(amount)).finish()
 }
 
 pub(super) fn propose_refund(movement: &Movement, to: &Address) -> Vec<u8> {

@@ -136,6 +136,7 @@ impl EvmContracts {
             Call::Release(movements) => (controller, abi::release_batch(movements)),
             Call::Debit(movements) => (controller, abi::debit_batch(movements)),
             Call::ReturnDebit { debit, intent } => (controller, abi::return_debit(debit, intent)),
+            Call::Sweep { token, amount } => (controller, abi::sweep(token, *amount)),
             Call::ProposeRefund { movement, to } => (controller, abi::propose_refund(movement, to)),
             Call::CancelRefund { intent } => (controller, abi::cancel_refund(intent)),
             Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),

@@ -100,6 +100,7 @@ fn calls_go_where_they_belong() {
             function("releaseBatch((bytes32,bytes32,address,address,uint256)[])"),
         ),
         (Call::Debit(vec![movement]), controller, function("debitBatch((bytes32,bytes32,address,address,uint256)[])")),
+        (Call::Sweep { token: from, amount: 7 }, controller, function("sweep(address,uint256)")),
         (Call::ReturnDebit { debit: word, intent: word }, controller, function("returnDebit(bytes32,bytes32)")),
         (
             Call::ProposeRefund { movement, to: from },

@@ -30,10 +30,11 @@ enum Event {
     RefundCancelled,
     Refunded,
     IntentFailed,
+    Swept,
     FrozenSet,
 }
 
-const SIGNATURES: [(Event, &str); 18] = [
+const SIGNATURES: [(Event, &str); 19] = [
     (Event::Transfer, "Transfer(address,address,uint256)"),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -55,6 +56,7 @@ const SIGNATURES: [(Event, &str); 18] = [
     (Event::RefundCancelled, "RefundCancelled(bytes32,address)"),
     (Event::Refunded, "Refunded(bytes32,bytes32,address,address,address,uint256)"),
     (Event::IntentFailed, "IntentFailed(bytes32,bytes)"),
+    (Event::Swept, "Swept(address,address,uint256)"),
     (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
 ];
 
@@ -183,6 +185,10 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
         }
         Event::RefundCancelled => LogEvent::RefundCancelled(log.topics.get(1)?.0),
         Event::IntentFailed => LogEvent::IntentFailed(log.topics.get(1)?.0),
+        Event::Swept => {
+            let token = abi::address(&log.topics.get(1)?.0.0)?;
+            LogEvent::Swept { token, value: abi::capped(&abi::one_word(&log.data.0)?) }
+        }
         Event::FrozenSet => {
             let frozen = abi::flag(abi::word_at(&log.data.0, 0)?)?;
             LogEvent::FrozenSet { account: abi::address(&log.topics.get(1)?.0.0)?, frozen }

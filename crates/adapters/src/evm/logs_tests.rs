@@ -147,6 +147,7 @@ fn events_are_read_as_their_contract_means_them() {
         ),
         (CONTROLLER, "RefundCancelled(bytes32,address)", &[BOB], "0x", LogEvent::RefundCancelled(word)),
         (CONTROLLER, "IntentFailed(bytes32,bytes)", &[BOB], "0x", LogEvent::IntentFailed(word)),
+        (CONTROLLER, "Swept(address,address,uint256)", &[ALICE, BOB], FIVE, LogEvent::Swept { token: alice, value: 5 }),
         (
             CONTROLLER,
             "FrozenSet(address,bool,bytes32)",

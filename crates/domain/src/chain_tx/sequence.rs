@@ -118,6 +118,7 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
     }
     Some(match (first.kind, first.plan) {
         (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => Call::ReturnDebit { debit, intent },
+        (IntentKind::Sweep, Plan::Sweep { token, amount }) => Call::Sweep { token, amount },
         (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => Call::ProposeRefund { movement, to },
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent }) => Call::CancelRefund { intent },
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => Call::ExecuteRefund { intent },

@@ -102,7 +102,8 @@ fn intents_are_taken_once_and_only_together_if_they_fit_one_call() {
 fn each_kind_is_signed_by_its_own_key() {
     for kind in IntentKind::ALL {
         let role = match kind {
-            IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit | IntentKind::Deploy => KeyRole::Operator,
+            IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit => KeyRole::Operator,
+            IntentKind::Sweep | IntentKind::Deploy => KeyRole::Operator,
             IntentKind::ProposeRefund | IntentKind::SetFrozen => KeyRole::Compliance,
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,

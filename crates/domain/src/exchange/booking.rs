@@ -48,8 +48,12 @@ impl ExchangeOrder {
         AccountCode::Wallet(self.wallet, self.coin)
     }
 
-    fn treasury(&self) -> AccountCode {
-        AccountCode::Treasury(self.coin)
+    const fn unswept(&self) -> AccountCode {
+        AccountCode::Unswept(self.coin)
+    }
+
+    const fn exchanged(&self) -> AccountCode {
+        AccountCode::Exchanged(self.coin)
     }
 
     const fn coins(&self, minor: i64) -> Money {
@@ -60,13 +64,13 @@ impl ExchangeOrder {
         Price { rate: self.rate, spread: self.spread }.fee(self.minor)
     }
 
-    /// Reserves the coins for the treasury.
+    /// Reserves the coins for the controller.
     pub(super) fn reserve(&self) -> Transfer {
         Transfer {
             id: self.hold,
             tenant: self.tenant,
             debit: self.wallet_account(),
-            credit: self.treasury(),
+            credit: self.unswept(),
             amount: self.coins(self.minor),
             kind: TransferKind::Pending,
             pending: None,
@@ -83,47 +87,47 @@ impl ExchangeOrder {
         Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
     }
 
-    /// Paid: the coins leave the treasury, our share apart; the rupees leave the rail's bank.
+    /// Paid: the coins are the tenant's, our share apart, and stay where they lie; the rupees leave the rail's bank.
     pub(super) fn settle(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let fee = self.fee();
         let position = AccountCode::FxPosition(self.coin.currency());
         let local = self.payout.currency;
         let mut set = Set::begin(self, cx);
-        set.add((self.treasury(), position), self.coins(self.minor - fee), "exchange.fx", cx);
-        set.add((self.treasury(), AccountCode::FeeIncome(self.coin)), self.coins(fee), "exchange.spread", cx);
+        set.add((self.exchanged(), position), self.coins(self.minor - fee), "exchange.fx", cx);
+        set.add((self.exchanged(), AccountCode::FeeIncome(self.coin)), self.coins(fee), "exchange.spread", cx);
         let nostro = AccountCode::Nostro(rail.clone(), local);
         set.add((nostro, AccountCode::FxPosition(local)), self.payout, "exchange.payout", cx);
         set.transfers
     }
 
-    /// The coins are back in the wallet before anything was paid.
+    /// The coins are back in the wallet: before anything was paid, or after [`ExchangeOrder::recredit`].
     pub(super) fn give_coins_back(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
-        set.add((self.treasury(), self.wallet_account()), self.coins(self.minor), "exchange.return", cx);
+        set.add((self.unswept(), self.wallet_account()), self.coins(self.minor), "exchange.return", cx);
         set.transfers
     }
 
     /// The rupees came back after the order was settled: they are at the rail's bank again, and what they were bought
-    /// with is nobody's until a person gives it back.
+    /// with, our share too, is nobody's until a person gives it back.
     pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
-        let local = self.payout.currency;
-        let position = AccountCode::FxPosition(self.coin.currency());
+        let (local, fee) = (self.payout.currency, self.fee());
+        let suspense = AccountCode::PayoutSuspense(self.coin);
         let mut set = Set::begin(self, cx);
         let nostro = AccountCode::Nostro(rail.clone(), local);
-        set.add((AccountCode::FxPosition(local), nostro), self.payout, "exchange.payout_returned", cx);
-        let net = self.coins(self.minor - self.fee());
-        set.add((position, AccountCode::Suspense(self.coin)), net, "exchange.payout_returned", cx);
+        let reason = "exchange.payout_returned";
+        set.add((AccountCode::FxPosition(local), nostro), self.payout, reason, cx);
+        let position = AccountCode::FxPosition(self.coin.currency());
+        set.add((position, suspense.clone()), self.coins(self.minor - fee), reason, cx);
+        set.add((AccountCode::FeeIncome(self.coin), suspense), self.coins(fee), reason, cx);
         set.transfers
     }
 
-    /// A person had the coins of such an order given back, with our share.
+    /// A person has the coins of such an order given back, with our share: they count as taken and not paid out for, like
+    /// those of an order under way, until they are in the wallet.
     pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
-        let fee = self.fee();
         let mut set = Set::begin(self, cx);
-        let suspense = AccountCode::Suspense(self.coin);
-        set.add((suspense, self.wallet_account()), self.coins(self.minor - fee), "exchange.return", cx);
-        let income = AccountCode::FeeIncome(self.coin);
-        set.add((income, self.wallet_account()), self.coins(fee), "exchange.return", cx);
+        let suspense = AccountCode::PayoutSuspense(self.coin);
+        set.add((suspense, self.exchanged()), self.coins(self.minor), "exchange.recredit", cx);
         set.transfers
     }
 }

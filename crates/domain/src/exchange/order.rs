@@ -77,6 +77,12 @@ pub enum OrderRefusal {
         /// What the wallet can spend.
         available: Money,
     },
+    /// The coins were swept, and the controller has too few to give them back.
+    #[error("the controller is {missing} short: send them there from the treasury, then book that")]
+    Unfunded {
+        /// How many it lacks.
+        missing: Money,
+    },
     /// The order's state does not allow it.
     #[error("the order is {}", .0.name())]
     Conflict(ExchangeState),
@@ -273,7 +279,7 @@ impl OrderCase {
         effects
     }
 
-    /// The coins are in the treasury, by `tx`.
+    /// The controller has the coins, by `tx`.
     pub fn debited(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let called_off = self.order.failure.is_some();
@@ -330,7 +336,7 @@ impl OrderCase {
             self.wallet.touch(cx.now);
             self.enter(state, &mut effects, cx);
         } else if self.order.state == ExchangeState::Settled && self.order.came_back {
-            effects.transfers.extend(self.order.recredit(cx));
+            effects.transfers.extend(self.order.give_coins_back(cx));
             self.order.version += 1;
             self.wallet.touch(cx.now);
         }

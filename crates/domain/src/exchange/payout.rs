@@ -14,6 +14,7 @@ use crate::payment::{Cx, JobChange, Trigger};
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
+use crate::sweep::Pools;
 use crate::time::Span;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
@@ -22,7 +23,7 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 
 impl OrderCase {
-    /// What the rate book and the wallet's state say about an order whose coins are in the treasury, before it is paid:
+    /// What the rate book and the wallet's state say about an order whose coins the controller has, before it is paid:
     /// `None` = it goes on. A locked order keeps its rate; another one takes the present one.
     pub fn priced(&mut self, mid: Decimal, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         let mut effects = self.wallet_changed(cx);
@@ -215,16 +216,20 @@ impl OrderCase {
         self.alert(AlertKind::Payout, what, effects);
     }
 
-    /// A person gives the coins of such an order back.
+    /// A person gives the coins of such an order back. They lie with the controller, unless they were swept before.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`]
-    pub fn recredit(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+    /// [`OrderRefusal::Conflict`], [`OrderRefusal::Unfunded`]
+    pub fn recredit(&mut self, pools: &Pools, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
         if self.order.state != ExchangeState::Settled || !self.order.came_back || self.order.give_back.is_some() {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
+        if let Some(missing) = pools.missing() {
+            return Err(OrderRefusal::Unfunded { missing });
+        }
         let mut effects = WalletEffects::default();
         self.order.version += 1;
+        effects.transfers.extend(self.order.recredit(cx));
         self.want_coins_back(&mut effects, cx);
         Ok(effects)
     }

@@ -9,7 +9,7 @@ pub enum OrderTrigger {
     DebitTaken,
     /// Its debit is over without having been tried.
     DebitNotTried,
-    /// The coins are in the treasury.
+    /// The controller has the coins.
     DebitDone,
     /// The same, and meanwhile the order was called off.
     DebitDoneTooLate,

@@ -19,6 +19,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::payment::{Cx, JobChange};
 use crate::policy::RailConfig;
 use crate::rail::{RailReport, RailStatus};
+use crate::sweep::Pools;
 use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
 use crate::time::Span;
 use crate::wallet::WalletState;
@@ -129,6 +130,15 @@ impl World {
                 };
             }
         }
+    }
+
+    fn pools(&self) -> Pools {
+        Pools::of(StableCoin::Usdc, |code| self.books.account(code))
+    }
+
+    fn recredits(&mut self) -> Result<(), OrderRefusal> {
+        let pools = self.pools();
+        self.tries(|case, cx| case.recredit(&pools, cx))
     }
 
     fn does(&mut self, act: impl FnOnce(&mut OrderCase, &mut Cx<'_>) -> WalletEffects) {
@@ -276,7 +286,7 @@ fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
     world.debited();
     assert_eq!(world.case.order.state.status(), OrderStatus::Processing);
     assert_eq!(world.job, Some(JobKind::Payout));
-    assert!(world.books.show().contains(&"treasury:USDC: 100.000000 USDC".to_owned()), "{:?}", world.books.show());
+    assert!(world.books.show().contains(&"unswept:USDC: 100.000000 USDC".to_owned()), "{:?}", world.books.show());
     assert!(world.pay_at("278.50"));
     world.hears(RailStatus::Accepted, None);
     world.hears(RailStatus::Settled, None);
@@ -285,11 +295,13 @@ fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
     assert_eq!(
         world.books.show(),
         [
+            "exchanged:USDC: -100.000000 USDC",
             "external:USDC: -1000.000000 USDC",
             "fee_income:USDC: 0.500000 USDC",
             "fx_position:PKR: 27710.75 PKR",
             "fx_position:USDC: 99.500000 USDC",
             "nostro:pak-raast:PKR: -27710.75 PKR",
+            "unswept:USDC: 100.000000 USDC",
             "wallet:00000000-0000-0000-0000-0000000000c1:USDC: 900.000000 USDC",
         ]
     );
@@ -326,7 +338,7 @@ fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
         world
     };
     let mut world = undone();
-    assert!(!world.pay_at("278.50"), "its coins are not in the treasury");
+    assert!(!world.pay_at("278.50"), "the controller does not have its coins");
     assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
     let (debit, now) = (world.case.order.debit, world.now);
     let again = world.case.intent(debit).expect("a debit");
@@ -483,14 +495,15 @@ fn a_debit_that_fails_frees_the_coins() {
 fn a_return_after_settled_stays_settled_goes_to_suspense_and_is_re_credited_by_a_person() {
     let mut world = World::paying();
     world.hears(RailStatus::Settled, None);
-    assert_eq!(world.tries(|case, cx| case.recredit(cx)), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
     world.hears(RailStatus::Returned, None);
     world.hears(RailStatus::Returned, None);
     assert_eq!((world.case.order.state.status(), world.alerts), (OrderStatus::Settled, 1));
-    assert_eq!(world.books.account(&AccountCode::Suspense(StableCoin::Usdc)).balance().to_string(), "99.500000 USDC");
+    let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
+    assert_eq!(world.books.account(&suspense).balance().to_string(), "100.000000 USDC", "with our share");
     assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
-    world.tries(|case, cx| case.recredit(cx)).expect("it came back");
-    assert_eq!(world.tries(|case, cx| case.recredit(cx)), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    world.recredits().expect("it came back");
+    assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
     world.coins_come_back();
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
     assert_eq!(world.books.account(&AccountCode::FeeIncome(StableCoin::Usdc)).balance().minor, 0);
@@ -675,7 +688,7 @@ fn act(world: &mut World, act: Act) {
             }
         }
         Act::CoinsBack if is(world, give_back, IntentState::Waiting) => world.coins_come_back(),
-        Act::Recredit => _ = world.tries(|case, cx| case.recredit(cx)),
+        Act::Recredit => _ = world.recredits(),
         _ => {}
     }
 }

@@ -39,7 +39,10 @@ fn chart() -> Vec<AccountCode> {
         AccountCode::External(coin),
         AccountCode::Escrow(PaymentRequestId(Uuid::from_u128(7)), coin),
         AccountCode::Wallet(WalletId(Uuid::max()), coin),
+        AccountCode::Unswept(coin),
         AccountCode::Treasury(coin),
+        AccountCode::Exchanged(coin),
+        AccountCode::PayoutSuspense(coin),
         AccountCode::Suspense(coin),
     ]
 }

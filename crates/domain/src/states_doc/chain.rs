@@ -9,6 +9,7 @@ use crate::deposit::DepositState;
 use crate::deposit::states::{Step, Trigger};
 use crate::exchange::states::{OrderStep, OrderTrigger};
 use crate::exchange::{ExchangeState, OrderFailure};
+use crate::sweep::{SweepState, SweepTrigger};
 
 const DEPOSIT: &str = "
 ## Incoming transaction
@@ -65,9 +66,9 @@ const ORDER: &str = "
 Begins as `pending`. The interface shows `pending` and `debiting` as PENDING; `debited`, `paying` and `returning` as
 PROCESSING. **409** is CONFLICT with the current status.
 
-- **Books.** Begin: pending wallet → treasury, posted when the debit is final (`exchange.debit`), voided where the order
-  ends without one. `settled`: treasury → fx_position and fee_income, nostro → fx_position. `returning` → `failed`:
-  treasury → wallet (`exchange.return`).
+- **Books.** Begin: pending wallet → unswept, posted when the debit is final (`exchange.debit`), voided where the order
+  ends without one. `settled`: exchanged → fx_position and fee_income, nostro → fx_position. `returning` → `failed`:
+  unswept → wallet (`exchange.return`).
 - **Too late.** An order that is called off while its debit is under way remembers why: a debit that happens all the
   same goes back to the wallet.
 - **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Another order takes the rate
@@ -76,8 +77,22 @@ PROCESSING. **409** is CONFLICT with the current status.
   over another rail.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. Where it fails when it is done again, a
   `debited` order ends and its coins are booked back to the wallet; after that a person looks.
-- **Came back.** A pay-out that comes back after `settled` leaves the order as it is: its amount is in suspense, a person
-  gives the coins back.
+- **Came back.** A pay-out that comes back after `settled` leaves the order as it is: its amount is in suspense
+  (`payout_suspense`), a person gives the coins back.
+
+";
+
+const SWEEP: &str = "
+## Sweep
+
+Coins that orders were paid out for go from the tenant's controller to its treasury. Begins as `sending`, one at a time of
+a tenant's coin. *alarm* means that a person looks, **person** the same where it contradicts what is known.
+
+- **Books.** Begin: pending unswept → treasury (`sweep.reserve`), posted when it is final (`sweep.done`), voided where it is
+  given up (`sweep.void`).
+- **What may be swept.** unswept, less the coins of orders that are not `settled` and of those whose pay-out came back.
+- **When.** At once where there are `chain.sweep_at` of a coin, else `chain.sweep_every_s` after the first of them; an hour
+  after one that failed.
 
 ";
 
@@ -151,12 +166,18 @@ pub(super) fn render() -> Result<String, Error> {
         &ExchangeState::ALL.map(|state| (state.name(), state)),
         |trigger, state| order_cell(*state, *trigger),
     )?;
+    let sweep = table(
+        "trigger \\ state",
+        &SweepTrigger::ALL.map(|trigger| (trigger.name(), trigger)),
+        &SweepState::ALL.map(|state| (state.name(), state)),
+        |trigger, state| move_cell(state.on(*trigger), SweepState::name),
+    )?;
     let failures =
         table("reason", &OrderFailure::ALL.map(|reason| (reason.name(), reason)), &[("message", ())], |reason, ()| {
             reason.message().to_owned()
         })?;
     Ok(format!(
-        "{DEPOSIT}{deposit}{INTENT}{intent}{INTENT_KINDS}{kinds}{TX}{tx}{ORDER}{order}{ORDER_FAILURES}{failures}"
+        "{DEPOSIT}{deposit}{INTENT}{intent}{INTENT_KINDS}{kinds}{TX}{tx}{ORDER}{order}{ORDER_FAILURES}{failures}{SWEEP}{sweep}"
     ))
 }
 
@@ -171,5 +192,6 @@ fn every_matrix_of_the_chain_is_whole() {
     assert_eq!(rows("\n## Incoming transaction\n"), [DepositState::ALL.len() + 2; Trigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Intent\n"), [IntentState::ALL.len() + 2; IntentTrigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Transaction of ours\n"), [TxState::ALL.len() + 2; TxTrigger::ALL.len() + 2]);
+    assert_eq!(rows("\n## Sweep\n"), [SweepState::ALL.len() + 2; SweepTrigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Exchange order\n"), [ExchangeState::ALL.len() + 2; OrderTrigger::ALL.len() + 2]);
 }

@@ -2,8 +2,10 @@
 
 use domain::chain::{Address, Fees, Signed};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
+use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
-use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId, WalletId};
+use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, SweepId, TenantId, WalletId};
+use domain::sweep;
 use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
 use store::need::Need;
@@ -18,6 +20,8 @@ pub enum Subject {
     Deposit(DepositRef),
     /// An order.
     Order(OrderKey),
+    /// A sweep of a coin.
+    Sweep(SweepId, StableCoin),
     /// Something whose state does not hang on it: whoever wanted it looks for himself.
     Other,
 }
@@ -52,6 +56,7 @@ impl IntentKey {
             (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => {
                 Subject::Order(OrderKey { order: ExchangeId(intent.subject), wallet, coin, intents: vec![intent.id] })
             }
+            (IntentKind::Sweep, _, Some(coin)) => Subject::Sweep(SweepId(intent.subject), coin),
             _ => Subject::Other,
         };
         IntentKey { intent: intent.id, subject, wallet: intent.wallet }
@@ -63,6 +68,10 @@ impl IntentKey {
         match &self.subject {
             Subject::Deposit(key) => key.need(tenant, need),
             Subject::Order(key) => key.need(tenant, need),
+            Subject::Sweep(id, coin) => {
+                need.sweeps.insert((tenant, *id));
+                need.jobs.insert((tenant, sweep::lane(tenant, *coin)));
+            }
             Subject::Other => {}
         }
     }
@@ -127,6 +136,17 @@ pub enum ChainAction {
     Needless {
         /// The intent.
         intent: IntentKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
+    /// Coins of settled orders are to go to the treasury, if there are any and that is not under way.
+    Sweep {
+        /// The id that the sweep will have.
+        id: SweepId,
+        /// Which coin.
+        coin: StableCoin,
+        /// What the controller holds of it on the chain, in minor units.
+        held: i64,
         /// The fence under which the worker holds the job.
         fence: i64,
     },
@@ -196,6 +216,7 @@ impl ChainAction {
             ChainAction::PutOff { intent, .. }
             | ChainAction::Fails { intent, .. }
             | ChainAction::Needless { intent, .. } => intent.need(tenant, need),
+            ChainAction::Sweep { coin, .. } => _ = need.jobs.insert((tenant, sweep::lane(tenant, *coin))),
             ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
             ChainAction::Signed { tx, .. }
             | ChainAction::Look { tx, .. }

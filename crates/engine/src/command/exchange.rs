@@ -8,6 +8,7 @@ use domain::exchange::{ExchangeOrder, NewOrder};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus, Submission};
+use domain::sweep;
 use domain::time::Timestamp;
 use store::need::Need;
 
@@ -138,8 +139,22 @@ impl ExchangeAction {
         )
     }
 
+    /// Whether an order can be settled by it: its coins may be swept then.
+    pub(crate) const fn may_settle(&self) -> bool {
+        matches!(
+            self,
+            ExchangeAction::Submitted { .. }
+                | ExchangeAction::Inquired { .. }
+                | ExchangeAction::Report(_)
+                | ExchangeAction::Resolve { .. }
+        )
+    }
+
     pub(super) fn need(&self, key: &OrderKey, tenant: TenantId, need: &mut Need) {
         key.need(tenant, need);
+        if self.may_settle() {
+            need.jobs.insert((tenant, sweep::lane(tenant, key.coin)));
+        }
         match self {
             ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => {
                 need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));

@@ -36,6 +36,7 @@ impl Noting {
 fn note(command: &Command) -> Option<Note> {
     Some(match &command.action {
         Action::TopUp { .. } => Note::new("prefund.top_up", "tenant", command.tenant),
+        Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {
                 PaymentAction::Review { approve: true, .. } => "review.approve",
@@ -83,6 +84,7 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     let tenant = command.tenant;
     match &command.action {
         Action::TopUp { coin, .. } => prefund(ws, tenant, *coin),
+        Action::FundController { coin, .. } => unswept(ws, tenant, *coin),
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
                 let state = Facts::new().text("state", payment.standing.state.name());
@@ -108,7 +110,9 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
 /// What the deed itself says, beside how the thing is after it.
 fn added(facts: Facts, action: &Action) -> Facts {
     match action {
-        Action::TopUp { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),
+        Action::TopUp { minor, .. } | Action::FundController { minor, .. } => {
+            facts.text("paid_in", coin_amount::show(*minor))
+        }
         Action::Wallet(_, WalletAction::Block { order, .. }) => {
             let hours = order.auto_unblock_hours.map(|hours| hours.to_string());
             facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)
@@ -127,6 +131,12 @@ fn prefund(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
     let account = ws.account(tenant, &AccountCode::Prefund(coin));
     let balance = coin_amount::show(account.balance().minor);
     Facts::new().text("coin", coin.currency().code()).text("prefund", balance)
+}
+
+fn unswept(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
+    let account = ws.account(tenant, &AccountCode::Unswept(coin));
+    let balance = coin_amount::show(account.balance().minor);
+    Facts::new().text("coin", coin.currency().code()).text("unswept", balance)
 }
 
 fn deposit(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Facts {

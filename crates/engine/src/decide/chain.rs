@@ -45,6 +45,9 @@ pub(super) fn act(
             effects::write(ws, tenant, effects)?;
             Ok(Outcome::Done)
         }
+        ChainAction::Sweep { id, coin, held, fence } => {
+            super::sweep::begin(ws, tenant, (*id, *coin, *held), *fence, rules, cx)
+        }
         ChainAction::Deploy => deploy(ws, tenant, cx),
         ChainAction::Signed { tx, fence, signed, fees, cancels } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
@@ -202,7 +205,7 @@ fn end(
         let intent = ws.intents.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
         let reverted = state == TxState::Reverted;
         match ended {
-            Ended::Done(hash) => finish(ws, intent_key, intent, hash, cx)?,
+            Ended::Done(hash) => finish(ws, intent_key, intent, hash, rules, cx)?,
             Ended::Failed => {
                 let why = match refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),

@@ -1,7 +1,7 @@
 //! Commands about exchange orders.
 
 use domain::attempt::Attempt;
-use domain::exchange::{NewOrder, OrderCase, create};
+use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
@@ -14,7 +14,7 @@ use store::working_set::{Made, WorkingSet};
 
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
-use super::{Rules, as_seen, deposit, effects, holds};
+use super::{Rules, as_seen, deposit, effects, holds, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -43,6 +43,9 @@ pub(super) fn act(
     let order = case.order.clone();
     save(ws, case);
     effects::write(ws, tenant, effects)?;
+    if action.may_settle() && order.state == ExchangeState::Settled {
+        sweep::plan(ws, tenant, order.coin, rules, cx);
+    }
     if let Some(attempt) = &attempt {
         ws.attempts.put((tenant, attempt.id), attempt.clone());
     }
@@ -155,7 +158,10 @@ impl Acting<'_> {
                 self.attempt = Some(attempt);
                 Ok(effects)
             }
-            ExchangeAction::Recredit { .. } => Ok(self.case.recredit(cx)?),
+            ExchangeAction::Recredit { .. } => {
+                let pools = sweep::pools(ws, tenant, self.case.order.coin);
+                Ok(self.case.recredit(&pools, cx)?)
+            }
         }
     }
 

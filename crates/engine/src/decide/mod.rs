@@ -25,6 +25,7 @@ mod outcome;
 pub mod payment;
 mod quote;
 mod request;
+mod sweep;
 mod wallet;
 
 /// What decisions are made by, beside the rows.
@@ -81,6 +82,7 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
         }
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, &mut cx),
         Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
+        Action::FundController { coin, minor, .. } => sweep::fund(ws, tenant, *coin, *minor, &mut cx),
         Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, &mut cx),
         Action::Provision(new) => wallet::provision(ws, tenant, new, &mut cx),
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),

@@ -7,11 +7,12 @@ use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::{TenantId, TransferId};
 use domain::payment::Cx;
+use domain::sweep::SweepState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
 use store::working_set::WorkingSet;
 
-use super::{Rules, deposit, effects, exchange};
+use super::{Rules, deposit, effects, exchange, sweep};
 use crate::command::chain::{IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
@@ -38,6 +39,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             },
             _ => true,
         }),
+        Subject::Sweep(id, _) => ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed),
         Subject::Other => match intent.plan {
             // One that a reorganisation undid, and that another has followed since, is over.
             Plan::SetFrozen { frozen, .. } => {
@@ -122,7 +124,7 @@ pub(super) fn stop(
             effects.merge(case.time_passed(cx));
             effects
         }),
-        Subject::Deposit(_) | Subject::Other => {}
+        Subject::Deposit(_) | Subject::Sweep(..) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
 }
@@ -212,6 +214,7 @@ pub(super) fn fail(
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| told_why(case.debit_failed(reason, cx), why));
         }
+        (Subject::Sweep(of, _), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
         (Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
@@ -234,6 +237,7 @@ pub(super) fn finish(
     key: &IntentKey,
     mut intent: Intent,
     tx: TxHash,
+    rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
@@ -254,9 +258,14 @@ pub(super) fn finish(
             IntentKind::Debit => case.debited(tx, cx),
             _ => plant_in_return(case.coins_back(cx), cx),
         }),
+        Subject::Sweep(of, _) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
         Subject::Other => {}
     }
-    effects::write(ws, tenant, effects)
+    effects::write(ws, tenant, effects)?;
+    if let Subject::Sweep(_, coin) = &key.subject {
+        sweep::plan(ws, tenant, *coin, rules, cx);
+    }
+    Ok(())
 }
 
 /// The bug books what went back a second time.

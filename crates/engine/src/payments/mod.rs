@@ -265,6 +265,17 @@ impl Payments {
         self.run_for(tenant, Action::TopUp { coin, minor, by: Box::new(by.into()) }).await.map(drop)
     }
 
+    /// Books coins that the bank has sent from its treasury back to its controller.
+    pub async fn fund_controller(
+        &self,
+        tenant: TenantId,
+        coin: domain::currency::StableCoin,
+        minor: i64,
+        by: impl Into<Deed>,
+    ) -> Result<(), Denied> {
+        self.run_for(tenant, Action::FundController { coin, minor, by: Box::new(by.into()) }).await.map(drop)
+    }
+
     /// The store, for reads that have no rules of their own (events, keys).
     pub const fn store(&self) -> &Store {
         &self.store

@@ -15,8 +15,10 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
         AccountCode::External(_) => "Outside (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
-        AccountCode::Treasury(_) => "Exchange treasury",
-        AccountCode::Suspense(_) => "Money under clarification",
+        AccountCode::Unswept(_) => "Coins taken for exchange",
+        AccountCode::Treasury(_) => "Treasury",
+        AccountCode::Exchanged(_) => "Coins paid out for",
+        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Money under clarification",
     }
 }
 
@@ -45,7 +47,11 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "exchange.spread" => "Exchange order: spread",
         "exchange.payout" => "Exchange order: paid out",
         "exchange.payout_returned" => "Exchange order: pay-out came back",
+        "exchange.recredit" => "Exchange order: to be given back",
         "exchange.return" => "Exchange order given back",
+        "sweep.reserve" => "Sweep to the treasury under way",
+        "sweep.done" => "Sweep to the treasury",
+        "sweep.fund" => "Coins sent back from the treasury",
         _ => "Movement",
     }
 }

@@ -31,17 +31,19 @@ mod send;
 mod submit;
 mod sweep;
 mod transmit;
+mod treasury;
 mod watch;
 
 /// Says when to stop: work under way is finished, nothing new is begun.
 pub type Stop = tokio::sync::watch::Receiver<bool>;
 
 /// The kinds of jobs that the wallet service has beside those of people.
-const WALLET_JOBS: [JobKind; 9] = [
+const WALLET_JOBS: [JobKind; 10] = [
     JobKind::Screen,
     JobKind::WalletTimer,
     JobKind::ExpireRequest,
     JobKind::SendIntent,
+    JobKind::Sweep,
     JobKind::Transmit,
     JobKind::Exchange,
     JobKind::Payout,
@@ -95,6 +97,7 @@ impl Workers {
             (JobKind::WalletTimer, Some(wallets)) => self.follow(wallets, jobs).await,
             (JobKind::ExpireRequest, Some(_)) => self.expire_requests(jobs).await,
             (JobKind::SendIntent, Some(wallets)) => self.send_intents(wallets, jobs).await,
+            (JobKind::Sweep, Some(wallets)) => self.begin_sweeps(wallets, jobs).await,
             (JobKind::Transmit, Some(wallets)) => self.transmit(wallets, jobs).await,
             (JobKind::Exchange, Some(_)) => self.time_orders(jobs).await,
             (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,

@@ -61,6 +61,8 @@ struct Held {
     most: i64,
     /// What the watcher's logs add up to, where it watches the address.
     logged: Option<i64>,
+    /// For a treasury: what the watcher saw go there. Nobody asks the chain for its balance.
+    swept: Option<i64>,
 }
 
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
@@ -170,48 +172,50 @@ impl Workers {
                 all.extend(page.into_iter().map(|vault| {
                     let (least, most) = bounds(&vault.account, &moving);
                     let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
-                    Held { tenant: tenant.id, account, address, coin, least, most, logged: Some(vault.logged) }
+                    Held {
+                        tenant: tenant.id,
+                        account,
+                        address,
+                        coin,
+                        least,
+                        most,
+                        logged: Some(vault.logged),
+                        swept: None,
+                    }
                 }));
             }
             let address = wallets.contracts.controller(tenant.id)?.address;
             for coin in StableCoin::ALL {
-                all.push(self.treasury(tenant.id, address, coin, &moving).await?);
+                all.extend(self.collected(tenant.id, address, coin, &moving).await?);
             }
         }
         Ok(all)
     }
 
-    /// What a controller holds: all that was debited and not returned. It is not watched.
-    async fn treasury(
+    /// What a controller holds, and what went from it to the treasury. What comes into the controller is not watched.
+    async fn collected(
         &self,
         tenant: TenantId,
         address: Address,
         coin: StableCoin,
         moving: &[Moving],
-    ) -> Result<Held, Trouble> {
-        let account = AccountCode::Treasury(coin);
-        let mut holds = 0_i64;
-        for sum in self.store.sums_by_reason(tenant, &account).await? {
-            match sum.reason.as_str() {
-                "exchange.debit" => holds = holds.saturating_add(sum.credited),
-                "exchange.return" => holds = holds.saturating_sub(sum.debited),
-                _ => {}
-            }
-        }
-        // What a person gives back after an order was settled was not in the treasury any more.
-        for other in [AccountCode::Suspense(coin), AccountCode::FeeIncome(coin)] {
-            for sum in self.store.sums_by_reason(tenant, &other).await? {
-                if sum.reason == "exchange.return" {
-                    holds = holds.saturating_sub(sum.debited);
-                }
-            }
-        }
+    ) -> Result<[Held; 2], Trouble> {
         let accounts = self.store.accounts(tenant).await?;
-        let debiting = accounts.iter().find(|it| it.code == account).map_or(0, |it| it.credits_pending);
+        let of = |code: AccountCode| {
+            let known = accounts.iter().find(|it| it.code == code).cloned();
+            known.unwrap_or_else(|| Account::empty(tenant, code))
+        };
+        let (unswept, treasury) = (of(AccountCode::Unswept(coin)), of(AccountCode::Treasury(coin)));
         let back = |it: &&Moving| it.kind == MovingKind::Returning && it.account.currency() == coin.currency();
         let returning: i64 = moving.iter().filter(back).map(|it| it.minor).sum();
-        let (least, most) = (holds.saturating_sub(returning), holds.saturating_add(debiting));
-        Ok(Held { tenant, account, address, coin, least, most, logged: None })
+        let (least, most) = bounds(&unswept, &[]);
+        let least = least.saturating_sub(returning);
+        let holds = Held { tenant, account: unswept.code, address, coin, least, most, logged: None, swept: None };
+        // The treasury is the bank's own: it spends what it has got. So it is what it got that is compared.
+        let got = treasury.credits_posted;
+        let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
+        let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
+        Ok([holds, Held { tenant, account, address, coin, least: got, most, logged: None, swept }])
     }
 
     async fn compare_rails(&self) -> Result<(usize, Vec<Break>), Trouble> {
@@ -257,16 +261,23 @@ fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
 async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, Trouble> {
     let tokens: BTreeMap<StableCoin, Address> =
         wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
-    let mut breaks = Vec::new();
-    for some in held.chunks(ASKED_AT_ONCE) {
+    let (swept, asked): (Vec<&Held>, Vec<&Held>) = held.iter().partition(|it| it.swept.is_some());
+    let mut breaks: Vec<Break> = swept.into_iter().filter_map(judged_swept).collect();
+    for some in asked.chunks(ASKED_AT_ONCE) {
         let asked: Vec<(&Held, Address)> =
-            some.iter().filter_map(|held| Some((held, *tokens.get(&held.coin)?))).collect();
+            some.iter().filter_map(|held| Some((*held, *tokens.get(&held.coin)?))).collect();
         let said = asked.iter().map(|(held, token)| wallets.chain.token_balance(*token, held.address));
         for (said, (held, _)) in try_join_all(said).await?.into_iter().zip(asked) {
             breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
         }
     }
     Ok(breaks)
+}
+
+fn judged_swept(held: &Held) -> Option<Break> {
+    let said = held.swept.filter(|said| !(held.least..=held.most).contains(said))?;
+    let (tenant, account, side) = (held.tenant, held.account.clone(), Side::Watcher);
+    Some(Break { tenant, account, side, said, least: held.least, most: held.most })
 }
 
 fn judged(held: &Held, said: i64) -> Option<Break> {
@@ -342,6 +353,7 @@ mod tests {
             least: 90,
             most: 100,
             logged,
+            swept: None,
         };
         assert_eq!(judged(&held(Some(95)), 95), None);
         assert_eq!(judged(&held(None), 90), None);
@@ -349,5 +361,22 @@ mod tests {
         assert_eq!(said(judged(&held(Some(101)), 101)), Some((Side::Chain, 101, 90, 100)));
         assert_eq!(said(judged(&held(Some(89)), 89)), Some((Side::Chain, 89, 90, 100)));
         assert_eq!(said(judged(&held(Some(94)), 95)), Some((Side::Watcher, 94, 95, 95)), "a log was missed");
+    }
+
+    #[test]
+    fn what_the_watcher_saw_go_to_a_treasury_is_what_the_books_say() {
+        let held = |swept| Held {
+            tenant: TENANT,
+            account: AccountCode::Treasury(StableCoin::Usdc),
+            address: Address([1; 20]),
+            coin: StableCoin::Usdc,
+            least: 90,
+            most: 100,
+            logged: None,
+            swept,
+        };
+        for (swept, breaks) in [(Some(89), true), (Some(90), false), (Some(100), false), (Some(101), true)] {
+            assert_eq!(judged_swept(&held(swept)).is_some(), breaks, "{swept:?}");
+        }
     }
 }

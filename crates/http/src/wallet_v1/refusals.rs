@@ -174,6 +174,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
                 .with("available_balance", render::money(*available))
                 .with("currency", code)
         }
+        OrderRefusal::Unfunded { .. } => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             WalletProblem::conflict(format!("The order is {status}")).with("current_status", status)

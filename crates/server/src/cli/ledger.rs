@@ -2,6 +2,7 @@
 
 mod reconcile;
 mod statement;
+mod sweeps;
 
 use clap::Subcommand;
 use domain::ledger::Account;
@@ -25,6 +26,9 @@ pub enum LedgerCommand {
     TrialBalance(TenantArgs),
     /// What moved over one account in a period, with its balances: table, JSON, CSV or camt.053
     Statement(StatementArgs),
+    /// Sweeps of coins from the controller to the treasury, the newest first, and what waits for one
+    #[command(after_help = "Example:\n  corridor ledger sweeps --tenant demobank")]
+    Sweeps(TenantArgs),
     /// Recompute every balance from the transfers and compare
     #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
     Verify(StoreArgs),
@@ -38,6 +42,7 @@ pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
         match command {
             LedgerCommand::TrialBalance(args) => trial_balance(args, context).await,
             LedgerCommand::Statement(args) => statement::run(args, context).await,
+            LedgerCommand::Sweeps(args) => sweeps::run(args, context).await,
             LedgerCommand::Verify(args) => verify(args, context).await,
             LedgerCommand::Reconcile(args) => reconcile::run(args, context).await,
         }

@@ -27,6 +27,10 @@ pub enum TenantsCommand {
     /// See and change what a tenant may do and up to which limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Book coins that the bank has sent from its treasury back to its controller
+    ///
+    /// For coins of a settled order that are to be given back after they were swept: send them on the chain first.
+    FundController(TopUpArgs),
 }
 
 /// `keys …`
@@ -78,9 +82,10 @@ pub struct CreateTenantArgs {
     store: StoreArgs,
 }
 
-/// Options of `tenants top-up`.
+/// Options of `tenants top-up` and `tenants fund-controller`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000")]
+#[command(after_help = "Examples:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000\n  \
+    corridor tenants fund-controller --tenant demobank --coin USDC --amount 250")]
 pub struct TopUpArgs {
     #[command(flatten)]
     tenant: TenantArgs,
@@ -137,6 +142,7 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
             TenantsCommand::List(args) => list_tenants(&open(args, context).await?.store, context).await,
             TenantsCommand::TopUp(args) => top_up(args, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
+            TenantsCommand::FundController(args) => fund_controller(args, context).await,
         }
     })
 }
@@ -200,9 +206,15 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
     }
 }
 
+impl TopUpArgs {
+    fn minor(&self) -> Result<i64, Failure> {
+        let minor = self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
+        minor.ok_or_else(|| Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned()))
+    }
+}
+
 async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
-    let minor = args.amount.to_minor(args.coin.currency().minor_units()).filter(|minor| *minor > 0);
-    let minor = minor.ok_or_else(|| Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned()))?;
+    let minor = args.minor()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
@@ -210,6 +222,18 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     let detail = format!("{} {}", args.amount, args.coin.currency().code());
     payments.finish().await;
     output::remark(&format!("{detail} paid into the prefund of {}", tenant.tag));
+    Ok(())
+}
+
+async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
+    let minor = args.minor()?;
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let payments = opened.payments()?;
+    payments.service.fund_controller(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
+    let detail = format!("{} {}", args.amount, args.coin.currency().code());
+    payments.finish().await;
+    output::remark(&format!("{detail} booked from the treasury to the controller of {}", tenant.tag));
     Ok(())
 }
 

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use domain::chain::{Address, ChainConfig, Depth, Token};
+use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
 use domain::currency::StableCoin;
 use domain::policy::Environment;
+use domain::time::Span;
 use serde::Deserialize;
 
 use super::read::Exact;
@@ -18,6 +19,9 @@ use super::validate::{Faults, is_http_url};
 const GWEI: u128 = 1_000_000_000;
 /// Decimals of an amount of coin or of US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
+
+/// On the built-in chain nobody waits longer to see a sweep.
+const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
 
 /// `[wallets]`
 #[derive(Clone, Debug, Deserialize)]
@@ -116,6 +120,8 @@ pub struct Chain {
     pub batch_max: usize,
     pub replace_after_s: u32,
     pub max_fee_gwei: u64,
+    pub sweep_at: Exact,
+    pub sweep_every_s: u32,
     pub keys: Keys,
     pub tenants: Vec<TenantEntry>,
 }
@@ -134,6 +140,7 @@ impl Config {
             named.into_iter().filter_map(|(coin, text)| Some(Token { coin, address: Address::parse(text)? })).collect();
         // Blocks of the built-in chain are final as soon as they are there.
         let depth = |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
+        let every = Span::secs(chain.sweep_every_s.into());
         ChainConfig {
             name: chain.name.clone(),
             chain_id: chain.chain_id,
@@ -148,6 +155,10 @@ impl Config {
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
             max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            sweep: SweepTerms {
+                at_minor: minor(&chain.sweep_at),
+                every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
+            },
         }
     }
 }
@@ -211,6 +222,8 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
     faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    faults.check("chain.sweep_at", exact_minor(&chain.sweep_at).is_some(), "must be an amount with at most 6 decimals");
+    faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
     keys(&chain.keys, faults);
     for tenant in &chain.tenants {
         tenant_faults(tenant, faults);

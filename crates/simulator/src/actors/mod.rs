@@ -14,6 +14,7 @@ mod workload;
 pub use bank::Bank;
 pub use chain::{
     Blocks, ChainWorld, Constitution, Controller, FINAL_BEHIND, Fact, Keys, SAFE_BEHIND, State, controller_of,
+    treasury_of,
 };
 pub use client::{Truth, clients};
 pub use cluster::{Cluster, WalletSide};

@@ -6,8 +6,20 @@ use super::rows::{AccountRow, Booked, Key, TransferRow};
 use super::wallets::books::Expected;
 
 /// Kinds of accounts of which all is known that ever moves over them.
-const WATCHED: [&str; 9] =
-    ["prefund:", "in_transit:", "fee_income:", "rail_cost:", "nostro:", "escrow:", "wallet:", "treasury:", "suspense:"];
+const WATCHED: [&str; 12] = [
+    "prefund:",
+    "in_transit:",
+    "fee_income:",
+    "rail_cost:",
+    "nostro:",
+    "escrow:",
+    "wallet:",
+    "unswept:",
+    "treasury:",
+    "exchanged:",
+    "payout_suspense:",
+    "suspense:",
+];
 
 type Balances = BTreeMap<(Key, String), [i64; 4]>;
 

@@ -339,8 +339,11 @@ impl Auditor {
             let found =
                 self.read(|connection| Ok((wallets::rows::deposits(connection)?, wallets::rows::orders(connection)?)));
             let Some((deposits, orders)) = found else { return };
+            let swept =
+                self.read(|connection| Ok((wallets::rows::sweeps(connection)?, wallets::rows::funded(connection)?)));
+            let Some((sweeps, funded)) = swept else { return };
             let public = |key| self.store.public_id(Uuid::from_bytes(key));
-            wallets::books::expect(&deposits, &orders, public, &mut expected);
+            wallets::books::expect(&deposits, &orders, (&sweeps, &funded), public, &mut expected);
         }
         books::check(&transfers, &accounts, &payments, expected).into_iter().for_each(|fault| self.violation(fault));
     }

@@ -54,6 +54,11 @@ static INTENTS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{chain_intent i}} FROM {{keys}} JOIN chain_intent i ON i.tenant = k.tenant AND i.id = k.id",
 );
+static SWEEPS: Stmt = Stmt::by_keys(
+    "load.sweeps",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{sweep s}} FROM {{keys}} JOIN sweep s ON s.tenant = k.tenant AND s.id = k.id",
+);
 static CHAIN_TXS: Stmt = Stmt::by_keys(
     "load.chain_txs",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -101,6 +106,7 @@ pub(super) static ALL: &[&Stmt] = &[
     &DEPOSITS,
     &EXCHANGES,
     &INTENTS,
+    &SWEEPS,
     &CHAIN_TXS,
     &CHAIN_ATTEMPTS,
     &SIGNERS,
@@ -121,6 +127,7 @@ pub(super) enum Into {
     Deposits,
     Exchanges,
     Intents,
+    Sweeps,
     ChainTxs,
     ChainAttempts,
     Signers,
@@ -156,6 +163,7 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
         deposits: DEPOSITS, Deposits;
         exchanges: EXCHANGES, Exchanges;
         intents: INTENTS, Intents;
+        sweeps: SWEEPS, Sweeps;
         chain_txs: CHAIN_TXS, ChainTxs;
         chain_txs: CHAIN_ATTEMPTS, ChainAttempts;
         deliveries: DELIVERIES, Deliveries;
@@ -204,6 +212,7 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
         Into::Deposits => put!(rows::deposit::read(fields, keys)?, deposits, it => (it.tenant, it.id)),
         Into::Exchanges => put!(rows::exchange::read(fields, keys)?, exchanges, it => (it.tenant, it.id)),
         Into::Intents => put!(rows::intent::read(fields, keys)?, intents, it => (it.tenant, it.id)),
+        Into::Sweeps => put!(rows::sweep::read(fields, keys)?, sweeps, it => (it.tenant, it.id)),
         Into::ChainTxs => put!(rows::chain_tx::read(fields, keys)?, chain_txs, it => (it.tenant, it.id)),
         Into::ChainAttempts => {
             let (key, attempt) = rows::chain_tx::read_attempt(fields, keys)?;

@@ -15,6 +15,7 @@ pub(crate) mod reconcile;
 pub(crate) mod references;
 pub(crate) mod requests;
 pub(crate) mod statement;
+pub(crate) mod sweeps;
 pub(crate) mod upkeep;
 pub(crate) mod wallet_events;
 pub(crate) mod wallet_office;

@@ -194,6 +194,20 @@ impl Store {
         Ok(())
     }
 
+    /// What the logs of a vault, or of a controller as far as it paid a treasury, add up to, in minor units.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn logged(&self, vault: Address, of: StableCoin) -> Result<i64, StoreError> {
+        let mut columns = Columns::new([Bytes, Text].into_iter(), 1);
+        columns.bytes(vault.0.to_vec()).text(of.currency().code());
+        let rows = self.query_keys(&LOGGED, columns).await?;
+        let Some(row) = rows.first() else { return Ok(0) };
+        let mut fields = row.fields();
+        fields.skip(2);
+        fields.int()
+    }
+
     /// Coins that the chain and the books need not agree about now. Reads all deposits and orders of the tenant.
     ///
     /// # Errors

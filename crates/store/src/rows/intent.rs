@@ -17,6 +17,7 @@ stored_struct! { Movement as MovementDoc {
 } }
 stored_enum! { Plan as PlanDoc { Move(Movement) } {
     ReturnDebit { debit: Word, intent: Word },
+    Sweep { token: Address, amount: u64 },
     ProposeRefund { movement: Movement, to: Address },
     CancelRefund { intent: Word },
     ExecuteRefund { intent: Word },

@@ -19,6 +19,7 @@ pub(crate) mod quote;
 pub(crate) mod request;
 pub(crate) mod small;
 pub(crate) mod stored;
+pub(crate) mod sweep;
 pub(crate) mod wallet;
 pub(crate) mod wallet_event;
 

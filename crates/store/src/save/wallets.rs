@@ -19,6 +19,8 @@ statements! {
     EXCHANGE_INSERT = insert("save.exchange_insert", tables::EXCHANGE_ORDER);
     INTENT_UPDATE = update("save.intent_update", tables::CHAIN_INTENT);
     INTENT_INSERT = insert("save.intent_insert", tables::CHAIN_INTENT);
+    SWEEP_UPDATE = update("save.sweep_update", tables::SWEEP);
+    SWEEP_INSERT = insert("save.sweep_insert", tables::SWEEP);
     TX_UPDATE = update("save.chain_tx_update", tables::CHAIN_TX);
     TX_INSERT = insert("save.chain_tx_insert", tables::CHAIN_TX);
     SIGNED_INSERT = insert("save.chain_attempt_insert", tables::CHAIN_ATTEMPT);
@@ -94,6 +96,19 @@ fn save_chain<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
         &tables::CHAIN_INTENT,
         |_, old, new, out| rows::intent::write_change(old, new, keys, out),
         |_, new, out| rows::intent::write(new, keys, out),
+    )?;
+    saver.changed(
+        &ws.sweeps,
+        (&SWEEP_UPDATE, &SWEEP_INSERT),
+        &tables::SWEEP,
+        |_, old, new, out| {
+            rows::sweep::write_change(old, new, keys, out);
+            Ok(())
+        },
+        |_, new, out| {
+            rows::sweep::write(new, keys, out);
+            Ok(())
+        },
     )?;
     saver.changed(
         &ws.chain_txs,

@@ -14,6 +14,7 @@ pub(crate) static ALL: [&Table; 19] = [
     &EXCHANGE_ORDER,
     &CHAIN_SIGNER,
     &CHAIN_INTENT,
+    &SWEEP,
     &CHAIN_TX,
     &CHAIN_ATTEMPT,
     &CHAIN_LOG,
@@ -161,6 +162,26 @@ pub(crate) static CHAIN_INTENT: Table = Table {
     ],
     keys: 2,
     changes: &["state", "tx", "version", "document"],
+    guards: &["version"],
+};
+
+pub(crate) static SWEEP: Table = Table {
+    name: "sweep",
+    columns: &[
+        ("tenant", Uuid),
+        ("id", Uuid),
+        ("coin", Text),
+        ("amount", Int),
+        ("began_at", Int),
+        ("hold", Uuid),
+        ("intent", Uuid),
+        ("state", Text),
+        ("state_at", Int),
+        ("tx", Bytes),
+        ("version", Int),
+    ],
+    keys: 2,
+    changes: &["state", "state_at", "tx", "version"],
     guards: &["version"],
 };
 

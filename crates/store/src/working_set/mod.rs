@@ -16,8 +16,8 @@ use domain::deposit::{Deposit, UnsupportedAsset};
 use domain::event::Event;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{
-    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
-    WalletId,
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, SweepId,
+    TenantId, WalletId,
 };
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
@@ -25,6 +25,7 @@ use domain::order::Order;
 use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::quote::Quote;
+use domain::sweep::Sweep;
 use domain::time::Timestamp;
 use domain::wallet::{KycLevel, Wallet};
 use domain::wallet_effects::Alert;
@@ -155,6 +156,8 @@ working_set! {
     exchanges: Table<(TenantId, ExchangeId), ExchangeOrder>,
     /// Intents.
     intents: Table<(TenantId, IntentId), Intent>,
+    /// Sweeps.
+    sweeps: Table<(TenantId, SweepId), Sweep>,
     /// Transactions of ours with all that was signed for them.
     chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
     /// Addresses that sign.

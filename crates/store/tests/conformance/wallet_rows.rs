@@ -9,13 +9,16 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure};
-use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId};
+use domain::ids::{
+    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, SweepId, TransferId, WalletId,
+};
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;
 use domain::payment_request::{Asked, Received, RequestState, SenderDetails};
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use domain::screening::Screened;
+use domain::sweep::{Sweep, SweepState};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
 use domain::wallet_event::{Aggregate, FailureReason};
@@ -247,6 +250,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let plans = [
         (IntentKind::Release, Plan::Move(movement(3))),
         (IntentKind::ReturnDebit, Plan::ReturnDebit { debit: one, intent: two }),
+        (IntentKind::Sweep, Plan::Sweep { token: Address([6; 20]), amount: 7 }),
         (IntentKind::ProposeRefund, Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) }),
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
@@ -283,6 +287,55 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     };
     world.execute(&need, change).await.expect("saved");
     finds(&world, &need, |ws| &ws.intents, (tenant, full.id), &full).await;
+}
+
+pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let begun = |coin, ws: &WorkingSet, ids: &mut dyn IdSource| Sweep {
+        id: SweepId(ids.next()),
+        tenant,
+        coin,
+        minor: 40,
+        state: SweepState::Sending,
+        state_at: ws.now,
+        began_at: ws.now,
+        hold: TransferId(ids.next()),
+        intent: IntentId(ids.next()),
+        tx: None,
+        version: 1,
+    };
+    let put = |sweep: Sweep| {
+        move |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+            ws.sweeps.put((tenant, sweep.id), sweep.clone());
+            ws.keep();
+        }
+    };
+    let [usdc, usdt] = world
+        .put(tenant, |ws, ids| {
+            let made = StableCoin::ALL.map(|coin| begun(coin, ws, ids));
+            made.iter().for_each(|sweep| ws.sweeps.put((tenant, sweep.id), sweep.clone()));
+            made
+        })
+        .await;
+    let mut need = tenant_need(tenant);
+    need.sweeps.insert((tenant, usdc.id));
+    finds(&world, &need, |ws| &ws.sweeps, (tenant, usdc.id), &usdc).await;
+    assert_eq!(world.store.sweeps(tenant, 9).await, Ok(vec![usdt.clone(), usdc.clone()]), "the newest first");
+    let mut ids = world.store.ids();
+    let another = Sweep { id: SweepId(ids.next()), hold: TransferId(ids.next()), ..usdc.clone() };
+    let refused = world.execute(&tenant_need(tenant), put(another.clone())).await;
+    assert!(refused.is_err(), "one is under way: {refused:?}");
+    let done = Sweep {
+        state: SweepState::Done,
+        state_at: usdc.state_at + Span::mins(1),
+        tx: Some(TxHash(word(6))),
+        version: 2,
+        ..usdc
+    };
+    world.execute(&need, put(done.clone())).await.expect("saved");
+    finds(&world, &need, |ws| &ws.sweeps, (tenant, done.id), &done).await;
+    assert_eq!(world.store.sweep(tenant, done.id).await, Ok(Some(done)));
+    world.execute(&tenant_need(tenant), put(another)).await.expect("the next one");
 }
 
 pub async fn a_transaction_keeps_all_that_was_signed(world: World) {

@@ -1,6 +1,6 @@
 //! What a block's logs say: coins that came to vaults or left them, tokens that nobody supports, blacklists, pauses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::chain::{Address, Block, ChainLog, LogEvent};
 use domain::currency::StableCoin;
@@ -26,7 +26,27 @@ impl Watch<'_> {
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
         let about_coins =
             |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
-        Ok(logs.iter().any(about_coins) || !self.vaults(logs).await?.is_empty())
+        let vaults = self.vaults(logs).await?;
+        Ok(logs.iter().any(about_coins) || !vaults.is_empty() || !self.payers(logs, &vaults).await?.is_empty())
+    }
+
+    /// The controllers among those who pay somebody in these logs who is nobody's vault: what they pay so goes to their
+    /// treasuries. The tenants are asked for only where there is such a payment.
+    async fn payers(&self, logs: &[ChainLog], vaults: &Vaults) -> Result<BTreeSet<Address>, Trouble> {
+        let outside = |log: &ChainLog| match log.event {
+            LogEvent::Transfer { from, to, value } if value > 0 => {
+                (!vaults.contains_key(&from) && !vaults.contains_key(&to)).then_some(from)
+            }
+            _ => None,
+        };
+        let payers: BTreeSet<Address> = logs.iter().filter_map(outside).collect();
+        if payers.is_empty() {
+            return Ok(payers);
+        }
+        let tenants = self.workers.store.tenants().await?;
+        // One that cannot be known has no keys, and so has never moved anything.
+        let known = tenants.iter().filter_map(|tenant| self.wallets.contracts.controller(tenant.id).ok());
+        Ok(known.map(|controller| controller.address).filter(|address| payers.contains(address)).collect())
     }
 
     async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
@@ -40,6 +60,7 @@ impl Watch<'_> {
     /// Applies a block's logs; what is to be kept about the vaults' balances.
     pub(super) async fn take_logs(&self, block: &Block, logs: &[ChainLog]) -> Result<Vec<VaultLog>, Trouble> {
         let vaults = self.vaults(logs).await?;
+        let sweeping = self.payers(logs, &vaults).await?;
         let mut kept = Vec::new();
         let mut found = Vec::new();
         for log in logs {
@@ -53,6 +74,9 @@ impl Watch<'_> {
                     let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);
                     kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
                     kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
+                    // What a controller pays to nobody's vault goes to its treasury.
+                    let swept = sweeping.contains(&from) && !vaults.contains_key(&to);
+                    kept.extend(swept.then(|| moved(from, -minor)));
                     if let Some(vault) = vaults.get(&to)
                         && !self.is_our_own(vaults.get(&from), from, vault).await?
                     {

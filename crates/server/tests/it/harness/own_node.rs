@@ -39,15 +39,25 @@ impl OwnNode {
 
     /// With a second node that sees the chain in its own way.
     pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
-        OwnNode::on_chain(on, options(), second).await
+        OwnNode::on_chain(on, options(), second, &[]).await
+    }
+
+    /// With one node and these configuration keys.
+    pub async fn configured(on: On, keys: &[(&str, &str)]) -> OwnNode {
+        OwnNode::on_chain(on, options(), |_| None, keys).await
     }
 
     /// With one node, on a chain whose `safe` and `finalized` blocks are so far behind the newest.
     pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
-        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None).await
+        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None, &[]).await
     }
 
-    async fn on_chain(on: On, options: Options, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
+    async fn on_chain(
+        on: On,
+        options: Options,
+        second: impl FnOnce(&DevChain) -> Option<DevChain>,
+        keys: &[(&str, &str)],
+    ) -> OwnNode {
         let chain = DevChain::open(options).expect("a chain in memory");
         let miner = chain.clone();
         tokio::spawn(async move { miner.mine_forever(std::future::pending()).await });
@@ -60,6 +70,7 @@ impl OwnNode {
         if let Some(second) = second(&chain) {
             setup = setup.set("chain.second_node_url", &serve(second).await);
         }
+        setup = keys.iter().fold(setup, |setup, (key, value)| setup.set(key, value));
         let running = setup.start(on).await;
         let bank = WalletBank::at(&running).await;
         OwnNode { chain, running, bank }
@@ -143,6 +154,14 @@ impl OwnNode {
         assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
         let report = report().await.expect("there");
         assert_eq!((report.found, report.vaults > 0), (0, true), "{report:?}");
+    }
+
+    /// The same after the service was stopped and started again.
+    pub async fn restart(self) -> OwnNode {
+        let OwnNode { chain, running, bank } = self;
+        drop(running);
+        let bank = bank.restart().await;
+        OwnNode { chain, running: bank.bank.running.clone(), bank }
     }
 
     /// Stops in order; the books are right, and the chain's.

@@ -16,6 +16,7 @@ pub struct Office {
     pub operator: Address,
     pub compliance: Address,
     pub approver: Address,
+    pub treasury: Address,
 }
 
 /// What is fixed about the chain's contracts.
@@ -179,6 +180,10 @@ impl Run<'_> {
                 require(from == office.operator, "not the operator")?;
                 self.return_debit(controller, *debit, *intent).map(|()| Vec::new())
             }
+            Call::Sweep { token, amount } => {
+                require(from == office.operator, "not the operator")?;
+                self.sweep(controller, office.treasury, *token, *amount).map(|()| Vec::new())
+            }
             Call::ProposeRefund { movement, to } => {
                 require(from == office.compliance, "not compliance")?;
                 self.propose(controller, *movement, *to, from).map(|()| Vec::new())
@@ -283,6 +288,14 @@ impl Run<'_> {
         self.note(controller, intent, Fact::Return);
         self.transfer(Payment { token, from: controller, to: vault, value: amount })?;
         self.logs.push((controller, LogEvent::IntentDone(intent)));
+        Ok(())
+    }
+
+    fn sweep(&mut self, controller: Address, to: Address, token: Address, value: u64) -> Result<(), Refusal> {
+        require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
+        require(self.balance(token, controller) >= value, "HoldsLess")?;
+        self.transfer(Payment { token, from: controller, to, value })?;
+        self.logs.push((controller, LogEvent::Swept { token, value }));
         Ok(())
     }
 

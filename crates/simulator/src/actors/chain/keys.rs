@@ -41,6 +41,11 @@ fn address(tenant: TenantId, what: &str) -> Address {
     Address(bytes)
 }
 
+/// Where a tenant's controller sweeps coins to.
+pub fn treasury_of(tenant: TenantId) -> Address {
+    address(tenant, "treasury")
+}
+
 /// The keys as one node reaches them.
 pub struct Keys {
     pub node: NodeNumber,
@@ -65,6 +70,7 @@ impl Keys {
                 operator: key(KeyRole::Operator),
                 compliance: key(KeyRole::Compliance),
                 approver: key(KeyRole::Approver),
+                treasury: treasury_of(*tenant),
             };
             law.offices.insert(address, office);
             if blacklists {

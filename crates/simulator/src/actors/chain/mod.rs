@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 pub use blocks::{Blocks, FINAL_BEHIND, SAFE_BEHIND};
 pub use contracts::{Constitution, Controller, Deed, Fact, Payment, State};
-pub use keys::{Keys, NoListedAddresses, controller_of};
+pub use keys::{Keys, NoListedAddresses, controller_of, treasury_of};
 pub use node::ChainNode;
 
 use crate::faults::{Fault, Injector};

@@ -277,6 +277,7 @@ fn concerning<'a>(logs: impl Iterator<Item = &'a ChainLog>, controllers: &[Addre
         LogEvent::IntentDone(_)
         | LogEvent::IntentFailed(_)
         | LogEvent::RefundCancelled(_)
+        | LogEvent::Swept { .. }
         | LogEvent::FrozenSet { .. } => controllers.contains(&log.contract),
         _ => true,
     };

@@ -1,42 +1,58 @@
 //! Compliance officers and the bank's operators: they decide about deposits, give refused ones back, give coins back
-//! whose rupees came back, switch receivers on again. They never hurry.
+//! whose rupees came back (and send them from the treasury first, where they were swept), switch receivers on again. They
+//! never hurry.
 
 use std::sync::Arc;
 
 use domain::audit::Deed;
+use domain::currency::StableCoin;
 use domain::deposit::ReviewVerdict;
-use domain::exchange::ExchangeOrder;
+use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{DepositId, EventId, ExchangeId, TenantId};
+use domain::ledger::AccountCode;
+use domain::money::Money;
 use domain::time::Span;
 use engine::command::exchange::{ExchangeAction, OrderKey};
-use engine::command::{Action, Command};
+use engine::command::{Action, Command, Outcome, Refused};
 use engine::wallets::{Page, ReviewAsked, Wallets};
 use futures_util::FutureExt;
 
+use super::super::chain::{ChainWorld, Deed as OnChain, Payment, controller_of, treasury_of};
 use super::super::cluster::Cluster;
 use super::wishes::{Wishes, draw_address};
 use crate::audit::{Auditor, Chore};
 use crate::random::Random;
 use crate::run::{Pace, Sim};
-use crate::wallet_installation::caller;
+use crate::wallet_installation::{caller, token};
 
 /// How often they look.
 const EVERY: Span = Span::secs(20);
 /// How many of a thousand proposals to refund are taken back.
 const WITHDRAWN_PER_MILLE: u64 = 150;
+/// A transfer that is seen so often in the chain stays there.
+const FUNDED_LOOKS: u32 = 12;
+/// After so long an answer that was lost has taken effect, or never will.
+const UNCLEAR_WAIT: Span = Span::mins(10);
 /// Who they are.
 const OFFICER: &str = "officer";
 const COLLEAGUE: &str = "colleague";
 
 struct Office {
     sim: Sim,
+    chain: Arc<ChainWorld>,
     cluster: Arc<Cluster>,
     random: Random,
 }
 
 /// Decides, for ever.
-pub async fn officers(sim: Sim, cluster: Arc<Cluster>, auditor: Arc<Auditor>, wishes: Wishes, seed: u64) {
-    let mut office = Office { sim: sim.clone(), cluster, random: Random::stream(seed, "officers") };
+pub async fn officers(
+    sim: Sim,
+    (cluster, chain): (Arc<Cluster>, Arc<ChainWorld>),
+    auditor: Arc<Auditor>,
+    wishes: Wishes,
+    seed: u64,
+) {
+    let mut office = Office { sim: sim.clone(), chain, cluster, random: Random::stream(seed, "officers") };
     // Some refused deposits nobody ever asks for.
     let refunds_per_mille = office.random.pick(&[0, 300, 700]);
     loop {
@@ -91,15 +107,80 @@ impl Office {
         let came = match chore {
             Chore::Refund(deposit) => self.propose(tenant, deposit).await,
             Chore::Approve(deposit) => self.approve(tenant, deposit).await,
-            Chore::Recredit(order) => {
-                let action = ExchangeAction::Recredit { by: Box::new(OFFICER.into()) };
-                act_on_order(&self.cluster, tenant, order, move |_| Some(action)).await
-            }
+            Chore::Recredit(order) => self.recredit(tenant, order).await,
             Chore::SwitchOn => self.switch_on(tenant).await,
             Chore::Redeliver(event) => self.redeliver(tenant, event).await,
         };
         // The next look shows what came of it.
         self.sim.trace(format_args!("officer: {said}: {came}"));
+    }
+
+    async fn recredit(&self, tenant: TenantId, order: ExchangeId) -> String {
+        let action = ExchangeAction::Recredit { by: Box::new(OFFICER.into()) };
+        match order_outcome(&self.cluster, tenant, order, move |_| Some(action)).await {
+            Ok(Outcome::Refused(Refused::Exchange(OrderRefusal::Unfunded { missing }))) => {
+                self.fund(tenant, missing).await
+            }
+            came => shown(came),
+        }
+    }
+
+    /// Sends coins from the treasury back to the controller, until they are there and seem to stay, and books them.
+    async fn fund(&self, tenant: TenantId, missing: Money) -> String {
+        let Some(coin) = StableCoin::ALL.into_iter().find(|coin| coin.currency() == missing.currency) else {
+            return format!("nobody can send {missing}");
+        };
+        let (from, to) = (treasury_of(tenant), controller_of(tenant));
+        let deed = OnChain::Pay(vec![Payment { token: token(coin), from, to, value: missing.minor.unsigned_abs() }]);
+        let mut tx = self.chain.send(deed.clone());
+        let mut seen = 0;
+        while seen < FUNDED_LOOKS {
+            self.sim.sleep(EVERY).await;
+            let (succeeded, waits) = {
+                let blocks = self.chain.now();
+                (blocks.succeeded(tx), blocks.is_waiting(tx))
+            };
+            match succeeded {
+                Some(true) => seen += 1,
+                None if waits => seen = 0,
+                Some(false) | None => {
+                    seen = 0;
+                    tx = self.chain.send(deed.clone());
+                }
+            }
+        }
+        self.book_funds(tenant, coin, missing.minor).await;
+        format!("{missing} sent to the controller")
+    }
+
+    /// Books what was sent once: who does not know what came of it looks before he asks again.
+    async fn book_funds(&self, tenant: TenantId, coin: StableCoin, minor: i64) {
+        let mut before = None;
+        loop {
+            let funded = self.funded(tenant, coin).await;
+            if before.is_some() && funded.is_some() && funded != before {
+                return;
+            }
+            before = before.or(funded);
+            if before.is_some() && funded.is_some() {
+                let book = move |wallets: Wallets| {
+                    let action = Action::FundController { coin, minor, by: Box::new(OFFICER.into()) };
+                    async move { wallets.engine().execute(Command { tenant, action }).await }.boxed()
+                };
+                if let Ok(Ok(Outcome::Done)) = self.cluster.call_wallets(book, |_| ()).await {
+                    return;
+                }
+            }
+            self.sim.sleep(UNCLEAR_WAIT).await;
+        }
+    }
+
+    /// What was ever booked as sent back; nothing else leaves a treasury in the books.
+    async fn funded(&self, tenant: TenantId, coin: StableCoin) -> Option<i64> {
+        let read = move |wallets: Wallets| async move { wallets.store().accounts(tenant).await }.boxed();
+        let accounts = self.cluster.call_wallets(read, |_| ()).await.ok()?.ok()?;
+        let code = AccountCode::Treasury(coin);
+        Some(accounts.iter().find(|account| account.code == code).map_or(0, |account| account.debits_posted))
     }
 
     async fn propose(&mut self, tenant: TenantId, id: DepositId) -> String {
@@ -153,13 +234,29 @@ impl Office {
     }
 }
 
-/// Has something done about an order that no interface of the banks offers.
+/// Has something done about an order that no interface of the banks offers; what came of it, in words.
 pub async fn act_on_order(
     cluster: &Cluster,
     tenant: TenantId,
     id: ExchangeId,
     action: impl FnOnce(&ExchangeOrder) -> Option<ExchangeAction> + Send + 'static,
 ) -> String {
+    shown(order_outcome(cluster, tenant, id, action).await)
+}
+
+fn shown(came: Result<Outcome, String>) -> String {
+    match came {
+        Ok(Outcome::Exchange(order)) => order.state.name().to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+async fn order_outcome(
+    cluster: &Cluster,
+    tenant: TenantId,
+    id: ExchangeId,
+    action: impl FnOnce(&ExchangeOrder) -> Option<ExchangeAction> + Send + 'static,
+) -> Result<Outcome, String> {
     let act = move |wallets: Wallets| {
         async move {
             let order = wallets.find_order(&caller(tenant), id).await.map_err(|denied| denied.to_string())?;
@@ -169,8 +266,5 @@ pub async fn act_on_order(
         }
         .boxed()
     };
-    match cluster.call_wallets(act, |_| ()).await {
-        Ok(Ok(engine::command::Outcome::Exchange(order))) => order.state.name().to_owned(),
-        other => format!("{other:?}"),
-    }
+    cluster.call_wallets(act, |_| ()).await.map_err(|unserved| format!("{unserved:?}"))?
 }

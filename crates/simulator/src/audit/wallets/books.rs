@@ -1,11 +1,11 @@
-//! What the accounts of the wallet service should hold, from its deposits and orders alone.
+//! What the accounts of the wallet service should hold, from its deposits, orders and sweeps alone.
 
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
 use super::super::rows::Key;
-use super::rows::{DepositRow, OrderRow};
+use super::rows::{DepositRow, Funded, OrderRow, SweepRow};
 use crate::wallet_installation::SPREAD_BPS;
 
 /// Posted and pending balances that accounts should have.
@@ -19,6 +19,7 @@ const BPS: i64 = 10_000;
 pub(in crate::audit) fn expect(
     deposits: &[DepositRow],
     orders: &[OrderRow],
+    (sweeps, funded): (&[SweepRow], &[Funded]),
     public: impl Fn(Key) -> Uuid,
     expected: &mut Expected,
 ) {
@@ -50,19 +51,33 @@ pub(in crate::audit) fn expect(
     for order in orders {
         let (tenant, coin, amount) = (order.tenant, &order.coin, order.amount);
         let wallet = format!("wallet:{}:{coin}", public(order.wallet));
-        let treasury = format!("treasury:{coin}");
+        let unswept = format!("unswept:{coin}");
         match order.state.as_str() {
             "pending" | "debiting" => {
                 add(tenant, wallet, 0, -amount);
-                add(tenant, treasury, 0, amount);
+                add(tenant, unswept, 0, amount);
             }
             "debited" | "paying" | "returning" => {
                 add(tenant, wallet, -amount, 0);
-                add(tenant, treasury, amount, 0);
+                add(tenant, unswept, amount, 0);
             }
             "settled" => settled(order, wallet, &mut add),
             _ => {}
         }
+    }
+    for (tenant, coin, amount, state) in sweeps {
+        let (unswept, treasury) = (format!("unswept:{coin}"), format!("treasury:{coin}"));
+        let (posted, pending) = match state.as_str() {
+            "sending" => (0, *amount),
+            "done" => (*amount, 0),
+            _ => continue,
+        };
+        add(*tenant, unswept, -posted, -pending);
+        add(*tenant, treasury, posted, pending);
+    }
+    for (tenant, coin, amount) in funded {
+        add(*tenant, format!("unswept:{coin}"), *amount, 0);
+        add(*tenant, format!("treasury:{coin}"), -amount, 0);
     }
 }
 
@@ -70,17 +85,22 @@ pub(in crate::audit) fn expect(
 fn settled(order: &OrderRow, wallet: String, add: &mut impl FnMut(Key, String, i64, i64)) {
     let (tenant, coin) = (order.tenant, &order.coin);
     let fee = order.amount * i64::from(SPREAD_BPS) / BPS;
-    let net = order.amount - fee;
     let (rail, state) = order.attempt.as_ref().map_or(("", ""), |(rail, state)| (rail.as_str(), state.as_str()));
     let came_back = matches!(state, "returned" | "cancelled");
     if came_back && order.given_back {
         return;
     }
     add(tenant, wallet, -order.amount, 0);
-    add(tenant, format!("fee_income:{coin}"), fee, 0);
+    add(tenant, format!("unswept:{coin}"), order.amount, 0);
     if came_back {
-        add(tenant, format!("suspense:{coin}"), net, 0);
+        // Whoever asked for the coins counts them as taken and not paid out for.
+        if !order.recredited {
+            add(tenant, format!("exchanged:{coin}"), -order.amount, 0);
+            add(tenant, format!("payout_suspense:{coin}"), order.amount, 0);
+        }
         return;
     }
+    add(tenant, format!("exchanged:{coin}"), -order.amount, 0);
+    add(tenant, format!("fee_income:{coin}"), fee, 0);
     add(tenant, format!("nostro:{rail}:{RUPEES}"), -order.payout, 0);
 }

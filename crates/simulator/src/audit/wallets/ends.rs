@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::chain::{Address, LogEvent, TxHash, intent_word};
 use domain::currency::StableCoin;
 use domain::ids::{EventId, IntentId, PaymentId, TenantId};
+use domain::sweep;
 use uuid::Uuid;
 
 use super::super::Auditor;
 use super::super::rows::Key;
 use super::books::{self, Expected};
-use super::rows::{self, DepositRow, IntentRow, OrderRow, VaultRow};
+use super::rows::{self, DepositRow, Funded, IntentRow, OrderRow, SweepRow, VaultRow};
 use super::{WalletAudit, is_frozen};
-use crate::actors::{Controller, Fact, State as ChainState, controller_of};
+use crate::actors::{Controller, Fact, State as ChainState, controller_of, treasury_of};
 use crate::schedule::Played;
 use crate::wallet_installation::token;
 
@@ -22,6 +23,8 @@ struct Ends<'a> {
     auditor: &'a Auditor,
     deposits: Vec<DepositRow>,
     orders: Vec<OrderRow>,
+    sweeps: Vec<SweepRow>,
+    funded: Vec<Funded>,
     vaults: Vec<VaultRow>,
     intents: Vec<IntentRow>,
     /// What people were called for.
@@ -37,6 +40,8 @@ impl WalletAudit {
                 auditor,
                 deposits: rows::deposits(connection)?,
                 orders: rows::orders(connection)?,
+                sweeps: rows::sweeps(connection)?,
+                funded: rows::funded(connection)?,
                 vaults: rows::vaults(connection)?,
                 intents: rows::intents(connection)?,
                 alerts: rows::alerts(connection)?.into_iter().collect(),
@@ -52,7 +57,8 @@ impl WalletAudit {
         ends.check_freezes(self.blacklists);
         self.check_webhooks(auditor);
         let webhooks = self.outside.banks.read(|book| book.taken().len());
-        Played { deposits: ends.deposits.len(), orders: ends.orders.len(), webhooks, ..Played::default() }
+        let sweeps = ends.sweeps.iter().filter(|(.., state)| state == "done").count();
+        Played { deposits: ends.deposits.len(), orders: ends.orders.len(), sweeps, webhooks, ..Played::default() }
     }
 
     /// Every transfer of a coin that is in the chain: by transaction and ordinal, where to, how much.
@@ -248,7 +254,13 @@ impl Ends<'_> {
     /// I14: the balances of vaults and controllers are those of the books.
     fn check_vaults(&self) {
         let mut expected = Expected::new();
-        books::expect(&self.deposits, &self.orders, |key| self.public(key), &mut expected);
+        books::expect(
+            &self.deposits,
+            &self.orders,
+            (&self.sweeps, &self.funded),
+            |key| self.public(key),
+            &mut expected,
+        );
         for (tenant, id, address, state) in &self.vaults {
             let kind = if state.is_some() { "wallet" } else { "escrow" };
             let (flagged, wallet) = self.is_flagged(*id);
@@ -286,21 +298,40 @@ impl Ends<'_> {
         (of_deposits.chain(of_orders).any(|id| self.alerts.contains(&id)), wallet)
     }
 
-    /// What was debited and not given back is with the controllers.
+    /// What was debited, not given back and not swept is with the controllers, what was swept with the treasuries.
     fn check_treasury(&self) {
-        let mut should: BTreeMap<(Key, &str), i64> = BTreeMap::new();
+        let mut should: BTreeMap<(Key, &str), [i64; 2]> = BTreeMap::new();
         for order in &self.orders {
             if self.alerts.contains(&order.id) {
                 return;
             }
             let taken =
                 matches!(order.state.as_str(), "debited" | "paying" | "returning" | "settled") && !order.given_back;
-            *should.entry((order.tenant, &order.coin)).or_default() += if taken { order.amount } else { 0 };
+            should.entry((order.tenant, &order.coin)).or_default()[0] += if taken { order.amount } else { 0 };
+        }
+        for (tenant, coin, amount, state) in &self.sweeps {
+            let lane = sweep::lane(TenantId(Uuid::from_bytes(*tenant)), coin_of(coin));
+            if self.alerts.contains(&self.auditor.store.stored_id(lane).into_bytes()) {
+                return;
+            }
+            let [with_controller, with_treasury] = should.entry((*tenant, coin)).or_default();
+            match state.as_str() {
+                "done" => (*with_controller, *with_treasury) = (*with_controller - amount, *with_treasury + amount),
+                "failed" => {}
+                other => self.violation(format!("I5: a sweep of {amount} {coin} is {other} at the end")),
+            }
+        }
+        for (tenant, coin, amount) in &self.funded {
+            // The simulated bank sends other coins of its own: those of its treasury stay there.
+            should.entry((*tenant, coin)).or_default()[0] += amount;
         }
         for ((tenant, coin), should) in should {
-            let holds = self.holds(coin, controller_of(TenantId(Uuid::from_bytes(tenant))));
+            let tenant = TenantId(Uuid::from_bytes(tenant));
+            let holds = [controller_of(tenant), treasury_of(tenant)].map(|address| self.holds(coin, address));
             if holds != should {
-                self.violation(format!("I14: a controller should hold {should} {coin} and holds {holds}"));
+                self.violation(format!(
+                    "I14: controller and treasury should hold {should:?} {coin} and hold {holds:?}"
+                ));
             }
         }
     }
@@ -325,4 +356,8 @@ impl Ends<'_> {
             }
         }
     }
+}
+
+fn coin_of(code: &str) -> StableCoin {
+    if code == StableCoin::Usdt.currency().code() { StableCoin::Usdt } else { StableCoin::Usdc }
 }

@@ -66,13 +66,17 @@ pub(in crate::audit) struct OrderRow {
     pub attempt: Option<(String, String)>,
     /// Whether its coins were given back.
     pub given_back: bool,
+    /// Whether they are to be.
+    pub recredited: bool,
 }
 
 /// Every order.
 pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<OrderRow>> {
     let sql = "SELECT o.tenant, o.id, o.wallet, o.coin, o.amount, o.payout, o.state, a.rail, a.state, \
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
-               AND i.kind = 'return_debit' AND i.state = 'done') FROM exchange_order o LEFT JOIN attempt a \
+               AND i.kind = 'return_debit' AND i.state = 'done'), \
+               EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
+               AND i.kind = 'return_debit') FROM exchange_order o LEFT JOIN attempt a \
                ON a.tenant = o.tenant AND a.id = (SELECT MAX(n.id) FROM attempt n WHERE n.tenant = o.tenant \
                AND n.payment = o.id)";
     query(connection, sql, [], |row| {
@@ -91,8 +95,28 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
             state: row.get(6)?,
             attempt,
             given_back: row.get(9)?,
+            recredited: row.get(10)?,
         })
     })
+}
+
+/// A sweep as the books need it: whose, which coin, how much, how it stands.
+pub(in crate::audit) type SweepRow = (Key, String, i64, String);
+
+/// Every sweep.
+pub(in crate::audit) fn sweeps(connection: &Connection) -> rusqlite::Result<Vec<SweepRow>> {
+    let sql = "SELECT tenant, coin, amount, state FROM sweep";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
+/// Coins that were sent back to a controller: whose, which, how many.
+pub(in crate::audit) type Funded = (Key, String, i64);
+
+/// All of these.
+pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<Funded>> {
+    let sql =
+        "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 /// Things that somebody has to do: what, whose, about what.
@@ -123,6 +147,7 @@ pub(super) fn standings(connection: &Connection) -> rusqlite::Result<Vec<Standin
                UNION ALL SELECT 3, tenant, id, version, state FROM exchange_order \
                UNION ALL SELECT 4, tenant, id, version, state FROM chain_intent \
                UNION ALL SELECT 5, tenant, id, version, state FROM chain_tx \
+               UNION ALL SELECT 7, tenant, id, version, state FROM sweep \
                UNION ALL SELECT 6, tenant, aggregate, 1000 * newest_version + open_version, '' FROM delivery_stream";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
 }

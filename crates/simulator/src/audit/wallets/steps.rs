@@ -11,11 +11,12 @@ pub(super) enum Kind {
     Intent,
     Tx,
     Stream,
+    Sweep,
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 7] =
-        [Kind::Wallet, Kind::Request, Kind::Deposit, Kind::Order, Kind::Intent, Kind::Tx, Kind::Stream];
+    pub(super) const ALL: [Kind; 8] =
+        [Kind::Wallet, Kind::Request, Kind::Deposit, Kind::Order, Kind::Intent, Kind::Tx, Kind::Stream, Kind::Sweep];
 
     /// The states in which it begins.
     const fn first(self) -> &'static [&'static str] {
@@ -27,6 +28,7 @@ impl Kind {
             Kind::Intent => &["waiting"],
             Kind::Tx => &["taken"],
             Kind::Stream => &[""],
+            Kind::Sweep => &["sending"],
         }
     }
 
@@ -48,6 +50,7 @@ impl Kind {
             (Kind::Intent, "assigned") => &["waiting", "done", "failed"],
             // A reorganisation undid it.
             (Kind::Intent, "done") => &["waiting"],
+            (Kind::Sweep, "sending") => &["done", "failed"],
             (Kind::Tx, "taken") => &["broadcast", "cancelled"],
             (Kind::Tx, "broadcast") => &["mined", "cancelled"],
             (Kind::Tx, "mined") => &["broadcast", "succeeded", "reverted", "cancelled"],

@@ -169,7 +169,7 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
     let report: Value = serde_json::from_str(broken.stdout.trim()).expect("JSON");
     assert_eq!(report["found"], 1, "{report}");
     let found = &report["breaks"][0];
-    assert_eq!((&found["account"], &found["side"]), (&json!("treasury:USDC"), &json!("chain")));
+    assert_eq!((&found["account"], &found["side"]), (&json!("unswept:USDC"), &json!("chain")));
     let minor = |name: &str| found[name].as_i64().expect("minor units");
     assert_eq!(minor("said_minor") - minor("ledger_most_minor"), 5_000_000, "{found}");
     assert_eq!(installation.run(&["ledger", "reconcile", "--last"]).code, 1);

@@ -5,6 +5,7 @@ mod depth;
 mod nodes;
 mod reorgs;
 mod sending;
+mod sweeps;
 
 use domain::chain_tx::{ChainTx, TxState};
 use domain::currency::StableCoin;

@@ -1,0 +1,326 @@
+//! A sweep: coins that orders were paid out for move from the tenant's controller to its settlement treasury.
+//!
+//! What may still have to go back to a customer is never swept: neither the coins of an order under way, nor those of a
+//! settled one whose pay-out came back. So whatever is given back lies where it is given back from.
+
+use crate::chain::{Address, SweepTerms, TxHash, vault};
+use crate::chain_tx::states::Move;
+use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::currency::StableCoin;
+use crate::ids::{IntentId, SweepId, TenantId, TransferId};
+use crate::job::JobKind;
+use crate::ledger::{Account, AccountCode, Transfer, TransferKind};
+use crate::money::Money;
+use crate::payment::{Cx, JobChange};
+use crate::time::{Span, Timestamp};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
+
+/// How long is waited after a sweep that failed: whoever is called needs time to look.
+pub const RETRY_AFTER: Span = Span::hours(1);
+
+/// Where a sweep is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SweepState {
+    /// Its coins are reserved; its intent waits, or a transaction has it.
+    Sending,
+    /// The treasury has the coins, at the depth that counts.
+    Done,
+    /// It was given up; the controller has the coins.
+    Failed,
+}
+
+impl SweepState {
+    /// Every state.
+    pub const ALL: [SweepState; 3] = [SweepState::Sending, SweepState::Done, SweepState::Failed];
+
+    /// The name in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SweepState::Sending => "sending",
+            SweepState::Done => "done",
+            SweepState::Failed => "failed",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<SweepState> {
+        SweepState::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// The matrix state × trigger. A sweep begins as `Sending`.
+    pub const fn on(self, trigger: SweepTrigger) -> Move<SweepState> {
+        match (self, trigger) {
+            (SweepState::Sending, SweepTrigger::Done) => Move::To(SweepState::Done),
+            (SweepState::Sending, SweepTrigger::GivenUp) => Move::Alarming(SweepState::Failed),
+            // Done again after a reorganisation, or told of a second time.
+            (SweepState::Done, SweepTrigger::Done) | (SweepState::Failed, SweepTrigger::GivenUp) => Move::Stays,
+            (SweepState::Done, SweepTrigger::GivenUp) | (SweepState::Failed, SweepTrigger::Done) => Move::Person,
+        }
+    }
+}
+
+/// What can happen to a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SweepTrigger {
+    /// Its transaction took effect, at the depth that counts.
+    Done,
+    /// Its intent was given up.
+    GivenUp,
+}
+
+impl SweepTrigger {
+    /// Every trigger.
+    pub const ALL: [SweepTrigger; 2] = [SweepTrigger::Done, SweepTrigger::GivenUp];
+
+    /// The words in `docs/states.md`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SweepTrigger::Done => "done, deep enough",
+            SweepTrigger::GivenUp => "its intent was given up",
+        }
+    }
+}
+
+/// One sweep of one coin of one tenant. Of these there is at most one that is `Sending`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// Its id.
+    pub id: SweepId,
+    /// Whose.
+    pub tenant: TenantId,
+    /// Which coin.
+    pub coin: StableCoin,
+    /// How much of it, in minor units (10^-6).
+    pub minor: i64,
+    /// Where it is.
+    pub state: SweepState,
+    /// When its state last changed.
+    pub state_at: Timestamp,
+    /// When it was begun.
+    pub began_at: Timestamp,
+    /// The reservation controller → treasury.
+    pub hold: TransferId,
+    /// The intent that does it.
+    pub intent: IntentId,
+    /// The transaction that did it.
+    pub tx: Option<TxHash>,
+    /// Rises by one with every change of the row.
+    pub version: i64,
+}
+
+/// The accounts that say what there is to sweep of one coin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pools {
+    /// `unswept`
+    pub unswept: Account,
+    /// `treasury`
+    pub treasury: Account,
+    /// `exchanged`
+    pub exchanged: Account,
+    /// `payout_suspense`
+    pub payout_suspense: Account,
+}
+
+impl Pools {
+    /// The accounts of a coin, as `account` finds them.
+    pub fn of(coin: StableCoin, account: impl Fn(&AccountCode) -> Account) -> Pools {
+        Pools {
+            unswept: account(&AccountCode::Unswept(coin)),
+            treasury: account(&AccountCode::Treasury(coin)),
+            exchanged: account(&AccountCode::Exchanged(coin)),
+            payout_suspense: account(&AccountCode::PayoutSuspense(coin)),
+        }
+    }
+
+    /// What must stay with the controller, in minor units: the coins of orders under way, and of those whose pay-out came
+    /// back.
+    pub fn owed(&self) -> i64 {
+        [&self.unswept, &self.treasury, &self.exchanged, &self.payout_suspense]
+            .iter()
+            .fold(0, |sum: i64, account| sum.saturating_add(account.balance().minor))
+    }
+
+    /// What there is to sweep, in minor units; below zero where the controller is short of what is owed.
+    pub fn sweepable(&self) -> i64 {
+        self.unswept.available().minor.saturating_sub(self.owed())
+    }
+
+    /// How much the controller is short of what it owes; `None` = it has enough. It was swept before it was owed.
+    pub fn missing(&self) -> Option<Money> {
+        let short = self.sweepable().checked_neg().filter(|short| *short > 0)?;
+        Some(Money::new(short, self.unswept.code.currency()))
+    }
+
+    /// Whether a sweep is under way: nothing else reserves what the controller holds.
+    pub const fn is_sweeping(&self) -> bool {
+        self.unswept.debits_pending > 0
+    }
+
+    /// When the next sweep is to begin. `waits` = it has a time already, which only a large amount brings forward. `None` =
+    /// that time stays, or there is nothing to sweep now.
+    pub fn next(&self, terms: SweepTerms, waits: bool, now: Timestamp) -> Option<Timestamp> {
+        match self.sweepable() {
+            _ if self.is_sweeping() => None,
+            enough if enough > 0 && enough >= terms.at_minor => Some(now),
+            some if some > 0 && !waits => Some(now + terms.every),
+            _ => None,
+        }
+    }
+}
+
+/// The subject of the job that begins sweeps of a tenant's coin: computed, so that there is one. Shaped as a version 4
+/// UUID.
+pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
+    let word = vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&word.0[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// The bank has sent coins from its treasury back to its controller, for coins that are to be given back after they were
+/// swept.
+pub fn fund(tenant: TenantId, amount: Money, coin: StableCoin, cx: &mut Cx<'_>) -> Transfer {
+    let id = cx.transfer_id();
+    Transfer {
+        id,
+        tenant,
+        debit: AccountCode::Treasury(coin),
+        credit: AccountCode::Unswept(coin),
+        amount,
+        kind: TransferKind::Posted,
+        pending: None,
+        set: id,
+        reason: "sweep.fund",
+        subject: None,
+        at: cx.now,
+    }
+}
+
+/// What a sweep is begun with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewSweep {
+    /// The id that it will have.
+    pub id: SweepId,
+    /// Whose.
+    pub tenant: TenantId,
+    /// Which coin.
+    pub coin: StableCoin,
+    /// The coin's contract.
+    pub token: Address,
+    /// What the controller holds on the chain, in minor units.
+    pub held: i64,
+}
+
+/// Begins a sweep of all that there is to sweep, unless one is under way. Where the chain has less than the books, what is
+/// owed stays there first.
+pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, Intent, WalletEffects)> {
+    let there = new.held.saturating_sub(pools.owed());
+    let minor = pools.sweepable().min(there);
+    if minor <= 0 || pools.is_sweeping() {
+        return None;
+    }
+    let intent = IntentId(cx.ids.next());
+    let sweep = Sweep {
+        id: new.id,
+        tenant: new.tenant,
+        coin: new.coin,
+        minor,
+        state: SweepState::Sending,
+        state_at: cx.now,
+        began_at: cx.now,
+        hold: cx.transfer_id(),
+        intent,
+        tx: None,
+        version: 1,
+    };
+    let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
+    let wanted =
+        Intent { coin: Some(new.coin), ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now) };
+    let effects = WalletEffects {
+        transfers: vec![sweep.reserve()],
+        jobs: vec![
+            (intent.0, JobChange::Set(JobKind::SendIntent, cx.now)),
+            (lane(new.tenant, new.coin), JobChange::Done),
+        ],
+        ..WalletEffects::default()
+    };
+    Some((sweep, wanted, effects))
+}
+
+impl Sweep {
+    fn reserve(&self) -> Transfer {
+        Transfer {
+            id: self.hold,
+            tenant: self.tenant,
+            debit: AccountCode::Unswept(self.coin),
+            credit: AccountCode::Treasury(self.coin),
+            amount: Money::new(self.minor, self.coin.currency()),
+            kind: TransferKind::Pending,
+            pending: None,
+            set: self.hold,
+            reason: "sweep.reserve",
+            subject: Some(self.id.0),
+            at: self.began_at,
+        }
+    }
+
+    fn end(&mut self, state: SweepState, cx: &mut Cx<'_>) -> Transfer {
+        let (kind, reason) = match state {
+            SweepState::Done => (TransferKind::PostPending, "sweep.done"),
+            SweepState::Sending | SweepState::Failed => (TransferKind::VoidPending, "sweep.void"),
+        };
+        (self.state, self.state_at) = (state, cx.now);
+        self.version += 1;
+        let id = cx.transfer_id();
+        Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
+    }
+
+    fn alert(&self, kind: AlertKind, what: String) -> Alert {
+        Alert { kind, subject: lane(self.tenant, self.coin), what }
+    }
+
+    /// The treasury has the coins, by `tx`.
+    pub fn done(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match self.state.on(SweepTrigger::Done) {
+            Move::To(state) | Move::Alarming(state) => {
+                self.tx = Some(tx);
+                effects.transfers.push(self.end(state, cx));
+            }
+            Move::Stays if self.tx != Some(tx) => {
+                self.tx = Some(tx);
+                self.version += 1;
+            }
+            Move::Stays | Move::Refused => {}
+            Move::Person => {
+                let what = format!("the sweep {} took effect although it was {}", self.id, self.state.name());
+                effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
+            }
+        }
+        effects
+    }
+
+    /// Its intent was given up, for this reason in the chain's words.
+    pub fn given_up(&mut self, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        match self.state.on(SweepTrigger::GivenUp) {
+            Move::To(state) | Move::Alarming(state) => {
+                effects.transfers.push(self.end(state, cx));
+                let job = JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER);
+                effects.jobs.push((lane(self.tenant, self.coin), job));
+                // The same words each time: one open alert, however often it fails.
+                let what = format!("coins cannot be swept to the treasury: {why}");
+                effects.alerts.push(self.alert(AlertKind::Transaction, what));
+            }
+            Move::Stays | Move::Refused => {}
+            Move::Person => {
+                let what = format!("the sweep {} was undone, and failed again: {why}", self.id);
+                effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
+            }
+        }
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! The rules of sweeps, each named by its test.
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::*;
+use crate::test_values::{Books, Ids, TENANT, monday};
+
+const COIN: StableCoin = StableCoin::Usdc;
+const TOKEN: Address = Address([4; 20]);
+const TX: TxHash = TxHash([7; 32]);
+const TERMS: SweepTerms = SweepTerms { at_minor: 1_000, every: Span::hours(24) };
+
+struct World {
+    books: Books,
+    ids: Ids,
+    sweep: Option<Sweep>,
+    intent: Option<Intent>,
+    jobs: Vec<(Uuid, JobChange)>,
+    alerts: Vec<Alert>,
+}
+
+impl World {
+    fn new() -> World {
+        let (books, ids) = (Books::empty(), Ids::new());
+        World { books, ids, sweep: None, intent: None, jobs: Vec::new(), alerts: Vec::new() }
+    }
+
+    fn moves(&mut self, debit: AccountCode, credit: AccountCode, minor: i64) {
+        let mut cx = Cx { now: monday(), ids: &mut self.ids };
+        let id = cx.transfer_id();
+        let transfer = Transfer {
+            id,
+            tenant: TENANT,
+            debit,
+            credit,
+            amount: Money::new(minor, COIN.currency()),
+            kind: TransferKind::Posted,
+            pending: None,
+            set: id,
+            reason: "exchange.debit",
+            subject: None,
+            at: monday(),
+        };
+        self.books.book(&[transfer]).expect("booked");
+    }
+
+    /// An order's coins are with the controller.
+    fn debited(&mut self, minor: i64) {
+        self.moves(AccountCode::External(COIN), AccountCode::Unswept(COIN), minor);
+    }
+
+    /// It was paid out.
+    fn settled(&mut self, minor: i64) {
+        self.debited(minor);
+        self.moves(AccountCode::Exchanged(COIN), AccountCode::FxPosition(COIN.currency()), minor);
+    }
+
+    /// The pay-out of a settled one came back.
+    fn came_back(&mut self, minor: i64) {
+        self.moves(AccountCode::FxPosition(COIN.currency()), AccountCode::PayoutSuspense(COIN), minor);
+    }
+
+    fn pools(&self) -> Pools {
+        Pools::of(COIN, |code| self.books.account(code))
+    }
+
+    fn balance(&self, code: &AccountCode) -> (i64, i64) {
+        (self.books.account(code).balance().minor, self.books.account(code).available().minor)
+    }
+
+    fn keep(&mut self, effects: WalletEffects) {
+        self.books.book(&effects.transfers).expect("the ledger takes it");
+        self.jobs.extend(effects.jobs);
+        self.alerts.extend(effects.alerts);
+    }
+
+    fn begin(&mut self, held: i64) -> bool {
+        let pools = self.pools();
+        let mut cx = Cx { now: monday(), ids: &mut self.ids };
+        let id = SweepId(cx.ids.next());
+        let new = NewSweep { id, tenant: TENANT, coin: COIN, token: TOKEN, held };
+        let Some((sweep, intent, effects)) = begin(new, &pools, &mut cx) else { return false };
+        self.keep(effects);
+        (self.sweep, self.intent) = (Some(sweep), Some(intent));
+        true
+    }
+
+    fn does(&mut self, act: impl FnOnce(&mut Sweep, &mut Cx<'_>) -> WalletEffects) {
+        let mut sweep = self.sweep.take().expect("begun");
+        let effects = act(&mut sweep, &mut Cx { now: monday(), ids: &mut self.ids });
+        self.sweep = Some(sweep);
+        self.keep(effects);
+    }
+
+    fn state(&self) -> Option<SweepState> {
+        self.sweep.as_ref().map(|sweep| sweep.state)
+    }
+}
+
+#[test]
+fn only_coins_of_settled_orders_are_swept() {
+    let mut world = World::new();
+    world.debited(70);
+    assert!(!world.begin(70), "an order under way may give them back");
+    world.settled(40);
+    world.settled(5);
+    world.came_back(5);
+    assert_eq!((world.pools().owed(), world.pools().sweepable()), (75, 40));
+    assert!(world.begin(115));
+    let plan = world.intent.as_ref().map(|intent| (intent.kind, intent.plan, intent.coin));
+    assert_eq!(plan, Some((IntentKind::Sweep, Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN))));
+    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (115, 75), "reserved");
+    assert!(!world.begin(115), "one at a time");
+    world.does(|sweep, cx| sweep.done(TX, cx));
+    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (75, 75));
+    assert_eq!(world.balance(&AccountCode::Treasury(COIN)), (40, 40));
+    assert_eq!((world.state(), world.pools().sweepable()), (Some(SweepState::Done), 0));
+    assert!(world.alerts.is_empty());
+}
+
+#[test]
+fn what_came_back_after_it_was_swept_holds_the_next_coins_back() {
+    let mut world = World::new();
+    world.settled(40);
+    assert!(world.begin(40));
+    world.does(|sweep, cx| sweep.done(TX, cx));
+    world.came_back(40);
+    assert_eq!(world.pools().sweepable(), -40, "the controller is short of what it owes");
+    assert_eq!(world.pools().missing(), Some(Money::new(40, COIN.currency())));
+    let mut cx = Cx { now: monday(), ids: &mut world.ids };
+    let funded = fund(TENANT, Money::new(15, COIN.currency()), COIN, &mut cx);
+    world.books.book(&[funded]).expect("booked");
+    assert_eq!((world.pools().sweepable(), world.balance(&AccountCode::Treasury(COIN))), (-25, (25, 25)));
+    world.settled(60);
+    assert_eq!((world.pools().sweepable(), world.pools().missing()), (35, None));
+}
+
+#[test]
+fn where_the_chain_has_less_than_the_books_what_is_owed_stays() {
+    let mut world = World::new();
+    world.debited(70);
+    world.settled(40);
+    assert!(!world.begin(70), "nothing beside what is owed");
+    assert!(world.begin(95));
+    assert_eq!(world.sweep.as_ref().map(|sweep| sweep.minor), Some(25));
+}
+
+#[test]
+fn what_is_given_up_stays_with_the_controller_and_is_tried_again() {
+    let mut world = World::new();
+    world.settled(40);
+    assert!(world.begin(40));
+    let lane = lane(TENANT, COIN);
+    assert_eq!(world.jobs.pop(), Some((lane, JobChange::Done)));
+    world.does(|sweep, cx| sweep.given_up("AccountFrozen", cx));
+    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (40, 40));
+    assert_eq!(world.balance(&AccountCode::Treasury(COIN)), (0, 0));
+    assert_eq!(world.jobs.pop(), Some((lane, JobChange::Set(JobKind::Sweep, monday() + RETRY_AFTER))));
+    assert_eq!(world.alerts.len(), 1);
+    assert!(world.begin(40), "another one");
+    world.does(|sweep, cx| sweep.given_up("AccountFrozen", cx));
+    assert_eq!(world.alerts[0], world.alerts[1], "one open alert, however often it fails");
+}
+
+#[test]
+fn every_state_takes_every_trigger_once() {
+    for state in SweepState::ALL {
+        for trigger in SweepTrigger::ALL {
+            let mut world = World::new();
+            world.settled(40);
+            assert!(world.begin(40));
+            match state {
+                SweepState::Sending => {}
+                SweepState::Done => world.does(|sweep, cx| sweep.done(TX, cx)),
+                SweepState::Failed => world.does(|sweep, cx| sweep.given_up("why", cx)),
+            }
+            let (before, alerts) = (world.books.show(), world.alerts.len());
+            world.does(|sweep, cx| match trigger {
+                SweepTrigger::Done => sweep.done(TX, cx),
+                SweepTrigger::GivenUp => sweep.given_up("why", cx),
+            });
+            let called = world.alerts.len() > alerts;
+            let expected = match state.on(trigger) {
+                Move::To(to) => (to, false),
+                Move::Alarming(to) => (to, true),
+                Move::Person => (state, true),
+                Move::Stays | Move::Refused => (state, false),
+            };
+            assert_eq!((world.state(), called), (Some(expected.0), expected.1), "{state:?} {trigger:?}");
+            let moved = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
+            assert_eq!(world.books.show() != before, moved, "{state:?} {trigger:?}");
+        }
+    }
+}
+
+#[test]
+fn a_large_amount_does_not_wait_and_a_small_one_waits_once() {
+    let due = |minor, waits| {
+        let mut world = World::new();
+        if minor > 0 {
+            world.settled(minor);
+        }
+        world.pools().next(TERMS, waits, monday())
+    };
+    assert_eq!(due(0, false), None);
+    assert_eq!(due(999, false), Some(monday() + TERMS.every));
+    assert_eq!(due(999, true), None, "it has its time");
+    assert_eq!(due(1_000, true), Some(monday()));
+    let mut world = World::new();
+    world.settled(5_000);
+    assert!(world.begin(5_000));
+    assert_eq!(world.pools().next(TERMS, false, monday()), None, "one at a time");
+}
+
+#[test]
+fn lanes_and_names_are_their_own() {
+    let [usdc, usdt] = StableCoin::ALL.map(|coin| lane(TENANT, coin));
+    assert_ne!(usdc, usdt);
+    assert_ne!(usdc, lane(TenantId(Uuid::from_u128(9)), StableCoin::Usdc));
+    assert!(SweepState::ALL.iter().all(|state| SweepState::parse(state.name()) == Some(*state)));
+    assert_eq!(SweepState::parse("else"), None);
+}
+
+proptest! {
+    /// Whatever happens in whatever order: nothing that is owed leaves the controller by a sweep.
+    #[test]
+    fn a_sweep_never_takes_what_is_owed(acts in proptest::collection::vec((0_u8..5, 1_i64..1_000), 1..40)) {
+        let mut world = World::new();
+        let (mut settled, mut lies) = (0_i64, 0_i64);
+        for (act, minor) in acts {
+            match act {
+                0 => { world.debited(minor); lies += minor; }
+                1 => { world.settled(minor); settled += minor; lies += minor; }
+                2 => { let minor = minor.min(settled); if minor > 0 { world.came_back(minor); settled -= minor; } }
+                3 => {
+                    if world.begin(lies) {
+                        let minor = world.sweep.as_ref().map_or(0, |sweep| sweep.minor);
+                        prop_assert!(lies - minor >= world.pools().owed());
+                        lies -= minor;
+                    }
+                }
+                _ if world.state() == Some(SweepState::Sending) => {
+                    world.does(|sweep, cx| sweep.done(TX, cx));
+                    prop_assert_eq!(world.balance(&AccountCode::Unswept(COIN)).0, lies);
+                }
+                _ => {}
+            }
+        }
+    }
+}

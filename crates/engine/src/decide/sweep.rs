@@ -1,0 +1,102 @@
+//! Commands about sweeps: when one is to begin, and what its end means.
+
+use domain::chain::TxHash;
+use domain::currency::StableCoin;
+use domain::ids::{SweepId, TenantId};
+use domain::job::JobKind;
+use domain::money::Money;
+use domain::payment::{Cx, JobChange};
+use domain::sweep::{self, NewSweep, Pools, RETRY_AFTER, Sweep};
+use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
+use store::working_set::WorkingSet;
+
+use super::{Rules, effects, holds};
+use crate::command::{Outcome, Refused};
+
+/// The accounts that say what there is to sweep.
+pub(super) fn pools(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Pools {
+    Pools::of(coin, |code| ws.account(tenant, code))
+}
+
+/// There may be coins to sweep: the job that begins it is written, or brought forward. Whoever decides has named the job.
+pub(super) fn plan(ws: &mut WorkingSet, tenant: TenantId, coin: StableCoin, rules: Rules<'_>, cx: &Cx<'_>) {
+    let Some(wallets) = rules.wallet else { return };
+    let lane = sweep::lane(tenant, coin);
+    let waits = ws.jobs.get(&(tenant, lane)).is_some_and(Option::is_some);
+    if let Some(at) = pools(ws, tenant, coin).next(wallets.config.sweep, waits, cx.now) {
+        ws.set_job(tenant, lane, JobChange::Set(JobKind::Sweep, at));
+    }
+}
+
+/// A worker has asked what the controller holds: a sweep begins, if there is still anything to sweep.
+pub(super) fn begin(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    (id, coin, held): (SweepId, StableCoin, i64),
+    fence: i64,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let lane = sweep::lane(tenant, coin);
+    holds(ws, tenant, lane, fence)?;
+    let pools = pools(ws, tenant, coin);
+    let token = rules.wallet.and_then(|wallets| wallets.config.token(coin)).ok_or(Refused::NotFound)?;
+    let Some((sweep, intent, effects)) = sweep::begin(NewSweep { id, tenant, coin, token, held }, &pools, cx) else {
+        let waits = !pools.is_sweeping() && pools.sweepable() > 0;
+        let job = if waits { JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER) } else { JobChange::Done };
+        ws.set_job(tenant, lane, job);
+        return Ok(Outcome::Done);
+    };
+    ws.sweeps.put((tenant, sweep.id), sweep);
+    ws.intents.put((tenant, intent.id), intent);
+    effects::write(ws, tenant, effects)?;
+    Ok(Outcome::Done)
+}
+
+/// The bank has sent coins from its treasury back to the controller, where they are owed.
+pub(super) fn fund(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    coin: StableCoin,
+    minor: i64,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let transfer = sweep::fund(tenant, Money::new(minor, coin.currency()), coin, cx);
+    ws.book(vec![transfer]).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+/// Changes the sweep that an intent is done for.
+fn change(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    id: SweepId,
+    act: impl FnOnce(&mut Sweep) -> WalletEffects,
+) -> WalletEffects {
+    let Some(mut sweep) = ws.sweeps.get(&(tenant, id)).cloned() else {
+        let what = "the chain did something for a sweep that is not there".to_owned();
+        let alerts = vec![Alert { kind: AlertKind::ChainMismatch, subject: id.0, what }];
+        return WalletEffects { alerts, ..WalletEffects::default() };
+    };
+    let effects = act(&mut sweep);
+    if ws.sweeps.get(&(tenant, id)) != Some(&sweep) {
+        ws.sweeps.put((tenant, id), sweep);
+    }
+    effects
+}
+
+/// It took effect in `tx`.
+pub(super) fn done(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+    change(ws, tenant, id, |sweep| sweep.done(tx, cx))
+}
+
+/// Its intent was given up.
+pub(super) fn given_up(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    id: SweepId,
+    why: &str,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
+    change(ws, tenant, id, |sweep| sweep.given_up(why, cx))
+}

@@ -1,0 +1,235 @@
+//! Sweeps: what orders were paid out for ends up at the treasury, on the chain and in the books; nothing else ever does
+//! (`chain.md`: "its only way out is the tenant's settlement treasury").
+
+use std::sync::Arc;
+
+use domain::chain::{Address, KeyRole, vault};
+use domain::chain_tx::{ChainTx, IntentKind, TxState};
+use domain::currency::StableCoin;
+use domain::exchange::{ExchangeState, OrderRefusal};
+use domain::ids::ExchangeId;
+use domain::ledger::AccountCode;
+use domain::sweep::SweepState;
+use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use engine::command::Refused;
+use engine::wallets::{Caller, Denied};
+use serde_json::json;
+
+use super::super::orders::order_to;
+use super::{address, broadcast, is_mined, now, tenant, until_open};
+use crate::harness::client::WAIT_MAX;
+use crate::harness::own_node::OwnNode;
+use crate::harness::{Json, On, on_both_stores};
+
+on_both_stores! {
+    exchanged_coins_are_swept_to_the_treasury
+    a_small_amount_is_swept_when_its_time_has_come
+    coins_of_a_failed_pay_out_go_back_and_are_never_swept
+    a_sweep_that_a_reorganisation_takes_away_is_sent_once
+    a_sweep_outlives_a_restart_and_is_sent_once
+    coins_that_were_swept_are_given_back_once_the_controller_has_them
+    a_treasury_that_cannot_be_paid_is_a_persons_matter
+}
+
+const USDC: StableCoin = StableCoin::Usdc;
+const COIN: i64 = 1_000_000;
+
+/// So much is swept at once, and less after so many seconds.
+async fn sweeping(on: On, at: &str, every_s: &str) -> OwnNode {
+    OwnNode::configured(on, &[("chain.sweep_at", at), ("chain.sweep_every_s", every_s)]).await
+}
+
+/// Where the bank's controller is.
+fn controller(node: &OwnNode) -> String {
+    node.running.chain().contracts.controller(tenant(node)).expect("a controller").address.to_string()
+}
+
+/// What the controller says that its treasury is.
+fn treasury(node: &OwnNode) -> String {
+    let selector = &vault::hash(&[b"treasury()"]).0[..4];
+    let data: String = selector.iter().map(|byte| format!("{byte:02x}")).collect();
+    let call = json!([{ "to": controller(node), "data": format!("0x{data}") }, "latest"]);
+    let answer = node.chain.call("eth_call", call).expect("an answer");
+    format!("0x{}", &answer.as_str().expect("a word")[26..])
+}
+
+/// What the books say of controller and treasury.
+async fn booked(node: &OwnNode) -> [i64; 2] {
+    let accounts = node.running.store().accounts(tenant(node)).await.expect("read");
+    [AccountCode::Unswept(USDC), AccountCode::Treasury(USDC)].map(|code| {
+        let account = accounts.iter().find(|account| account.code == code);
+        account.map_or(0, |account| account.balance().minor)
+    })
+}
+
+async fn on_chain(node: &OwnNode) -> [i64; 2] {
+    let with = async |address: String| i64::try_from(node.holds(USDC, &address).await).expect("63 bits");
+    [with(controller(node)).await, with(treasury(node)).await]
+}
+
+/// Waits until controller and treasury hold so much by the books, and asks the chain.
+async fn lies(node: &OwnNode, coins: [i64; 2]) {
+    let wanted = coins.map(|coins| coins * COIN);
+    let there = testkit::wait::until_async(WAIT_MAX, || async { booked(node).await == wanted }).await;
+    let alerts = node.running.store().alerts(tenant(node), 9).await;
+    assert!(there, "{:?} is not {wanted:?}: {:?} {alerts:?}", booked(node).await, sweeps(node).await);
+    assert_eq!(on_chain(node).await, wanted);
+}
+
+async fn sweeps(node: &OwnNode) -> Vec<(SweepState, i64)> {
+    let sweeps = node.running.store().sweeps(tenant(node), 9).await.expect("read");
+    sweeps.into_iter().map(|sweep| (sweep.state, sweep.minor)).collect()
+}
+
+async fn order(node: &OwnNode, wallet: &str, amount: &str) -> Json {
+    node.bank.order_call(wallet, amount, r#","lock_rate":true"#).send().await.ok()
+}
+
+/// An order of 40 coins that is paid out, while the chain goes on by itself.
+async fn settled(node: &OwnNode, wallet: &str) -> Json {
+    let order = order(node, wallet, "40.00").await;
+    node.bank.order_is(&order, ExchangeState::Settled).await;
+    order
+}
+
+async fn exchanged_coins_are_swept_to_the_treasury(on: On) {
+    let node = sweeping(on, "40", "86400").await;
+    let wallet = node.bank.funded("swept").await;
+    let small = order(&node, &wallet, "30.00").await;
+    node.bank.order_is(&small, ExchangeState::Settled).await;
+    lies(&node, [30, 0]).await;
+    settled(&node, &wallet).await;
+    lies(&node, [0, 70]).await;
+    assert_eq!(sweeps(&node).await, [(SweepState::Done, 70 * COIN)]);
+    until_open(&node, <[_]>::is_empty).await;
+    node.agrees_with_the_ledger().await;
+    node.finish().await;
+}
+
+async fn a_small_amount_is_swept_when_its_time_has_come(on: On) {
+    let node = sweeping(on, "1000000", "1").await;
+    let wallet = node.bank.funded("timed").await;
+    settled(&node, &wallet).await;
+    lies(&node, [0, 40]).await;
+    let small = order(&node, &wallet, "10.00").await;
+    node.bank.order_is(&small, ExchangeState::Settled).await;
+    lies(&node, [0, 50]).await;
+    assert_eq!(sweeps(&node).await.len(), 2);
+    node.agrees_with_the_ledger().await;
+    node.finish().await;
+}
+
+async fn coins_of_a_failed_pay_out_go_back_and_are_never_swept(on: On) {
+    let node = sweeping(on, "1", "1").await;
+    let wallet = node.bank.funded("given_back").await;
+    let fails = order(&node, &wallet, "20.01").await;
+    settled(&node, &wallet).await;
+    node.bank.order_reaches(&wallet, fails["order_id"].text(), "FAILED").await;
+    assert_eq!(node.bank.balance(&wallet, "USDC").await, "60.00");
+    lies(&node, [0, 40]).await;
+    assert_eq!(node.holds(USDC, &address(&node, &wallet).await).await, 60_000_000);
+    assert_eq!(sweeps(&node).await, [(SweepState::Done, 40 * COIN)], "nothing of what went back");
+    until_open(&node, <[_]>::is_empty).await;
+    node.agrees_with_the_ledger().await;
+    node.finish().await;
+}
+
+/// The sweep's transaction, broadcast and in no block: blocks come by hand from here on.
+async fn sweep_broadcast(node: &OwnNode, wallet: &str) -> ChainTx {
+    settled(node, wallet).await;
+    node.by_hand();
+    node.bank.bank.advance(Span::hours(2)).await;
+    broadcast(node).await
+}
+
+async fn a_sweep_that_a_reorganisation_takes_away_is_sent_once(on: On) {
+    let node = sweeping(on, "1000000", "3600").await;
+    let wallet = node.bank.funded("reorganised").await;
+    let sent = sweep_broadcast(&node, &wallet).await;
+    node.mine(1);
+    is_mined(&node, &sent).await;
+    let hash = sent.attempts.last().expect("signed").hash.to_string();
+    node.reorg_without(1, &hash);
+    assert_eq!(on_chain(&node).await, [40 * COIN, 0], "it is gone");
+    node.steady();
+    lies(&node, [0, 40]).await;
+    assert_eq!(now(&node, &sent).await.state, TxState::Succeeded, "the same bytes once more");
+    assert_eq!(sweeps(&node).await, [(SweepState::Done, 40 * COIN)]);
+    node.agrees_with_the_ledger().await;
+    node.finish().await;
+}
+
+async fn a_sweep_outlives_a_restart_and_is_sent_once(on: On) {
+    let node = sweeping(on, "1000000", "3600").await;
+    let wallet = node.bank.funded("restarted").await;
+    let sent = sweep_broadcast(&node, &wallet).await;
+    assert_eq!(booked(&node).await, [40 * COIN, 0], "reserved, not moved");
+    let node = node.restart().await;
+    node.steady();
+    lies(&node, [0, 40]).await;
+    assert_eq!(now(&node, &sent).await.state, TxState::Succeeded);
+    assert_eq!(sweeps(&node).await, [(SweepState::Done, 40 * COIN)]);
+    until_open(&node, <[_]>::is_empty).await;
+    node.agrees_with_the_ledger().await;
+    node.finish().await;
+}
+
+async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: On) {
+    let node = sweeping(on, "1", "1").await;
+    let wallet = node.bank.funded("came_back").await;
+    // The account of somebody whose bank sends the rupees back.
+    let order = order_to(&node.bank, &wallet, "0003").await;
+    node.bank.order_is(&order, ExchangeState::Settled).await;
+    node.bank.is_alerted(AlertKind::Payout, "came back").await;
+    let id = ExchangeId::parse(order["order_id"].text()).expect("an id");
+    lies(&node, [0, 10]).await;
+    let caller = Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
+    let recredit = || node.running.wallets().recredit_order(&caller, id, "ayesha");
+    let refused = recredit().await;
+    let is_short = |it: &Denied| matches!(it, Denied::Refused(Refused::Exchange(OrderRefusal::Unfunded { .. })));
+    assert!(refused.as_ref().is_err_and(is_short), "{:?}", refused.map(|reply| reply.made));
+    let faucet = node.running.chain().faucet.as_ref().expect("a sandbox's chain");
+    let to = Address::parse(&controller(&node)).expect("an address");
+    faucet.pay(USDC, to, 10_000_000).await.expect("given");
+    node.running.payments().fund_controller(tenant(&node), USDC, 10 * COIN, "ayesha").await.expect("booked");
+    recredit().await.expect("there are enough");
+    node.bank.balanced(&wallet, "USDC", "100.00").await;
+    assert_eq!(booked(&node).await, [0, 0]);
+    node.finish().await;
+}
+
+async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
+    let node = sweeping(on, "1000000", "3600").await;
+    let wallet = node.bank.funded("refused").await;
+    settled(&node, &wallet).await;
+    freeze(&node, &treasury(&node));
+    node.bank.bank.advance(Span::hours(2)).await;
+    let failed = || async {
+        // Between its tries it waits.
+        node.bank.bank.advance(Span::mins(1)).await;
+        sweeps(&node).await.first().is_some_and(|(state, _)| *state == SweepState::Failed)
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, failed).await, "{:?}", sweeps(&node).await);
+    node.bank.is_alerted(AlertKind::Transaction, "cannot be swept to the treasury").await;
+    assert_eq!(sweeps(&node).await, [(SweepState::Failed, 40 * COIN)]);
+    lies(&node, [40, 0]).await;
+    let kinds = node.running.store().sweeps(tenant(&node), 1).await.expect("read");
+    let intents = node.running.store().intents(tenant(&node), &[kinds[0].intent]).await.expect("read");
+    assert_eq!(intents[0].kind, IntentKind::Sweep);
+    node.finish().await;
+}
+
+/// The compliance officer's key freezes an address on the controller.
+fn freeze(node: &OwnNode, account: &str) {
+    let chain = node.running.chain();
+    let officer = chain.signer.address(tenant(node), KeyRole::Compliance).expect("a key").0.into();
+    let to = chain.contracts.controller(tenant(node)).expect("a controller").address.0.into();
+    let mut data = vault::hash(&[b"setFrozen(address,bool,bytes32)"]).0[..4].to_vec();
+    data.extend([0; 12]);
+    data.extend(Address::parse(account).expect("an address").0);
+    data.extend([0; 31]);
+    data.push(1);
+    data.extend([0; 32]);
+    node.chain.transact_as(officer, Some(to), data, Default::default()).expect("executed");
+}

@@ -1,0 +1,42 @@
+//! Sweeps.
+
+use domain::ids::{SweepId, TenantId};
+use domain::sweep::Sweep;
+
+use super::page::most;
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Stmt, Value};
+use crate::store::Store;
+
+static ONE: Stmt = Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
+// Ids are stored in the order in which they were made.
+static NEWEST: Stmt =
+    Stmt::written("sweep.newest", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &NEWEST];
+
+impl Store {
+    /// A sweep.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable. The same for the other one.
+    pub async fn sweep(&self, tenant: TenantId, id: SweepId) -> Result<Option<Sweep>, StoreError> {
+        let keys = self.id_keys().await?;
+        Ok(self.read_sweeps(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+    }
+
+    /// A tenant's newest sweeps, the newest first.
+    ///
+    /// # Errors
+    /// As [`Store::sweep`].
+    pub async fn sweeps(&self, tenant: TenantId, limit: usize) -> Result<Vec<Sweep>, StoreError> {
+        self.read_sweeps(&NEWEST, vec![tenant.0.into(), most(limit)]).await
+    }
+
+    async fn read_sweeps(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Sweep>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(stmt, params).await?;
+        rows.iter().map(|row| rows::sweep::read(&mut row.fields(), &keys)).collect()
+    }
+}
