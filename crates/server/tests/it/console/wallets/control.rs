@@ -143,7 +143,8 @@ async fn another_banks_officer_sees_nothing(on: On) {
         officer.get(below).await.refused(404);
         officer.fetch(&format!("/console/t/{theirs}{below}")).await.refused(404);
     }
-    for list in ["/wallets", "/requests", "/orders", "/deposits", "/review", "/alerts", "/webhooks", "/policy", "/keys"] {
+    for list in ["/wallets", "/requests", "/orders", "/deposits", "/review", "/alerts", "/webhooks", "/policy", "/keys"]
+    {
         officer.fetch(&format!("/console/t/{theirs}{list}")).await.refused(404);
         assert!(!officer.get(list).await.page().contains(&wallet), "{list}");
     }
