@@ -24,9 +24,7 @@ pub enum TenantsCommand {
     List(StoreArgs),
     /// Pay coin into a tenant's prefund account
     TopUp(TopUpArgs),
-    /// Book coins that the bank has sent from its treasury back to its controller
-    ///
-    /// For coins of a settled order that are to be given back after they were swept: send them on the chain first.
+    /// Book coins that the bank sent on the chain from its treasury to its controller, to be given back from there
     FundController(TopUpArgs),
 }
 
