@@ -27,9 +27,7 @@ pub enum TenantsCommand {
     /// See and change what a tenant may do and up to which limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// Book coins that the bank has sent from its treasury back to its controller
-    ///
-    /// For coins of a settled order that are to be given back after they were swept: send them on the chain first.
+    /// Book coins that the bank sent on the chain from its treasury to its controller, to be given back from there
     FundController(TopUpArgs),
 }
 

@@ -1,4 +1,4 @@
-//! Sweeps.
+//! Reads of sweeps: one, and the newest of a tenant. What is to be swept next is for the accounts to say.
 
 use domain::ids::{SweepId, TenantId};
 use domain::sweep::Sweep;

@@ -39,29 +39,29 @@ impl OwnNode {
 
     /// With a second node that sees the chain in its own way.
     pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
-        OwnNode::on_chain(on, options(), second, &[]).await
+        OwnNode::on_chain(on, options(), second, Setup::with_wallets()).await
     }
 
-    /// With one node and these configuration keys.
-    pub async fn configured(on: On, keys: &[(&str, &str)]) -> OwnNode {
-        OwnNode::on_chain(on, options(), |_| None, keys).await
+    /// With one node, on top of this.
+    pub async fn configured(on: On, setup: Setup) -> OwnNode {
+        OwnNode::on_chain(on, options(), |_| None, setup).await
     }
 
     /// With one node, on a chain whose `safe` and `finalized` blocks are so far behind the newest.
     pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
-        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None, &[]).await
+        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None, Setup::with_wallets()).await
     }
 
     async fn on_chain(
         on: On,
         options: Options,
         second: impl FnOnce(&DevChain) -> Option<DevChain>,
-        keys: &[(&str, &str)],
+        setup: Setup,
     ) -> OwnNode {
         let chain = DevChain::open(options).expect("a chain in memory");
         let miner = chain.clone();
         tokio::spawn(async move { miner.mine_forever(std::future::pending()).await });
-        let mut setup = Setup::with_wallets()
+        let mut setup = setup
             .set("chain.node_url", &serve(chain.clone()).await)
             .set("chain.plain_http_nodes", "true")
             .set("chain.small_depth", &DEPOSIT_DEPTH.to_string())
@@ -70,7 +70,6 @@ impl OwnNode {
         if let Some(second) = second(&chain) {
             setup = setup.set("chain.second_node_url", &serve(second).await);
         }
-        setup = keys.iter().fold(setup, |setup, (key, value)| setup.set(key, value));
         let running = setup.start(on).await;
         let bank = WalletBank::at(&running).await;
         OwnNode { chain, running, bank }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::chain::{Address, KeyRole, vault};
-use domain::chain_tx::{ChainTx, IntentKind, TxState};
+use domain::chain_tx::{ChainTx, IntentKind, TRIES_MAX, TxState};
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeState, OrderRefusal};
 use domain::ids::ExchangeId;
@@ -15,12 +15,13 @@ use domain::wallet_effects::AlertKind;
 use engine::command::Refused;
 use engine::wallets::{Caller, Denied};
 use serde_json::json;
+use testkit::bank::{Behaviour, DelayRange};
 
 use super::super::orders::order_to;
 use super::{address, broadcast, is_mined, now, tenant, until_open};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::OwnNode;
-use crate::harness::{Json, On, on_both_stores};
+use crate::harness::{Json, On, Setup, on_both_stores};
 
 on_both_stores! {
     exchanged_coins_are_swept_to_the_treasury
@@ -35,9 +36,13 @@ on_both_stores! {
 const USDC: StableCoin = StableCoin::Usdc;
 const COIN: i64 = 1_000_000;
 
+fn terms(at: &str, every_s: &str) -> Setup {
+    Setup::with_wallets().set("chain.sweep_at", at).set("chain.sweep_every_s", every_s)
+}
+
 /// So much is swept at once, and less after so many seconds.
 async fn sweeping(on: On, at: &str, every_s: &str) -> OwnNode {
-    OwnNode::configured(on, &[("chain.sweep_at", at), ("chain.sweep_every_s", every_s)]).await
+    OwnNode::configured(on, terms(at, every_s)).await
 }
 
 /// Where the bank's controller is.
@@ -129,7 +134,10 @@ async fn coins_of_a_failed_pay_out_go_back_and_are_never_swept(on: On) {
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "60.00");
     lies(&node, [0, 40]).await;
     assert_eq!(node.holds(USDC, &address(&node, &wallet).await).await, 60_000_000);
-    assert_eq!(sweeps(&node).await, [(SweepState::Done, 40 * COIN)], "nothing of what went back");
+    // What was on its way back was held back twice for a moment: the rest went with the next one.
+    let swept = sweeps(&node).await;
+    let total: i64 = swept.iter().map(|(_, minor)| minor).sum();
+    assert_eq!(total, 40 * COIN, "nothing of what went back: {swept:?}");
     until_open(&node, <[_]>::is_empty).await;
     node.agrees_with_the_ledger().await;
     node.finish().await;
@@ -176,14 +184,17 @@ async fn a_sweep_outlives_a_restart_and_is_sent_once(on: On) {
 }
 
 async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: On) {
-    let node = sweeping(on, "1", "1").await;
+    let later = Behaviour { return_after: DelayRange::millis(3_600_000, 3_600_000), ..Behaviour::instant() };
+    let node = OwnNode::configured(on, terms("1", "1").bank(later)).await;
     let wallet = node.bank.funded("came_back").await;
     // The account of somebody whose bank sends the rupees back.
     let order = order_to(&node.bank, &wallet, "0003").await;
     node.bank.order_is(&order, ExchangeState::Settled).await;
-    node.bank.is_alerted(AlertKind::Payout, "came back").await;
     let id = ExchangeId::parse(order["order_id"].text()).expect("an id");
     lies(&node, [0, 10]).await;
+    until_open(&node, <[_]>::is_empty).await;
+    node.bank.bank.advance(Span::hours(2)).await;
+    node.bank.is_alerted(AlertKind::Payout, "came back").await;
     let caller = Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
     let recredit = || node.running.wallets().recredit_order(&caller, id, "ayesha");
     let refused = recredit().await;
@@ -205,18 +216,20 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
     settled(&node, &wallet).await;
     freeze(&node, &treasury(&node));
     node.bank.bank.advance(Span::hours(2)).await;
-    let failed = || async {
+    for tries in 1..=TRIES_MAX {
+        let tried = || async {
+            let newest = node.running.store().sweeps(tenant(&node), 1).await.expect("read").pop();
+            let Some(sweep) = newest else { return false };
+            let intents = node.running.store().intents(tenant(&node), &[sweep.intent]).await.expect("read");
+            intents.first().is_some_and(|intent| intent.kind == IntentKind::Sweep && intent.tries >= tries)
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, tried).await, "{tries} tries: {:?}", sweeps(&node).await);
         // Between its tries it waits.
-        node.bank.bank.advance(Span::mins(1)).await;
-        sweeps(&node).await.first().is_some_and(|(state, _)| *state == SweepState::Failed)
-    };
-    assert!(testkit::wait::until_async(WAIT_MAX, failed).await, "{:?}", sweeps(&node).await);
+        node.bank.bank.advance(Span::mins(2)).await;
+    }
     node.bank.is_alerted(AlertKind::Transaction, "cannot be swept to the treasury").await;
     assert_eq!(sweeps(&node).await, [(SweepState::Failed, 40 * COIN)]);
     lies(&node, [40, 0]).await;
-    let kinds = node.running.store().sweeps(tenant(&node), 1).await.expect("read");
-    let intents = node.running.store().intents(tenant(&node), &[kinds[0].intent]).await.expect("read");
-    assert_eq!(intents[0].kind, IntentKind::Sweep);
     node.finish().await;
 }
 
