@@ -89,7 +89,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
         .expect("kept");
     has(
         &treasury.get("/reconciliation").await.page(),
-        &["Reports about nothing of ours: 1", "pain.002 B-9: &lt;odd&gt;"],
+        &["Reports about nothing of ours: 1", "pain.002 B-9: &#60;odd&#62;"],
     );
     drop(treasury);
     bank.finish().await;
