@@ -85,7 +85,8 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
     let row = |(since, it): &(Timestamp, RailBreak)| {
         let about = match it.subject == tenant.0 {
             true => Cell::Empty,
-            false => Cell::id_link(visit.href(&format!("/payments/{}", it.subject)), it.subject),
+            // A payment's or an order's pay-out: the search knows which.
+            false => Cell::id_link(visit.href(&format!("/search?q={}", it.subject)), it.subject),
         };
         vec![
             Cell::When(*since),
@@ -98,7 +99,7 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Breaks with banks' statements: {}", rows.len());
     let says = vec!["Each is an open alert: a later statement closes it, or a person with the alert.".to_owned()];
-    let head = ["Since", "Kind", "Rail", "Payment", "What"];
+    let head = ["Since", "Kind", "Rail", "About", "What"];
     let table = Table::new("Breaks with banks' statements", &head, rows).or("The statements agree with the ledger.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }

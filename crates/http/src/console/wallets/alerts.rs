@@ -22,7 +22,9 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         AlertKind::Discrepancy | AlertKind::RailMismatch if is_tenant => {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }
-        AlertKind::Discrepancy | AlertKind::RailMismatch => "/payments/",
+        AlertKind::Discrepancy => "/payments/",
+        // A payment's or an order's pay-out: the search knows which.
+        AlertKind::RailMismatch => "/search?q=",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
         | AlertKind::UnsupportedAsset

@@ -75,7 +75,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     treasury.post("/reconciliation/compare", &[]).await.done();
     let shown = || async { treasury.get("/reconciliation").await.page().contains("is booked 2 times") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, shown).await, "the break is shown");
-    let link = format!("/payments/{id}");
+    let link = format!("/search?q={id}");
     has(
         &treasury.get("/reconciliation").await.page(),
         &["statements: 1", &link, "Every report was about a payment of ours.", "pak-raast", "PKR"],
@@ -89,7 +89,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
         .expect("kept");
     has(
         &treasury.get("/reconciliation").await.page(),
-        &["Reports about nothing of ours: 1", "pain.002 B-9: &lt;odd&gt;"],
+        &["Reports about nothing of ours: 1", "pain.002 B-9: &#60;odd&#62;"],
     );
     drop(treasury);
     bank.finish().await;
