@@ -4,7 +4,7 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-pub(crate) static ALL: [&Table; 19] = [
+pub(crate) static ALL: [&Table; 20] = [
     &WALLET,
     &CUSTOMER,
     &WATCHED_ADDRESS,
