@@ -85,7 +85,7 @@ pub async fn a_page_of_a_statement_is_kept_once(world: World) {
     assert_eq!((it.reference.as_deref(), it.booked.as_str(), it.read_at), (Some("R-1"), "2026-11-22", now));
     assert!(store.open_bookings(Some(attempt.id), 10).await.expect("read").is_empty(), "behind the mark");
     assert!(store.unknown_entries(10).await.expect("read").is_empty(), "what is the account's own is not compared");
-    store.close_entries(&[it.place.clone()]).await.expect("closed");
+    store.close_entries(std::slice::from_ref(&it.place)).await.expect("closed");
     assert!(store.open_bookings(None, 10).await.expect("read").is_empty());
     // More is booked about it: both are looked at again.
     let second = page("S-2", vec![entry(1, Some(attempt.id), None, attempt.amount)], (period.1, period.1));
@@ -205,12 +205,12 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
     // A kind that was not looked for in full is never taken for mended.
     assert_eq!(note(vec![one.clone()], &[BreakKind::Missing]).await.healed, 0);
     assert_eq!(note(vec![one.clone()], &all).await.healed, 1);
-    assert_eq!(state().await, [one.clone()], "with its alert");
+    assert_eq!(state().await, std::slice::from_ref(&one), "with its alert");
     assert_eq!(note(vec![one.clone(), two.clone()], &all).await.raised.len(), 1, "what was mended can break again");
     // A person closes it, and it stays closed.
     let alert = Alert { kind: AlertKind::RailMismatch, subject: two.subject, what: two.what.clone() };
     world.store.close_alert(tenant, &alert, "ayesha").await.expect("closed");
-    assert_eq!(state().await, [one.clone()]);
+    assert_eq!(state().await, std::slice::from_ref(&one));
     assert_eq!(note(vec![one.clone(), two], &all).await, store::RailNoted::default());
     assert_eq!(state().await, [one]);
 }
