@@ -233,12 +233,10 @@ proptest! {
                 0 => { world.debited(minor); lies += minor; }
                 1 => { world.settled(minor); settled += minor; lies += minor; }
                 2 => { let minor = minor.min(settled); if minor > 0 { world.came_back(minor); settled -= minor; } }
-                3 => {
-                    if world.begin(lies) {
-                        let minor = world.sweep.as_ref().map_or(0, |sweep| sweep.minor);
-                        prop_assert!(lies - minor >= world.pools().owed());
-                        lies -= minor;
-                    }
+                3 if world.begin(lies) => {
+                    let minor = world.sweep.as_ref().map_or(0, |sweep| sweep.minor);
+                    prop_assert!(lies - minor >= world.pools().owed());
+                    lies -= minor;
                 }
                 _ if world.state() == Some(SweepState::Sending) => {
                     world.does(|sweep, cx| sweep.done(TX, cx));
