@@ -28,8 +28,14 @@ export async function targets(page, where) {
 }
 
 export async function fits(page, where) {
-  const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
-  assert.ok(wide <= room, `${where}: ${wide} px wide in ${room}`);
+  const [wide, room, over] = await page.evaluate(() => {
+    const [root, right] = [document.documentElement, window.innerWidth];
+    const clipped = (element) => element.closest('.scroll, pre') && !element.matches('.scroll, pre');
+    const beyond = (element) => !clipped(element) && element.getBoundingClientRect().right > right;
+    const found = root.scrollWidth > right ? [...document.body.querySelectorAll('*')].filter(beyond) : [];
+    return [root.scrollWidth, right, found.map((element) => element.outerHTML.slice(0, 120))];
+  });
+  assert.ok(wide <= room, `${where}: ${wide} px wide in ${room}: ${over.join('\n')}`);
 }
 
 // The page as it is now, in every theme and width.
