@@ -78,6 +78,7 @@ const JOBS: Values = Values::Known(&[
     "screen",
     "review_deposit",
     "send_intent",
+    "sweep",
     "transmit",
     "exchange",
     "payout",
