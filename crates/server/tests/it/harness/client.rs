@@ -22,7 +22,7 @@ use super::order::Order;
 use super::service::{On, Running, Setup, shared};
 
 /// Longest wait for anything that should come about.
-pub const WAIT_MAX: Duration = Duration::from_secs(30);
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
 /// Longest answer.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// What a new bank's prefund account holds: 1,000,000 coins.
