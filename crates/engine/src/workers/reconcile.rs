@@ -1,5 +1,5 @@
-//! Compares the ledger with the chain, with what rails report and with banks' statements (I14). One node at a time, now and then and when somebody
-//! wants it. Nothing is corrected: a break is an alert, for a person.
+//! Compares the ledger with the chain, with what rails report and with banks' statements (I14). One node at a time, now
+//! and then and when somebody wants it. Nothing is corrected: a break is an alert, for a person.
 //!
 //! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
 //! must stand a second look, made when the watcher has taken in all that the chain had at the first one.

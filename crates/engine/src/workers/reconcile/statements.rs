@@ -102,10 +102,7 @@ impl Workers {
     async fn compare_sheets(&self, comparison: &mut Comparison) -> Result<(), StoreError> {
         let grace = self.world.tuning.statement_grace;
         for (sheet, before) in self.store.open_sheets().await? {
-            let found = match sheet.judge(before, grace, comparison.now) {
-                None => continue,
-                Some(found) => found,
-            };
+            let Some(found) = sheet.judge(before, grace, comparison.now) else { continue };
             if found.is_empty() {
                 self.store.close_sheet(&sheet).await?;
             }

@@ -26,8 +26,11 @@ impl Watch<'_> {
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
         let about_coins =
             |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
+        if logs.iter().any(about_coins) {
+            return Ok(true);
+        }
         let vaults = self.vaults(logs).await?;
-        Ok(logs.iter().any(about_coins) || !vaults.is_empty() || !self.payers(logs, &vaults).await?.is_empty())
+        Ok(!vaults.is_empty() || !self.payers(logs, &vaults).await?.is_empty())
     }
 
     /// The controllers among those who pay somebody in these logs who is nobody's vault: what they pay so goes to their
