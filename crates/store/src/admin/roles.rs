@@ -8,18 +8,14 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-static RENEW: Stmt = Stmt::written(
-    "role.renew",
-    "UPDATE role_lease SET fence = CASE WHEN owner = $2 THEN fence ELSE fence + 1 END, owner = $2, \
-     leased_until = {{now}} + $3 WHERE name = $4 AND (owner = $2 OR leased_until <= {{now}})",
+static LEASE: Stmt = Stmt::written(
+    "role.lease",
+    "INSERT INTO role_lease (name, owner, fence, leased_until) VALUES ($2, $3, 1, {{now}} + $4) \
+     ON CONFLICT (name) DO UPDATE SET \
+     fence = CASE WHEN role_lease.owner = excluded.owner THEN role_lease.fence ELSE role_lease.fence + 1 END, \
+     owner = excluded.owner, leased_until = excluded.leased_until \
+     WHERE role_lease.owner = excluded.owner OR role_lease.leased_until <= {{now}} RETURNING fence",
 );
-static TAKE: Stmt = Stmt::written(
-    "role.take",
-    "INSERT INTO role_lease (name, owner, fence, leased_until) VALUES ($4, $2, 1, {{now}} + $3) \
-     ON CONFLICT DO NOTHING",
-);
-static HELD: Stmt = Stmt::written("role.held", "SELECT fence FROM role_lease WHERE name = $1 AND owner = $2");
-
 static ALL: Stmt = Stmt::written("role.all", "SELECT name, owner, fence, leased_until FROM role_lease ORDER BY name");
 static HOLDERS: Stmt = Stmt::written(
     "role.holders_of_jobs",
@@ -27,7 +23,7 @@ static HOLDERS: Stmt = Stmt::written(
      WHERE j.leased_until > {{now}} AND j.leased_by IS NOT NULL GROUP BY j.leased_by ORDER BY j.leased_by",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&RENEW, &TAKE, &HELD, &ALL, &HOLDERS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &ALL, &HOLDERS];
 
 /// Who has a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,15 +55,11 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn lease_role(&self, name: &str, owner: &str, lease: Span) -> Result<Option<i64>, StoreError> {
-        let params = || vec![self.now_param(), owner.into(), lease.0.into(), name.into()];
-        let steps = vec![
-            Step::any(&RENEW, params()),
-            Step::any(&TAKE, params()),
-            Step::any(&HELD, vec![name.into(), owner.into()]),
-        ];
-        let answers = self.write(steps).await?;
-        answers.last().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
+        let params = vec![self.now_param(), name.into(), owner.into(), lease.0.into()];
+        let answers = self.write(vec![Step::any(&LEASE, params)]).await?;
+        answers.first().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
     }
+
     /// Who has which role, by name; one that ran out is shown too.
     ///
     /// # Errors

@@ -17,8 +17,7 @@ use crate::working_set::WorkingSet;
 static LOCK_HEADS: Stmt = Stmt::by_keys(
     "load.heads",
     &[("tenant", Uuid)],
-    "SELECT {{tenant_head h}} FROM tenant_head h WHERE h.tenant IN (SELECT k.tenant FROM {{keys}}) \
-     ORDER BY h.tenant {{for_update}}",
+    "SELECT {{tenant_head h}} FROM {{keys}} JOIN tenant_head h ON h.tenant = k.tenant {{for_update_by h.tenant}}",
 );
 static QUOTES: Stmt = Stmt::by_keys(
     "load.quotes",

@@ -88,15 +88,19 @@ impl Stmt {
 
 /// Replaces the words in double braces and, for SQLite, `$n` by `?n`.
 ///
-/// `{{keys}}`: the rows of keys; `{{now}}`: the present microsecond from parameter `$1`; `{{for_update}}` and
-/// `{{skip_locked}}`: PostgreSQL's row locks, nothing on SQLite, which has one writer; `{{table alias}}`: the columns of
-/// a table.
+/// `{{keys}}`: the rows of keys; `{{now}}`: the present microsecond from parameter `$1`; `{{for_update}}`,
+/// `{{for_update_by column}}` in the order of a column, and `{{skip_locked}}`: PostgreSQL's row locks, nothing on SQLite,
+/// which has one writer; `{{table alias}}`: the columns of a table.
 fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     let mut out = String::with_capacity(sql.len() * 2);
     let mut rest = sql;
     while let Some((before, word, after)) = next_word(rest) {
         out.push_str(before);
         out.push_str(&meaning(word, dialect, keys));
+        if (word, dialect) == ("keys", Dialect::Sqlite) && after.starts_with(" JOIN") {
+            // Keeps the keys the outer loop, so that SQLite need not put them into a temporary table first.
+            out.push_str(" CROSS");
+        }
         rest = after;
     }
     out.push_str(rest);
@@ -114,20 +118,21 @@ pub(crate) fn next_word(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
-    match (word, dialect) {
+    let (name, of) = word.split_once(' ').unwrap_or((word, word));
+    match (name, dialect) {
         ("keys", _) => key_rows(dialect, keys),
         ("for_update", Dialect::Postgres) => "FOR UPDATE".to_owned(),
+        ("for_update_by", Dialect::Postgres) => format!("ORDER BY {of} FOR UPDATE"),
         ("skip_locked", Dialect::Postgres) => "FOR UPDATE SKIP LOCKED".to_owned(),
-        ("for_update" | "skip_locked", Dialect::Sqlite) => String::new(),
+        ("for_update" | "for_update_by" | "skip_locked", Dialect::Sqlite) => String::new(),
         // Database time plus the offset of a shifted sandbox clock; the statement's own start, so an index can be used.
         ("now", Dialect::Postgres) => {
             "(CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) + $1)".to_owned()
         }
         ("now", Dialect::Sqlite) => "$1".to_owned(),
-        (other, _) => {
-            let (name, alias) = other.split_once(' ').unwrap_or((other, other));
+        (name, _) => {
             let table = tables::named(name);
-            table.map_or_else(|| panic!("a statement speaks of {other:?}"), |table| table.select_list(alias))
+            table.map_or_else(|| panic!("a statement speaks of {word:?}"), |table| table.select_list(of))
         }
     }
 }
