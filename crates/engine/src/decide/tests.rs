@@ -104,6 +104,7 @@ fn attempt(order: &ExchangeOrder) -> Attempt {
         rail: RailId::new("pak-raast"),
         state: AttemptState::Indeterminate,
         amount: order.payout,
+        sender: None,
         created_at: NOW,
         state_at: NOW,
         reason: None,

@@ -60,7 +60,8 @@ fn what_is_above_a_rails_limit_goes_over_the_next() {
         (Country::Vnm, "500000000", Some("vnm-citad")),
     ] {
         let amount = amount(text, country);
-        let wanted = Wanted { country, amount, bank: None, order: None, default_local_code: false, holder: None };
+        let wanted =
+            Wanted { country, amount, bank: None, order: None, default_local_code: false, holder: None, spent: None };
         let first = route::candidates(&policy, &wanted).first().map(|rail| rail.id.to_string());
         assert_eq!(first.as_deref(), rail, "{amount}");
     }
