@@ -274,6 +274,22 @@ mod tests {
         assert_eq!(after, before.replace("\"default-1\"", "1"));
     }
 
+    #[test]
+    fn an_attempt_of_before_counts_for_nobody() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let limits = MIGRATIONS.iter().position(|it| it.name == "sender limits").expect("there");
+        MIGRATIONS[..limits].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        apply(
+            "INSERT INTO attempt (tenant, id, payment, number, rail, state, amount, currency, created_at, state_at, slot) \
+             VALUES (x'01', x'02', x'03', 1, 'egy-ipn', 'settled', 7, 'EGP', 4, 5, 0)",
+        );
+        apply(&MIGRATIONS[limits].script(Dialect::Sqlite, Timestamp(0)));
+        let kept = "SELECT COUNT(*) FROM attempt WHERE state = 'settled' AND amount = 7 AND sender IS NULL";
+        assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)).expect("counted"), 1);
+    }
+
     /// Orders as they were booked before there were sweeps: one settled, one that has reserved, one under way, one whose
     /// pay-out came back, and one of these that was given back; and a deposit in suspense.
     const BOOKED_BEFORE: [(&str, &str, i64, &str, &str, u8); 20] = [
@@ -304,8 +320,8 @@ mod tests {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
-        let (sweeps, before) = MIGRATIONS.split_last().expect("some");
-        before.iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
+        let sweeps = MIGRATIONS.iter().position(|it| it.name == "sweeps").expect("there");
+        MIGRATIONS[..sweeps].iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
         for (number, (debit, credit, amount, kind, reason, order)) in BOOKED_BEFORE.iter().enumerate() {
             let pending = if *kind == "post_pending" { format!("x'{:02x}'", number - 1) } else { "NULL".to_owned() };
             apply(&format!(
@@ -314,7 +330,7 @@ mod tests {
             ));
         }
         apply("INSERT INTO account VALUES (x'01', 'shared', 'treasury:USDC', 700, 0, 0, 730)");
-        apply(&sweeps.script(Dialect::Sqlite, Timestamp(0)));
+        apply(&MIGRATIONS[sweeps].script(Dialect::Sqlite, Timestamp(0)));
         let account = |code: &str| {
             let sql =
                 "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
