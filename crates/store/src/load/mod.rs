@@ -281,6 +281,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_sender_has_spent_is_found_by_index() {
+        let connection = rusqlite::Connection::open_in_memory().expect("opens");
+        connection.execute_batch(&crate::migrate::schema(crate::sql::Dialect::Sqlite)).expect("made");
+        let sql = format!("EXPLAIN QUERY PLAN {}", SPENT.sql(crate::sql::Dialect::Sqlite));
+        let mut prepared = connection.prepare(&sql).expect("prepared");
+        let params = rusqlite::params_from_iter((0..prepared.parameter_count()).map(|_| rusqlite::types::Null));
+        let steps = prepared.query_map(params, |row| row.get::<_, String>(3)).expect("planned");
+        let plan = steps.map(|step| step.expect("a text")).collect::<Vec<_>>().join("\n");
+        let index = "INDEX attempt_sender (sender=? AND rail=? AND tenant=? AND created_at>?)";
+        assert!(plan.contains(index), "{plan}");
+    }
+
+    #[test]
     fn a_payment_asks_nothing_of_the_wallet_service() {
         let options = Options::new(Arc::new(NoClock), SecretBox::new(Box::new([1; 32])));
         let keys = Keys { ids: IdCodec::new(&[7; 16]), vault: Arc::new(Vault::new(&options)) };
