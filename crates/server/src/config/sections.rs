@@ -223,9 +223,9 @@ pub struct RailEntry {
     pub enabled: bool,
     pub min: Exact,
     pub max: Exact,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read::optional")]
     pub daily_max: Option<Exact>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read::optional")]
     pub monthly_max: Option<Exact>,
     #[serde(default)]
     pub time_zone: String,

@@ -155,7 +155,7 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
         Some(unfit) => {
             let words = match unfit {
                 Unfit::SenderLimit(exceeded) => {
-                    return Cell::state(format!("beyond the sender's {exceeded}"), Tone::Bad);
+                    return Cell::state(format!("it takes no more than {exceeded} of one sender"), Tone::Bad);
                 }
                 Unfit::Disabled => "switched off by configuration",
                 Unfit::Amount => "the amount is outside its limits",
