@@ -8,6 +8,7 @@ use crate::money::Money;
 use crate::payment::{Cx, Trigger};
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
+use crate::sender_limit::Sender;
 use crate::time::Timestamp;
 
 /// Reason code of an attempt whose message certainly never left this machine.
@@ -84,6 +85,8 @@ pub struct Attempt {
     pub state: AttemptState,
     /// What is to be paid out.
     pub amount: Money,
+    /// Whose limits it counts against; `None` where the rail has none.
+    pub sender: Option<Sender>,
     /// When it began.
     pub created_at: Timestamp,
     /// When its state last changed.
@@ -171,7 +174,7 @@ pub enum Heard {
 }
 
 impl Attempt {
-    /// Begins an attempt at paying `amount` out over `rail`. It is saved as `sending` before a byte leaves.
+    /// Begins an attempt at paying `amount` out over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
     ///
     /// # Errors
     /// The attempt that may have paid and so stands in the way.
@@ -180,7 +183,7 @@ impl Attempt {
         payment: PaymentId,
         amount: Money,
         last: Option<&Attempt>,
-        rail: &RailId,
+        (rail, sender): (&RailId, Option<Sender>),
         cx: &mut Cx<'_>,
     ) -> Result<Attempt, AttemptId> {
         if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
@@ -194,6 +197,7 @@ impl Attempt {
             rail: rail.clone(),
             state: AttemptState::Sending,
             amount,
+            sender,
             created_at: cx.now,
             state_at: cx.now,
             reason: None,

@@ -65,6 +65,19 @@ impl Country {
         }
     }
 
+    /// The IANA name of its time zone: each of them has one.
+    pub const fn time_zone(self) -> &'static str {
+        match self {
+            Country::Bgd => "Asia/Dhaka",
+            Country::Egy => "Africa/Cairo",
+            Country::Ind => "Asia/Kolkata",
+            Country::Npl => "Asia/Kathmandu",
+            Country::Pak => "Asia/Karachi",
+            Country::Phl => "Asia/Manila",
+            Country::Vnm => "Asia/Ho_Chi_Minh",
+        }
+    }
+
     /// Reads the alpha-3 code, exactly as written.
     pub fn parse(code: &str) -> Option<Country> {
         Country::ALL.into_iter().find(|country| country.alpha3() == code)

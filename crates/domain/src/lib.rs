@@ -40,6 +40,7 @@ pub mod rail_text;
 pub mod risk;
 pub mod route;
 pub mod screening;
+pub mod sender_limit;
 #[cfg(test)]
 mod states_doc;
 pub mod sweep;

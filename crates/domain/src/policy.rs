@@ -11,6 +11,7 @@ use crate::currency::StableCoin;
 use crate::money::Money;
 use crate::rail::{NameForm, RailId};
 use crate::rail_text::CharacterSet;
+use crate::sender_limit::SenderLimits;
 use crate::time::Span;
 use crate::wallet_policy::WalletPolicy;
 
@@ -102,6 +103,8 @@ pub struct RailConfig {
     pub min: Money,
     /// The most that it takes, in the destination currency.
     pub max: Money,
+    /// The most that it takes of one sender within a day and a month; `None` = it does not count.
+    pub sender_limits: Option<SenderLimits>,
     /// What a pay-out costs, in minor units (10^-6) of either coin.
     pub cost_minor: i64,
     /// Working hours; `None` = always.

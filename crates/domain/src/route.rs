@@ -10,6 +10,7 @@ use crate::order::Order;
 use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
 use crate::rail::RailId;
 use crate::rail_text::CharacterSet;
+use crate::sender_limit::{Exceeded, Spendings, Spent};
 use crate::time::{Span, Timestamp};
 
 /// Business days for which a batch rail may stay silent.
@@ -30,6 +31,8 @@ pub enum Unfit {
     Needs(Need),
     /// It has no characters for a name; the order's field.
     Name(&'static str),
+    /// The sender would exceed what it takes of one sender.
+    SenderLimit(Exceeded),
     /// It has refused this payment already.
     Refused,
     /// It does not work at this hour.
@@ -53,6 +56,8 @@ pub struct Wanted<'a> {
     pub default_local_code: bool,
     /// Whom a pay-out without an order is for (an exchange order's account holder).
     pub holder: Option<&'a str>,
+    /// What the sender has had paid out over the rails that limit it; `None` where nobody asked (a quote has no sender).
+    pub spent: Option<&'a Spendings>,
 }
 
 impl Wanted<'_> {
@@ -84,13 +89,26 @@ impl RailConfig {
         if let Some(field) = wanted.unspoken(self.character_set) {
             return Some(Unfit::Name(field));
         }
+        self.lacking(wanted).map(Unfit::Needs).or_else(|| self.exceeded(wanted).map(Unfit::SenderLimit))
+    }
+
+    /// The datum that the order lacks and the rail insists on.
+    fn lacking(&self, wanted: &Wanted<'_>) -> Option<Need> {
         let order = wanted.order?;
         let lacks = |need: &&Need| match need {
             Need::LocalCode => order.branch_local_code.is_none() && !wanted.default_local_code,
             Need::SenderBirthdate => order.sender_birthdate.is_none(),
             Need::SenderDocExpiry => order.sender_identity_doc_exp.is_none(),
         };
-        self.needs.iter().find(lacks).map(|need| Unfit::Needs(*need))
+        self.needs.iter().find(lacks).copied()
+    }
+
+    /// The limit of one sender that the payment would exceed.
+    fn exceeded(&self, wanted: &Wanted<'_>) -> Option<Exceeded> {
+        let (limits, spent) = (self.sender_limits.as_ref()?, wanted.spent?);
+        // A rail that nothing went over yet.
+        let spent = spent.get(&self.id).copied().unwrap_or(Spent::default());
+        limits.exceeded_by(spent, wanted.amount)
     }
 
     /// Whether the rail takes instructions at `now`.
@@ -188,6 +206,15 @@ pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
         }
     }
     lacks
+}
+
+/// The first rail, the cheapest, that only the limit of one sender keeps from paying, with that limit.
+pub fn exhausted<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Option<(&'a RailConfig, Exceeded)> {
+    let of = |rail: &'a RailConfig| match rail.unfit(wanted) {
+        Some(Unfit::SenderLimit(exceeded)) => Some((rail, exceeded)),
+        _ => None,
+    };
+    corridors.rails_of(wanted.country).filter_map(of).min_by_key(|(rail, _)| rail.cost_minor)
 }
 
 /// Until when an outcome that has been unclear since `since` is waited for.

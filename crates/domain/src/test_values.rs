@@ -141,6 +141,7 @@ pub fn rail(id: &str) -> RailConfig {
         enabled: true,
         min: pkr(1),
         max: pkr(1_000_000_000),
+        sender_limits: None,
         cost_minor: 500_000,
         hours: None,
         needs: [].into(),
@@ -267,7 +268,7 @@ impl Case {
         let (mut payment, _, _) = accepted(0);
         let (mut ids, rail) = (Ids(0x2000), rail("pak-raast"));
         let mut cx = Cx { now: monday(), ids: &mut ids };
-        let attempt = report::begin_attempt(&mut payment, None, &rail.id, &mut cx).expect("may begin");
+        let attempt = report::begin_attempt(&mut payment, None, (&rail.id, None), &mut cx).expect("may begin");
         Case { payment, attempt, rail, now: monday(), ids }
     }
 

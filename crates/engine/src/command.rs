@@ -15,6 +15,7 @@ use domain::payment::{Payment, Trigger};
 use domain::payment_request::{PaymentRequest, RequestConflict};
 use domain::quote::{Offer, Quote};
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
+use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
 use store::IDEMPOTENCY_KEPT;
@@ -145,6 +146,8 @@ pub enum PaymentAction {
         fence: i64,
         /// The rail.
         rail: RailId,
+        /// What of the sender is counted over it; `None` where it limits no sender.
+        tally: Option<Tally>,
     },
     /// A worker has sent an attempt and got this answer.
     Submitted {
@@ -322,6 +325,10 @@ impl Command {
                         Some(*attempt)
                     }
                     PaymentAction::Report(report) => Some(report.attempt),
+                    PaymentAction::BeginAttempt { tally, .. } => {
+                        need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));
+                        None
+                    }
                     _ => None,
                 };
                 need.attempts.extend(attempt.map(|id| (tenant, id)));

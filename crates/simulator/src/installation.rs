@@ -72,6 +72,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         enabled: true,
         min: money(100),
         max: money(100_000_000_000),
+        sender_limits: None,
         cost_minor: random.between(100_000, 900_000),
         hours: (!detects && random.chance(250)).then(|| opens_late(random)),
         needs: BTreeSet::new(),

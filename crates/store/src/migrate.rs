@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 10] = [
+const MIGRATIONS: [Migration; 11] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -29,6 +29,7 @@ const MIGRATIONS: [Migration; 10] = [
     Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
     Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
     Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
+    Migration { version: 11, name: "sender limits", text: include_str!("../migrations/0011_sender_limits.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -273,6 +274,22 @@ mod tests {
         assert_eq!(after, before.replace("\"default-1\"", "1"));
     }
 
+    #[test]
+    fn an_attempt_of_before_counts_for_nobody() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let limits = MIGRATIONS.iter().position(|it| it.name == "sender limits").expect("there");
+        MIGRATIONS[..limits].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        apply(
+            "INSERT INTO attempt (tenant, id, payment, number, rail, state, amount, currency, created_at, state_at, slot) \
+             VALUES (x'01', x'02', x'03', 1, 'egy-ipn', 'settled', 7, 'EGP', 4, 5, 0)",
+        );
+        apply(&MIGRATIONS[limits].script(Dialect::Sqlite, Timestamp(0)));
+        let kept = "SELECT COUNT(*) FROM attempt WHERE state = 'settled' AND amount = 7 AND sender IS NULL";
+        assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)).expect("counted"), 1);
+    }
+
     /// Orders as they were booked before there were sweeps: one settled, one that has reserved, one under way, one whose
     /// pay-out came back, and one of these that was given back; and a deposit in suspense.
     const BOOKED_BEFORE: [(&str, &str, i64, &str, &str, u8); 20] = [
@@ -303,8 +320,8 @@ mod tests {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
-        let (sweeps, before) = MIGRATIONS.split_last().expect("some");
-        before.iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
+        let sweeps = MIGRATIONS.iter().position(|it| it.name == "sweeps").expect("there");
+        MIGRATIONS[..sweeps].iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
         for (number, (debit, credit, amount, kind, reason, order)) in BOOKED_BEFORE.iter().enumerate() {
             let pending = if *kind == "post_pending" { format!("x'{:02x}'", number - 1) } else { "NULL".to_owned() };
             apply(&format!(
@@ -313,7 +330,7 @@ mod tests {
             ));
         }
         apply("INSERT INTO account VALUES (x'01', 'shared', 'treasury:USDC', 700, 0, 0, 730)");
-        apply(&sweeps.script(Dialect::Sqlite, Timestamp(0)));
+        apply(&MIGRATIONS[sweeps].script(Dialect::Sqlite, Timestamp(0)));
         let account = |code: &str| {
             let sql =
                 "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";

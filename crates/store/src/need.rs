@@ -9,6 +9,7 @@ use domain::ids::{
     TenantId, WalletId,
 };
 use domain::ledger::AccountCode;
+use domain::sender_limit::Tally;
 use uuid::Uuid;
 
 /// An `Idempotency-Key` in its scope (`decisions.md`: tenant + method + path).
@@ -62,6 +63,8 @@ need! {
     payments: PaymentId,
     /// Further attempts, where a report may be about an older one.
     attempts: AttemptId,
+    /// What senders have had paid out over rails that limit it.
+    spendings: Tally,
     /// external_ids that may be taken.
     external_ids: String,
     /// Counters of open quotes.

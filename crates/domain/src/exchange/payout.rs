@@ -14,6 +14,7 @@ use crate::payment::{Cx, JobChange, Trigger};
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
+use crate::sender_limit::Sender;
 use crate::sweep::Pools;
 use crate::time::Span;
 use crate::wallet_effects::{AlertKind, WalletEffects};
@@ -68,20 +69,20 @@ impl OrderCase {
         effects
     }
 
-    /// Begins an attempt over `rail`. It is saved as `sending` before a byte leaves.
+    /// Begins an attempt over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid stands in the way.
     pub fn begin_payout(
         &mut self,
         last: Option<&Attempt>,
-        rail: &RailId,
+        over: (&RailId, Option<Sender>),
         cx: &mut Cx<'_>,
     ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let conflict = OrderRefusal::Conflict(self.order.state);
         let state = self.next(OrderTrigger::PayoutBegun).ok_or(conflict.clone())?;
         let (tenant, payment, amount) = (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
-        let attempt = Attempt::begin(tenant, payment, amount, last, rail, cx).map_err(|_| conflict)?;
+        let attempt = Attempt::begin(tenant, payment, amount, last, over, cx).map_err(|_| conflict)?;
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
         // What was unclear was the attempt before.

@@ -178,7 +178,7 @@ impl World {
             return false;
         }
         let last = self.attempt.clone();
-        let begun = self.case.begin_payout(last.as_ref(), &self.rail.id.clone(), &mut cx);
+        let begun = self.case.begin_payout(last.as_ref(), (&self.rail.id.clone(), None), &mut cx);
         let Ok((attempt, effects)) = begun else { return false };
         self.attempt = Some(attempt);
         self.keep(effects);

@@ -8,6 +8,7 @@ use crate::job::JobKind;
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
+use crate::sender_limit::Sender;
 use crate::time::{Span, Timestamp};
 
 pub use crate::attempt::NOT_SENT;
@@ -35,11 +36,11 @@ pub enum Stale {
     Review(ReviewState),
 }
 
-/// Begins an attempt over `rail`. It is saved as `sending` before a byte leaves.
+/// Begins an attempt over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
 pub fn begin_attempt(
     payment: &mut Payment,
     last: Option<&Attempt>,
-    rail: &RailId,
+    over: (&RailId, Option<Sender>),
     cx: &mut Cx<'_>,
 ) -> Result<Attempt, Stale> {
     if payment.standing.state != PaymentState::Queued {
@@ -48,7 +49,7 @@ pub fn begin_attempt(
     if !matches!(payment.review, ReviewState::NotNeeded | ReviewState::Approved) {
         return Err(Stale::Review(payment.review));
     }
-    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, rail, cx);
+    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
     let attempt = attempt.map_err(Stale::AttemptUnderWay)?;
     payment.attempt = Some(attempt.id);
     // What was unclear was the attempt before.

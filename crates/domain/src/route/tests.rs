@@ -3,6 +3,7 @@
 use jiff::civil::date;
 
 use super::*;
+use crate::sender_limit::SenderLimits;
 use crate::test_values::{at, corridors, monday, order, pkr, rail};
 
 fn wanted(minor: i64) -> Wanted<'static> {
@@ -13,6 +14,7 @@ fn wanted(minor: i64) -> Wanted<'static> {
         order: None,
         default_local_code: false,
         holder: None,
+        spent: None,
     }
 }
 
@@ -250,4 +252,66 @@ fn every_rail_is_told_with_what_speaks_against_it() {
     assert_eq!(told, expected.map(|(id, against)| (id.to_owned(), against)));
     let Choice::Take(taken) = choose(&corridors, &wanted, &refused, &sick, night) else { panic!("there is a rail") };
     assert_eq!(taken.id, RailId::new("good"));
+}
+
+/// Rails by price; the two first limit one sender: 100 a day, and 100 a day with 250 a month.
+fn limiting() -> Corridors {
+    let limits = |monthly: Option<i64>| {
+        let monthly_max = monthly.map(pkr);
+        Some(SenderLimits { daily_max: Some(pkr(100)), monthly_max, zone: jiff::tz::TimeZone::UTC })
+    };
+    let costs = |id, cost_minor, sender_limits| RailConfig { cost_minor, sender_limits, ..rail(id) };
+    let last = RailConfig { hours: Some(office_hours()), ..costs("last", 3, None) };
+    corridors(vec![costs("daily", 1, limits(None)), costs("monthly", 2, limits(Some(250))), last])
+}
+
+fn spent(daily: i64, (day, month): (i64, i64)) -> Spendings {
+    let daily = (RailId::new("daily"), Spent { day: daily, month: daily });
+    [daily, (RailId::new("monthly"), Spent { day, month })].into()
+}
+
+#[test]
+fn a_rail_whose_limit_a_sender_would_exceed_is_passed_over() {
+    let config = limiting();
+    let (work, night) = (monday(), monday() + Span::hours(14));
+    let none = BTreeSet::new();
+    for (before, amount, now, expected) in [
+        (None, 101, work, Some("daily")),
+        (Some(spent(0, (0, 0))), 100, work, Some("daily")),
+        (Some(spent(0, (0, 0))), 101, work, Some("last")),
+        (Some(spent(100, (0, 0))), 1, work, Some("monthly")),
+        (Some(spent(100, (99, 249))), 1, work, Some("monthly")),
+        (Some(spent(100, (0, 250))), 1, work, Some("last")),
+        (Some(spent(100, (0, 250))), 1, night, None),
+        (Some(Spendings::new()), 100, work, Some("daily")),
+    ] {
+        let wanted = Wanted { spent: before.as_ref(), ..wanted(amount) };
+        let expected = expected.map_or(Choice::Later, |id| Choice::Take(config.rail(&RailId::new(id)).expect(id)));
+        assert_eq!(choose(&config, &wanted, &none, &none, now), expected, "{before:?} and {amount}");
+        let explained = explain(&config, &wanted, &none, &none, now);
+        let first = explained.iter().find(|(_, unfit)| unfit.is_none()).map(|(rail, _)| *rail);
+        assert_eq!(first.map_or(Choice::Later, Choice::Take), expected, "{before:?} and {amount}");
+    }
+}
+
+#[test]
+fn the_limit_that_leaves_no_rail_is_named() {
+    let mut config = limiting();
+    config.rails.pop();
+    let none = BTreeSet::new();
+    for (before, amount, rail, exceeded) in [
+        (spent(100, (0, 250)), 1, "daily", Exceeded::Daily(pkr(100))),
+        (spent(0, (0, 0)), 101, "daily", Exceeded::Daily(pkr(100))),
+    ] {
+        let wanted = Wanted { spent: Some(&before), ..wanted(amount) };
+        assert_eq!(choose(&config, &wanted, &none, &none, monday()), Choice::Never);
+        let told = exhausted(&config, &wanted).map(|(rail, exceeded)| (rail.id.to_string(), exceeded));
+        assert_eq!(told, Some((rail.to_owned(), exceeded)));
+        let why: Vec<_> = explain(&config, &wanted, &none, &none, monday()).into_iter().map(|(_, why)| why).collect();
+        assert!(why.iter().all(|why| matches!(why, Some(Unfit::SenderLimit(_)))), "{why:?}");
+    }
+    let room = spent(0, (0, 0));
+    assert!(exhausted(&config, &Wanted { spent: Some(&room), ..wanted(100) }).is_none());
+    // An amount that no rail takes has nothing to do with its sender.
+    assert!(exhausted(&config, &Wanted { spent: Some(&room), ..wanted(0) }).is_none());
 }

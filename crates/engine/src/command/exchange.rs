@@ -8,6 +8,7 @@ use domain::exchange::{ExchangeOrder, NewOrder};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus, Submission};
+use domain::sender_limit::Tally;
 use domain::sweep;
 use domain::time::Timestamp;
 use store::need::Need;
@@ -75,6 +76,8 @@ pub enum ExchangeAction {
         fence: i64,
         /// The rail.
         rail: RailId,
+        /// What of the customer is counted over it; `None` where it limits no sender.
+        tally: Option<Tally>,
         /// Rupees for one coin.
         mid: Decimal,
     },
@@ -161,6 +164,9 @@ impl ExchangeAction {
             }
             ExchangeAction::Submitted { attempt, .. } | ExchangeAction::Inquired { attempt, .. } => {
                 need.attempts.insert((tenant, *attempt));
+            }
+            ExchangeAction::BeginPayout { tally, .. } => {
+                need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));
             }
             ExchangeAction::Report(report) => _ = need.attempts.insert((tenant, report.attempt)),
             _ => {}

@@ -14,6 +14,7 @@ use store::working_set::{Made, WorkingSet};
 
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
+use super::room::{Room, look_again, room};
 use super::{Rules, as_seen, deposit, effects, holds, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
@@ -127,12 +128,17 @@ impl Acting<'_> {
             ExchangeAction::Cancel { .. } => Ok(self.case.cancel(cx)?),
             ExchangeAction::WalletChanged => Ok(self.case.wallet_changed(cx)),
             ExchangeAction::TimePassed { .. } => Ok(self.case.time_passed(cx)),
-            ExchangeAction::BeginPayout { rail, mid, .. } => {
+            ExchangeAction::BeginPayout { rail, tally, mid, .. } => {
                 if let Some(effects) = self.case.priced(*mid, cx) {
                     return Ok(effects);
                 }
+                let over = (rail, tally.as_ref());
+                let Room::Is(sender) = room(ws, tenant, over, self.case.order.payout, self.rules, cx.now) else {
+                    look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
+                    return Ok(WalletEffects::default());
+                };
                 let last = self.last(ws);
-                let (attempt, effects) = self.case.begin_payout(last.as_ref(), rail, cx)?;
+                let (attempt, effects) = self.case.begin_payout(last.as_ref(), (rail, sender), cx)?;
                 self.attempt = Some(attempt);
                 Ok(effects)
             }

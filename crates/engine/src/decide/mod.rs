@@ -25,6 +25,7 @@ mod outcome;
 pub mod payment;
 mod quote;
 mod request;
+mod room;
 mod sweep;
 mod wallet;
 

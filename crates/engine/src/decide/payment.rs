@@ -13,9 +13,11 @@ use domain::payment::accept::{self, Submission};
 use domain::payment::{Cx, Effects, JobChange, Payment, PaymentState, Trigger, report};
 use domain::quote::{Quote, QuoteState};
 use domain::rail::{InquiryAnswer, RailId};
+use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
+use super::room::{Room, look_again, room};
 use super::{Rules, as_seen, quote, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 use crate::planted::{self, Planted};
@@ -153,7 +155,10 @@ impl Case<'_> {
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
         match action {
-            PaymentAction::BeginAttempt { fence, rail } => self.begin(ws, *fence, rail, cx),
+            PaymentAction::BeginAttempt { fence, rail, tally } => {
+                self.holds(*fence)?;
+                self.begin(ws, (rail, tally.as_ref()), cx)
+            }
             PaymentAction::Submitted { attempt, answer } => {
                 let mut attempt = self.attempt(ws, *attempt)?;
                 Ok((self.submitted(&mut attempt, answer, cx), Some(attempt)))
@@ -206,14 +211,21 @@ impl Case<'_> {
 
     fn begin(
         &mut self,
-        ws: &WorkingSet,
-        fence: i64,
-        rail: &RailId,
+        ws: &mut WorkingSet,
+        over: (&RailId, Option<&Tally>),
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
-        self.holds(fence)?;
-        let last = self.last(ws);
-        let attempt = report::begin_attempt(&mut self.payment, last.as_ref(), rail, cx)?;
+        let (last, seen) = (self.last(ws), self.payment.clone());
+        let (sender, room) = match room(ws, self.payment.tenant, over, self.payment.amount, self.rules, cx.now) {
+            Room::Is(sender) => (sender, true),
+            Room::LookAgain => (None, false),
+        };
+        let attempt = report::begin_attempt(&mut self.payment, last.as_ref(), (over.0, sender), cx)?;
+        if !room {
+            self.payment = seen;
+            look_again(ws, (self.payment.tenant, self.payment.id.0), JobKind::Submit, cx.now);
+            return Ok((Effects::default(), None));
+        }
         Ok((Effects::default(), Some(attempt)))
     }
 

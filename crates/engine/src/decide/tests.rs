@@ -19,6 +19,8 @@ use domain::wallet::{BlockOrder, BlockReason, KycLevel, Provision, TriggeredBy, 
 use store::working_set::WorkingSet;
 use uuid::Uuid;
 
+mod room;
+
 use super::{Rules, decide};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::WalletAction;
@@ -104,6 +106,7 @@ fn attempt(order: &ExchangeOrder) -> Attempt {
         rail: RailId::new("pak-raast"),
         state: AttemptState::Indeterminate,
         amount: order.payout,
+        sender: None,
         created_at: NOW,
         state_at: NOW,
         reason: None,

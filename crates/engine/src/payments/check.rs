@@ -69,5 +69,6 @@ pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::po
         order: Some(order),
         default_local_code: default.is_some(),
         holder: None,
+        spent: None,
     }
 }

@@ -43,6 +43,7 @@ impl Payments {
                 order: None,
                 default_local_code: corridor.default_local_code.is_some(),
                 holder: None,
+                spent: None,
             };
             let fitting = route::candidates(&world.corridors, &wanted);
             // No single rail may take exactly this amount to this bank; the dearest of the country covers it.

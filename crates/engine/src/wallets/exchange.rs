@@ -216,6 +216,7 @@ impl Wallets {
             order: None,
             default_local_code: false,
             holder: Some(&bank.holder),
+            spent: None,
         };
         if let Some(Unfit::Name(_)) = route::lacking(&self.world.corridors, &wanted) {
             let field = "bank_account.account_holder_name";

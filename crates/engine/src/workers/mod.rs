@@ -26,6 +26,7 @@ mod instruction;
 mod intake;
 pub(crate) mod payout;
 mod reconcile;
+mod room;
 mod screen;
 mod send;
 mod submit;

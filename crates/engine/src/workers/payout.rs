@@ -13,6 +13,7 @@ use domain::payment::report::NOT_SENT;
 use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Wanted};
+use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
 
 use super::Workers;
@@ -25,14 +26,22 @@ use crate::decide::payment::ROUTE_DELAY;
 
 /// What is to be done with one leased order.
 enum Plan {
-    /// Pay it over this rail, at this rate if it is not priced yet.
-    Send(RailId, Decimal),
+    /// Pay it over this rail, at this rate if it is not priced yet, counted for the customer.
+    Send(RailId, Decimal, Option<Sender>),
     /// It was sent before and nobody knows what came of it: ask first.
     Ask(Box<Attempt>),
     /// Tell the engine.
     Tell(ExchangeAction),
     /// Nothing: the job is out of date, or something cannot be read now.
     Nothing,
+}
+
+/// An order that is to be paid over a rail.
+struct Payable {
+    job: Job,
+    order: ExchangeOrder,
+    mid: Decimal,
+    tally: Option<Tally>,
 }
 
 /// What a pay-out asks of a rail.
@@ -44,6 +53,7 @@ pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
         order: None,
         default_local_code: false,
         holder: Some(&order.bank.holder),
+        spent: None,
     }
 }
 
@@ -71,12 +81,15 @@ impl Workers {
 
     /// Works off leased `payout` jobs.
     pub(super) async fn pay_orders(&self, jobs: Vec<Job>) {
-        let mut sends: BTreeMap<RailId, Vec<(Job, ExchangeOrder, Decimal)>> = BTreeMap::new();
+        let mut sends: BTreeMap<RailId, Vec<Payable>> = BTreeMap::new();
         let (mut tells, mut asks) = (Vec::new(), Vec::new());
         for job in jobs {
             let Some(order) = self.exchange_of(&job).await else { continue };
             match self.plan_payout(&job, &order).await {
-                Plan::Send(rail, mid) => sends.entry(rail).or_default().push((job, order, mid)),
+                Plan::Send(rail, mid, sender) => {
+                    let tally = sender.and_then(|sender| self.tally_over(&rail, sender));
+                    sends.entry(rail).or_default().push(Payable { job, order, mid, tally });
+                }
                 Plan::Ask(attempt) => {
                     asks.push(Ask { job, attempt: *attempt, order: Some(OrderKey::of(&order)) });
                 }
@@ -118,21 +131,33 @@ impl Workers {
             .map(|attempt| attempt.rail.clone())
             .collect();
         let corridors = &self.world.corridors;
-        let wanted = wanted(order);
+        let spent = match self.spent_by_customer(order).await {
+            Ok(spent) => spent,
+            Err(error) => {
+                tracing::warn!(%error, order = %order.id, "what the customer has spent cannot be read now");
+                return Plan::Nothing;
+            }
+        };
+        let wanted = Wanted { spent: spent.as_ref().map(|(_, spent)| spent), ..wanted(order) };
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
-            Choice::Take(rail) => Plan::Send(rail.id.clone(), mid),
+            Choice::Take(rail) => Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender)),
             Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
-            Choice::Never => Plan::Tell(ExchangeAction::NoRoute { fence }),
+            Choice::Never => {
+                if let Some((rail, exceeded)) = route::exhausted(corridors, &wanted) {
+                    tracing::info!(order = %order.id, rail = %rail.id, "no route: the customer has no room in {exceeded}");
+                }
+                Plan::Tell(ExchangeAction::NoRoute { fence })
+            }
         }
     }
 
     /// Saves an attempt for each order, then sends them in messages of the rail's size.
-    async fn pay_over(&self, rail: RailId, orders: Vec<(Job, ExchangeOrder, Decimal)>) {
+    async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
         let most = self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
-        let begun = orders.into_iter().map(|(job, order, mid)| {
+        let begun = orders.into_iter().map(|Payable { job, order, mid, tally }| {
             let (key, rail) = (OrderKey::of(&order), rail.clone());
             async move {
-                let action = ExchangeAction::BeginPayout { fence: job.fence, rail, mid };
+                let action = ExchangeAction::BeginPayout { fence: job.fence, rail, tally, mid };
                 match self.report(job.tenant, job.subject, Action::Exchange(key.clone(), action)).await {
                     Some(Outcome::Began(attempt)) => {
                         Some((order_instruction(&attempt, &order, &self.world.corridors), key))

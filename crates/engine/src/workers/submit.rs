@@ -8,8 +8,10 @@ use domain::job::Job;
 use domain::payment::accept::NOT_EXECUTABLE;
 use domain::payment::report::NOT_SENT;
 use domain::payment::{PaymentState, ReviewState, Trigger};
+use domain::policy::Corridors;
 use domain::rail::{Instruction, RailId, Submission};
-use domain::route::{self, Choice};
+use domain::route::{self, Choice, Wanted};
+use domain::sender_limit::Sender;
 use futures_util::future::join_all;
 use store::Record;
 use tracing::Instrument as _;
@@ -120,18 +122,28 @@ impl Workers {
         if payment.review == ReviewState::Refused {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
-        self.route(job, record, &attempts, refuse)
+        let sender = Sender::of_order(payment.tenant, &record.order);
+        match self.spendings(payment.tenant, payment.country, sender).await {
+            Ok(spent) => {
+                let corridors = &self.world.corridors;
+                let wanted = Wanted { spent: Some(&spent), ..wanted(&record.order, payment.amount, corridors) };
+                self.route(job, &wanted, &attempts, refuse)
+            }
+            Err(error) => {
+                tracing::warn!(%error, payment = %payment.id, "what the sender has spent cannot be read now");
+                Plan::Nothing
+            }
+        }
     }
 
     fn route(
         &self,
         job: &Job,
-        record: &Record,
+        wanted: &Wanted<'_>,
         attempts: &[Attempt],
         refuse: impl Fn(Trigger, String) -> Plan,
     ) -> Plan {
         let corridors = &self.world.corridors;
-        let wanted = wanted(&record.order, record.payment.amount, corridors);
         // A rail that could not be reached has refused nothing: its health decides when it is tried again.
         let refused: BTreeSet<RailId> = attempts
             .iter()
@@ -139,10 +151,10 @@ impl Workers {
             .map(|attempt| attempt.rail.clone())
             .collect();
         let now = self.clock().now();
-        match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
+        match route::choose(corridors, wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone()),
             Choice::Later => {
-                let open = route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now));
+                let open = route::candidates(corridors, wanted).iter().any(|rail| rail.is_open(now));
                 Plan::Tell(PaymentAction::PutOff { fence: job.fence, until: now + ROUTE_DELAY, open })
             }
             Choice::Never => match attempts.last() {
@@ -153,7 +165,7 @@ impl Workers {
                         last.info.as_ref().map_or(reason.clone(), |info| format!("{reason}: {info}")),
                     )
                 }
-                None => refuse(Trigger::NoRoute, "no route to the beneficiary's bank".to_owned()),
+                None => refuse(Trigger::NoRoute, no_route(corridors, wanted)),
             },
         }
     }
@@ -162,7 +174,9 @@ impl Workers {
     async fn send_over(&self, rail: RailId, payments: Vec<(Job, Record)>) {
         let Some(config) = self.world.corridors.rail(&rail) else { return };
         let begun = payments.into_iter().map(|(job, record)| {
-            let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone() };
+            let sender = Sender::of_order(job.tenant, &record.order);
+            let tally = self.tally_over(&rail, sender);
+            let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
             async move {
                 match self.tell(job.tenant, record.payment.id, action).await {
                     Some(Outcome::Began(attempt)) => Some(instruction(&attempt, &record, &self.world.corridors)),
@@ -199,5 +213,13 @@ impl Workers {
             .map(|(at, (sent, answer))| self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer)));
         join_all(telling).await;
         failpoint::reach(Failpoint::AfterAnswers);
+    }
+}
+
+/// What the client is told where no rail takes a payment, and none has refused it.
+fn no_route(corridors: &Corridors, wanted: &Wanted<'_>) -> String {
+    match route::exhausted(corridors, wanted) {
+        Some((rail, exceeded)) => format!("no route: {} takes no more than {exceeded} of one sender", rail.id),
+        None => "no route to the beneficiary's bank".to_owned(),
     }
 }

@@ -136,6 +136,7 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
         rail: RailId::new("pak-raast"),
         state: AttemptState::Indeterminate,
         amount: order.payout,
+        sender: None,
         created_at: at,
         state_at: at,
         reason: None,

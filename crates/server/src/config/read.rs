@@ -37,6 +37,29 @@ impl Visitor<'_> for ExactVisitor {
     }
 }
 
+/// Reads a decimal number that may be missing: `""` is none.
+pub fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Exact>, D::Error> {
+    deserializer.deserialize_any(OptionalVisitor)
+}
+
+struct OptionalVisitor;
+
+impl Visitor<'_> for OptionalVisitor {
+    type Value = Option<Exact>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a decimal number in quotes, like \"500.00\", or \"\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Option<Exact>, E> {
+        if text.is_empty() { Ok(None) } else { ExactVisitor.visit_str(text).map(|value| Some(Exact(value))) }
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Option<Exact>, E> {
+        ExactVisitor.visit_i64(value).map(|value| Some(Exact(value)))
+    }
+}
+
 /// Reads `environment`.
 pub fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Environment, D::Error> {
     let name = String::deserialize(deserializer)?;

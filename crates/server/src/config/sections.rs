@@ -223,6 +223,12 @@ pub struct RailEntry {
     pub enabled: bool,
     pub min: Exact,
     pub max: Exact,
+    #[serde(default, deserialize_with = "read::optional")]
+    pub daily_max: Option<Exact>,
+    #[serde(default, deserialize_with = "read::optional")]
+    pub monthly_max: Option<Exact>,
+    #[serde(default)]
+    pub time_zone: String,
     pub cost: Exact,
     #[serde(default)]
     pub hours: Option<HoursEntry>,

@@ -88,6 +88,25 @@ fn payments() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// What rails pay out, as shipped: of one pay-out, and of one sender.
+fn rails() -> Vec<(&'static str, String)> {
+    let table: toml::Table = REFERENCE.parse().expect("TOML");
+    let entries = table["rails"].as_array().expect("rails").iter().filter_map(toml::Value::as_table);
+    let of = |key: &str| {
+        let given = |rail: &toml::Table| {
+            let most = rail.get(key)?.as_str().filter(|most| !most.is_empty())?;
+            Some(format!("`{}` {most}", rail["id"].as_str()?))
+        };
+        let known: Vec<String> = entries.clone().filter_map(given).collect();
+        format!("{} (default, `rails.*.{key}`)", known.join(", "))
+    };
+    vec![
+        ("One pay-out, least and most", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
+        ("Pay-outs for one sender in a calendar day", of("daily_max")),
+        ("Pay-outs for one sender in a calendar month", of("monthly_max")),
+    ]
+}
+
 fn wallets() -> Vec<(&'static str, String)> {
     let (limits, window) = (GroupLimits::default(), address_windows::WINDOW_S);
     let name = |group: Group| match group {
@@ -107,6 +126,11 @@ fn limits_md_says_what_the_code_does() {
     table(&mut out, "Every request", &requests());
     table(&mut out, "Payment Service v2", &payments());
     out.push_str("\nRate limits are off in the environment `mock`, as in a sandbox.\n");
+    table(&mut out, "Rails", &rails());
+    out.push_str(
+        "\nDays and months are those of the rail's time zone. What would go beyond takes the next rail that fits; where there \
+         is none, the payment is `rejected`, and its `msg` names the limit.\n",
+    );
     table(&mut out, "Wallet Service v1", &wallets());
     out.push_str(
         "\nThese count in every environment. Callers that have not proven who they are count against their address.\n",

@@ -3,12 +3,13 @@
 mod wallets;
 
 use domain::ids::TenantId;
+use domain::sender_limit::Tally;
 use domain::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::need::Need;
 use crate::rows::{self, Keys};
-use crate::sql::Kind::{Text, Uuid};
+use crate::sql::Kind::{Int, Text, Uuid};
 use crate::sql::{Columns, Fields, Kind, Row, Stmt};
 use crate::working_set::WorkingSet;
 
@@ -44,6 +45,17 @@ static ATTEMPTS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.id = k.id",
 );
+/// The states are those of `AttemptState::may_have_paid`. A sender without such attempts has no row.
+pub(crate) static SPENT: Stmt = Stmt::by_keys(
+    "load.spent",
+    &[("tenant", Uuid), ("sender", Uuid), ("rail", Text), ("day", Int), ("month", Int), ("day_end", Int)],
+    "SELECT k.tenant, k.sender, k.rail, k.day, k.month, k.day_end, \
+     CAST(SUM(CASE WHEN a.created_at >= k.day THEN a.amount ELSE 0 END) AS BIGINT), CAST(SUM(a.amount) AS BIGINT) \
+     FROM {{keys}} JOIN attempt a ON a.sender = k.sender AND a.rail = k.rail AND a.tenant = k.tenant \
+     AND a.created_at >= k.month \
+     WHERE a.sender IS NOT NULL AND a.state IN ('sending', 'indeterminate', 'accepted', 'settled') \
+     GROUP BY k.tenant, k.sender, k.rail, k.day, k.month, k.day_end",
+);
 static EXTERNAL_IDS: Stmt = Stmt::by_keys(
     "load.external_ids",
     &[("tenant", Uuid), ("external_id", Text)],
@@ -76,7 +88,7 @@ static AUDIT_HEADS: Stmt = Stmt::by_keys(
 /// Every statement that loads.
 pub(crate) static ALL: &[&[&Stmt]] = &[
     &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
-    &[&OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS],
+    &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS],
     wallets::ALL,
 ];
 
@@ -96,6 +108,7 @@ enum Into {
     Payments,
     Jobs,
     Attempts,
+    Spendings,
     ExternalIds,
     Accounts,
     OpenQuotes,
@@ -128,6 +141,16 @@ impl Loader<'_> {
     }
 }
 
+/// The keys of [`SPENT`].
+pub(crate) fn tallies<'a>(
+    asked: impl ExactSizeIterator<Item = &'a (TenantId, Tally)>,
+    keys: &Keys,
+) -> Columns<'static> {
+    let mut columns = Columns::new([Uuid, Uuid, Text, Int, Int, Int].into_iter(), asked.len());
+    asked.for_each(|(tenant, tally)| rows::attempt::write_tally(*tenant, tally, keys, &mut columns));
+    columns
+}
+
 /// The loads of a need, the head lock first.
 pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     let mut loader = Loader { keys, loads: Vec::with_capacity(10) };
@@ -145,6 +168,7 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     loader.add_ids(&JOBS, &mut payments().chain(wallets::with_jobs(need)), Into::Jobs);
     loader.add_ids(&PAYMENT_ATTEMPTS, &mut payments().chain(orders), Into::Attempts);
     loader.add_ids(&ATTEMPTS, &mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Attempts);
+    loader.add(&SPENT, tallies(need.spendings.iter(), keys), Into::Spendings);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
     need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
     loader.add(&EXTERNAL_IDS, columns, Into::ExternalIds);
@@ -201,6 +225,10 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
             let attempt = rows::attempt::read(fields, keys)?;
             ws.attempts.load((attempt.tenant, attempt.id), attempt);
         }
+        Into::Spendings => {
+            let (key, spent) = rows::attempt::read_spent(fields, keys)?;
+            ws.spendings.load(key, spent);
+        }
         Into::ExternalIds => {
             let (key, payment) = rows::small::read_external_id(fields, keys)?;
             ws.external_ids.load(key, payment);
@@ -249,6 +277,19 @@ mod tests {
         fn sleep_until(&self, _: Timestamp) -> domain::ports::Answer<'static, ()> {
             Box::pin(std::future::ready(()))
         }
+    }
+
+    #[test]
+    fn what_a_sender_has_spent_is_found_by_index() {
+        let connection = rusqlite::Connection::open_in_memory().expect("opens");
+        connection.execute_batch(&crate::migrate::schema(crate::sql::Dialect::Sqlite)).expect("made");
+        let sql = format!("EXPLAIN QUERY PLAN {}", SPENT.sql(crate::sql::Dialect::Sqlite));
+        let mut prepared = connection.prepare(&sql).expect("prepared");
+        let params = rusqlite::params_from_iter((0..prepared.parameter_count()).map(|_| rusqlite::types::Null));
+        let steps = prepared.query_map(params, |row| row.get::<_, String>(3)).expect("planned");
+        let plan = steps.map(|step| step.expect("a text")).collect::<Vec<_>>().join("\n");
+        let index = "INDEX attempt_sender (sender=? AND rail=? AND tenant=? AND created_at>?)";
+        assert!(plan.contains(index), "{plan}");
     }
 
     #[test]

@@ -8,9 +8,10 @@ use domain::order::Order;
 use domain::payment::Payment;
 use domain::quote::Quote;
 use domain::rail::RailId;
+use domain::sender_limit::{Spendings, Tally};
 
 use crate::error::StoreError;
-use crate::load::IDEMPOTENCY;
+use crate::load::{IDEMPOTENCY, SPENT, tallies};
 use crate::need::IdempotencyKey;
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Text, Uuid};
@@ -90,6 +91,20 @@ impl Store {
         let rows = self.query_keys(&IDEMPOTENCY, columns).await?;
         let read = |row: &Row| rows::small::read_idempotency(&mut row.fields(), &keys).map(|(_, record)| record);
         rows.first().map(read).transpose()
+    }
+
+    /// What a tenant's senders have had paid out, by rail; a rail that nothing went over has no entry. Before a decision
+    /// that counts, the batch reads the same under the tenant's lock.
+    ///
+    /// # Errors
+    /// As [`Store::quote`].
+    pub async fn spendings(&self, tenant: TenantId, asked: Vec<Tally>) -> Result<Spendings, StoreError> {
+        let keys = self.id_keys().await?;
+        let asked: Vec<(TenantId, Tally)> = asked.into_iter().map(|tally| (tenant, tally)).collect();
+        let rows = self.query_keys(&SPENT, tallies(asked.iter(), &keys)).await?;
+        let read =
+            |row: &Row| rows::attempt::read_spent(&mut row.fields(), &keys).map(|((_, it), spent)| (it.rail, spent));
+        rows.iter().map(read).collect()
     }
 
     /// A payment with its order and its quote.

@@ -4,6 +4,7 @@ use domain::attempt::{Attempt, AttemptState};
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::RailId;
+use domain::sender_limit::{Sender, Spent, Tally, Window};
 use domain::time::Timestamp;
 
 use super::{Keys, currency};
@@ -17,6 +18,7 @@ pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>
     out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
     out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
     out.int(attempt.amount.minor).text(attempt.amount.currency.code());
+    out.opt_uuid(attempt.sender.map(|sender| keys.stored(sender.0)));
     out.int(attempt.created_at.0).int(attempt.state_at.0);
     words(attempt, out);
     Ok(())
@@ -50,6 +52,21 @@ pub(crate) fn write_change<'a>(
     Ok(())
 }
 
+/// What is counted, as [`SPENT`](crate::load::SPENT) asks for it.
+pub(crate) fn write_tally(tenant: TenantId, tally: &Tally, keys: &Keys, out: &mut Columns<'static>) {
+    out.uuid(tenant.0).uuid(keys.stored(tally.sender.0)).text(tally.rail.0.to_string());
+    out.int(tally.window.day.0).int(tally.window.month.0).int(tally.window.end.0);
+}
+
+pub(crate) fn read_spent(fields: &mut Fields<'_>, keys: &Keys) -> Result<((TenantId, Tally), Spent), StoreError> {
+    let (tenant, sender) = (TenantId(fields.uuid()?), Sender(keys.public(fields.uuid()?)));
+    let rail = RailId::new(fields.text()?);
+    let mut at = || fields.int().map(Timestamp);
+    let window = Window { day: at()?, month: at()?, end: at()? };
+    let spent = Spent { day: fields.int()?, month: fields.int()? };
+    Ok(((tenant, Tally { rail, sender, window }), spent))
+}
+
 pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let id = AttemptId(keys.public(fields.uuid()?));
@@ -67,6 +84,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, Stor
         rail,
         state,
         amount: Money::new(minor, currency(fields)?),
+        sender: fields.opt_uuid()?.map(|sender| Sender(keys.public(sender))),
         created_at: Timestamp(fields.int()?),
         state_at: Timestamp(fields.int()?),
         reason: fields.opt_text()?.map(str::to_owned),

@@ -172,6 +172,7 @@ pub(crate) static ATTEMPT: Table = Table {
         ("state", Text),
         ("amount", Int),
         ("currency", Text),
+        ("sender", Uuid),
         ("created_at", Int),
         ("state_at", Int),
         ("reason", Text),

@@ -25,6 +25,7 @@ use domain::order::Order;
 use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::quote::Quote;
+use domain::sender_limit::{Spent, Tally};
 use domain::sweep::Sweep;
 use domain::time::Timestamp;
 use domain::wallet::{KycLevel, Wallet};
@@ -122,6 +123,8 @@ working_set! {
     payments: Table<(TenantId, PaymentId), Payment>,
     /// Attempts.
     attempts: Table<(TenantId, AttemptId), Attempt>,
+    /// What senders had had paid out when the batch began; [`WorkingSet::spent`] adds what the batch does.
+    spendings: Table<(TenantId, Tally), Spent>,
     /// Who has an external_id.
     external_ids: Table<(TenantId, String), PaymentId>,
     /// Accounts.
@@ -246,6 +249,16 @@ impl WorkingSet {
             }),
         };
         self.jobs.put((tenant, subject), row);
+    }
+
+    /// What a sender has had paid out over a rail, with what this batch has begun and given back. Whoever decides has
+    /// named the tally.
+    pub fn spent(&self, tenant: TenantId, tally: &Tally) -> Spent {
+        let before = self.spendings.get(&(tenant, tally.clone())).copied().unwrap_or_default();
+        let of_tenant = self.attempts.changes().filter(|((owner, _), ..)| *owner == tenant);
+        of_tenant.fold(before, |spent, (_, old, new)| {
+            spent + tally.share(new) - old.map_or(Spent::default(), |old| tally.share(old))
+        })
     }
 
     /// Adds an order beside its payment.

@@ -20,6 +20,7 @@ mod rails;
 mod roles;
 mod rows;
 mod schema;
+mod sender_limits;
 mod statements;
 mod tampering;
 mod upkeep;
@@ -93,6 +94,10 @@ conformance! {
         event_numbers_have_no_gaps_under_concurrent_batches
         a_caller_that_goes_away_leaves_nothing
         a_batch_must_lock_every_tenant_that_it_names;
+    sender_limits:
+        what_a_sender_has_spent_is_summed_by_rail_and_day
+        what_a_batch_begins_and_gives_back_is_counted
+        two_batches_at_once_share_one_limit;
     constraints:
         a_quote_makes_one_payment
         an_external_id_is_taken_once

@@ -31,7 +31,7 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         assert_eq!(it, payment, "the working set has what was saved");
         assert!(ws.jobs.get(&(tenant, payment.id.0)).cloned().flatten().is_some(), "its job is loaded with it");
-        let attempt = begin_attempt(&mut it, None, &rail, &mut Cx { now: ws.now, ids }).expect("begun");
+        let attempt = begin_attempt(&mut it, None, (&rail, None), &mut Cx { now: ws.now, ids }).expect("begun");
         ws.attempts.put((tenant, attempt.id), attempt.clone());
         ws.payments.put((tenant, payment.id), it);
         ws.keep();

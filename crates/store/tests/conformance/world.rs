@@ -433,7 +433,7 @@ impl World {
         self.execute(&payment_need(payment), |ws, ids| {
             let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
             let cx = &mut Cx { now: ws.now, ids };
-            let attempt = domain::payment::report::begin_attempt(&mut it, None, rail, cx).expect("begun");
+            let attempt = domain::payment::report::begin_attempt(&mut it, None, (rail, None), cx).expect("begun");
             ws.attempts.put((tenant, attempt.id), attempt.clone());
             ws.payments.put((tenant, it.id), it);
             ws.keep();

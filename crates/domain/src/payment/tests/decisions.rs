@@ -31,7 +31,7 @@ fn rejected() -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
 fn a_payment_in_review_is_neither_sent_nor_refused_over_the_persons_head() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let waiting = Stale::Review(ReviewState::Waiting);
-    let begun = act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx));
+    let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
     assert_eq!(begun, Err(waiting.clone()));
     for trigger in [Trigger::DeadlinePassed, Trigger::NoRoute] {
         let refused = act(|cx| report::refuse(&mut payment, None, trigger, "late", cx));
@@ -47,7 +47,7 @@ fn an_approved_payment_is_sent() {
     assert_eq!(effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::PaymentUpdated]);
     assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday() + Span::mins(1))));
     assert_eq!(effects.transfers, []);
-    assert!(act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx)).is_ok());
+    assert!(act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx)).is_ok());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn only_a_payment_in_review_can_be_reviewed() {
 #[test]
 fn a_hit_never_has_an_attempt_and_ends_with_neutral_words() {
     let (mut payment, _, _) = accepted(HIT_SCORE);
-    let begun = act(|cx| report::begin_attempt(&mut payment, None, &RailId::new("pak-raast"), cx));
+    let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
     assert_eq!(begun, Err(Stale::Review(ReviewState::Refused)));
     assert_eq!(payment.attempt, None);
     let effects = act(|cx| report::refuse(&mut payment, None, Trigger::ComplianceRefused, NOT_EXECUTABLE, cx));

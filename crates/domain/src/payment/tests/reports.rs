@@ -79,7 +79,7 @@ fn after_a_retryable_refusal_another_rail_is_tried_with_another_id() {
     assert_eq!(case.payment.standing.msg, None, "nobody is told while it goes on");
     let first = case.attempt.clone();
     let second = case
-        .run(|payment, _, cx| report::begin_attempt(payment, Some(&first), &RailId::new("pak-ibft"), cx))
+        .run(|payment, _, cx| report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx))
         .expect("may begin");
     assert_eq!((second.number, second.state, second.rail), (2, AttemptState::Sending, RailId::new("pak-ibft")));
     assert_ne!(second.id, first.id);
@@ -92,7 +92,7 @@ fn only_a_refused_attempt_makes_way_for_another() {
         let mut case = Case::sending();
         case.attempt.state = state;
         let last = case.attempt.clone();
-        let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&last), &last.rail, cx));
+        let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&last), (&last.rail, None), cx));
         match state {
             AttemptState::Refused => assert!(begun.is_ok()),
             _ => assert_eq!(begun, Err(Stale::AttemptUnderWay(last.id)), "{state:?}"),
@@ -102,7 +102,7 @@ fn only_a_refused_attempt_makes_way_for_another() {
         let mut case = Case::sending();
         case.payment.standing.state = state;
         let begun: Result<Attempt, Stale> =
-            case.run(|payment, attempt, cx| report::begin_attempt(payment, None, &attempt.rail, cx));
+            case.run(|payment, attempt, cx| report::begin_attempt(payment, None, (&attempt.rail, None), cx));
         assert_eq!(begun, Err(Stale::State(state)));
     }
 }
@@ -245,7 +245,8 @@ fn a_refused_attempts_reference_never_becomes_the_payments() {
     let refused = RailReport { bank_reference: Some("OLD".to_owned()), ..refused_with("AB08") };
     case.hear(&refused);
     let mut first = case.attempt.clone();
-    let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&first), &RailId::new("pak-ibft"), cx));
+    let begun =
+        case.run(|payment, _, cx| report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx));
     assert!(begun.is_ok());
     let rail = case.rail.clone();
     let again = case.run(|payment, _, cx| report::apply(payment, &mut first, &refused, Some(&rail), RETURN_WINDOW, cx));

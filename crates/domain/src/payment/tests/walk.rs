@@ -210,7 +210,9 @@ impl World {
     fn submit(&mut self, wire: Wire) {
         let id = rail(&format!("rail-{}", self.attempts.len())).id;
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
-        let Ok(attempt) = report::begin_attempt(&mut self.payment, self.attempts.last(), &id, &mut cx) else { return };
+        let Ok(attempt) = report::begin_attempt(&mut self.payment, self.attempts.last(), (&id, None), &mut cx) else {
+            return;
+        };
         assert_eq!(self.job, Some(JobKind::Submit), "an attempt began that no job asked for");
         self.rail.sent(attempt.id);
         self.attempts.push(attempt);

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use axum::response::Response;
 use domain::country::Country;
 use domain::decimal::Decimal;
+use domain::ids::PaymentId;
 use domain::money::Money;
 use domain::policy::{Hours, Need, RailConfig, RailKind};
 use domain::rail::RailId;
 use domain::route::{self, Unfit, Wanted};
+use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
 use engine::switches::Switch;
 
 use super::took;
@@ -31,6 +33,13 @@ fn need(need: Need) -> &'static str {
         Need::SenderBirthdate => "the sender's date of birth",
         Need::SenderDocExpiry => "the expiry date of the sender's document",
     }
+}
+
+/// What a rail takes of one sender.
+fn of_one_sender(limits: &SenderLimits) -> String {
+    let daily = limits.daily_max.map(|most| Exceeded::Daily(most).to_string());
+    let monthly = limits.monthly_max.map(|most| Exceeded::Monthly(most).to_string());
+    daily.into_iter().chain(monthly).collect::<Vec<_>>().join(", ")
 }
 
 /// How a rail is now.
@@ -91,6 +100,7 @@ fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
         Cell::text(if rail.kind == RailKind::Instant { "instant" } else { "batch" }),
         Cell::number(rail.min),
         Cell::number(rail.max),
+        Cell::maybe(rail.sender_limits.as_ref().map(of_one_sender)),
         Cell::number(Money::new(rail.cost_minor, domain::currency::Currency::Usdt).decimal()),
         Cell::text(hours(rail.hours.as_ref())),
         world.pace.median(&rail.id).map_or(Cell::Empty, |pace| Cell::number(took(pace))),
@@ -113,6 +123,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         "Kind",
         "At least",
         "At most",
+        "Of one sender",
         "Cost (coin)",
         "Hours",
         "Usual pace",
@@ -131,7 +142,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             table: Some(Table::new("Rails", &rail_head, rails).or("No rail is configured.")),
             ..Section::default()
         },
-        dry_run(&visit)?,
+        dry_run(&visit).await?,
         switches(&visit),
     ];
     page(&visit, "Corridors and rails", sections)
@@ -143,6 +154,9 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
         None => Cell::state("could take it, and costs more", Tone::Plain),
         Some(unfit) => {
             let words = match unfit {
+                Unfit::SenderLimit(exceeded) => {
+                    return Cell::state(format!("it takes no more than {exceeded} of one sender"), Tone::Bad);
+                }
                 Unfit::Disabled => "switched off by configuration",
                 Unfit::Amount => "the amount is outside its limits",
                 Unfit::Bank => "it does not reach the bank",
@@ -157,8 +171,19 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
     }
 }
 
+/// What the sender of a payment has had paid out over the country's rails that limit it.
+async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> Result<Spendings, Stop> {
+    let unknown = || Stop::Invalid("There is no such payment.".to_owned());
+    let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
+    let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
+    let world = visit.console().payments.world();
+    let sender = Sender::of_order(tenant, &record.order);
+    let asked = world.corridors.tallies(country, sender, world.clock.now());
+    Ok(if asked.is_empty() { Spendings::new() } else { visit.console().store().spendings(tenant, asked).await? })
+}
+
 /// Which rail would take an amount now, with every rail's reason.
-fn dry_run(visit: &Visit) -> Result<Section, Stop> {
+async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let asked = visit.query();
     let countries: Vec<(&str, &str)> = Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
     let filters = FormView {
@@ -168,11 +193,16 @@ fn dry_run(visit: &Visit) -> Result<Section, Stop> {
             Field::choice("country", "Country", &countries).as_asked(asked),
             Field::line("amount", "Beneficiary gets").as_asked(asked),
             Field::line("bank", "BIC of the bank").optional().as_asked(asked),
+            Field::line("payment", "A payment of the same sender").optional().as_asked(asked),
         ])
     };
     let mut section = Section {
         title: "Which route?".to_owned(),
-        says: vec!["A dry run: nothing is sent. What rails insist on is looked at once there is an order.".to_owned()],
+        says: vec![
+            "A dry run: nothing is sent. What rails insist on is looked at once there is an order; what they take of one \
+             sender, where a payment of that sender is named."
+                .to_owned(),
+        ],
         filters: Some(filters),
         ..Section::default()
     };
@@ -184,8 +214,19 @@ fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
     let bank =
         bank.as_deref().map(|bic| bic.get(..4).ok_or_else(|| Stop::Invalid("A BIC has 8 or 11 letters.".to_owned())));
-    let wanted =
-        Wanted { country, amount, bank: bank.transpose()?, order: None, default_local_code: false, holder: None };
+    let spent = match asked.given("payment") {
+        Some(payment) => Some(spent_by_its_sender(visit, country, payment).await?),
+        None => None,
+    };
+    let wanted = Wanted {
+        country,
+        amount,
+        bank: bank.transpose()?,
+        order: None,
+        default_local_code: false,
+        holder: None,
+        spent: spent.as_ref(),
+    };
     let world = visit.console().payments.world();
     let now = world.clock.now();
     let rails = route::explain(&world.corridors, &wanted, &BTreeSet::new(), &world.resting_rails(now), now);

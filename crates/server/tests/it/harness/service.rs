@@ -15,6 +15,7 @@ use engine::payments::Payments;
 use engine::wallets::Wallets;
 use server::config::{Config, Sources};
 use server::service::chain::ChainSide;
+use server::service::clock::WallClock;
 use server::service::{Role, Service, Start, books};
 use server::telemetry::{Exposition, install_recorder};
 use store::{Store, Tenant};
@@ -71,6 +72,13 @@ impl Setup {
     pub fn set(mut self, key: &str, value: &str) -> Setup {
         self.config.push((key.to_owned(), value.to_owned()));
         self
+    }
+
+    /// The same where a rail's clock stands at noon: no day of it ends while a test goes on.
+    pub fn at_noon(self, rail: &str) -> Setup {
+        let ahead = 12 - WallClock.now().minute_of_day() / 60;
+        // In these names the sign is the other way round: "Etc/GMT-2" is two hours ahead.
+        self.set(&format!("rails.{rail}.time_zone"), &format!("Etc/GMT{:+}", -ahead))
     }
 
     /// The same with another bank.

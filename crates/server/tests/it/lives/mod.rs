@@ -5,4 +5,5 @@ mod messages;
 mod rails;
 mod schemas;
 mod screening;
+mod sender_limits;
 mod statements;

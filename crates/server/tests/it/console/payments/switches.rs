@@ -9,6 +9,7 @@ use crate::harness::{Bank, On, Setup, on_both_stores};
 on_both_stores! {
     corridors_and_rails_are_shown_with_their_limits
     a_dry_run_gives_every_rails_reason
+    a_dry_run_knows_what_a_sender_has_left
     a_closed_corridor_takes_nothing_new
     nothing_is_sent_over_a_rail_that_is_off
     only_head_office_switches
@@ -38,6 +39,26 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     {
         viewer.get(&format!("/corridors?{wrong}")).await.refused(422);
     }
+}
+
+/// Whose limits they are is said by a payment: no document's number stands in an address.
+async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
+    let setup = Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.daily_max", "70000.00");
+    let bank = Bank::alone(on, setup).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    has(&viewer.get("/corridors").await.page().replace(',', ""), &["70000.00 EGP a day 400000.00 EGP a month"]);
+    // Above 40,000 EGP.
+    let quote = bank.quote(Country::Egy, domain::currency::Currency::Aed, "4000").await;
+    let id = bank.pay(&quote.order()).await.ok()["id"].text().to_owned();
+    bank.reaches(Country::Egy, &id, "succeeded").await;
+    let ask = "/corridors?country=EGY&amount=40000";
+    has(&viewer.get(ask).await.page(), &["40000.00 EGP would go over egy-ipn"]);
+    let page = viewer.get(&format!("{ask}&payment={id}")).await.page().replace(',', "");
+    has(&page, &["40000.00 EGP would go over egy-ach", "it takes no more than 70000.00 EGP a day of one sender"]);
+    for nobody in ["x", "00000000-0000-4000-8000-000000000000"] {
+        viewer.get(&format!("/corridors?country=EGY&amount=1&payment={nobody}")).await.refused(422);
+    }
+    bank.finish().await;
 }
 
 /// The form that switches something.

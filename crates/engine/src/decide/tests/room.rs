@@ -1,0 +1,213 @@
+//! What one sender has over a rail is counted where an attempt begins, whatever was seen when the rail was chosen.
+
+use domain::attempt::Attempt;
+use domain::country::Country;
+use domain::ids::QuoteId;
+use domain::job::{Job, JobKind};
+use domain::ledger::{AccountCode, Transfer, TransferKind};
+use domain::payment::{Payment, PaymentState, ReviewState, Standing};
+use domain::policy::{RailConfig, RailKind};
+use domain::quote::Charge;
+use domain::rail::Submission;
+use domain::rail_text::CharacterSet;
+use domain::screening::Screened;
+use domain::sender_limit::{Sender, SenderLimits, Spent, Tally};
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::command::PaymentAction;
+
+const AMOUNT: i64 = 40;
+
+fn egp(minor: i64) -> Money {
+    Money::new(minor, Currency::Egp)
+}
+
+/// A rail that pays 100 a day and 1000 a month for one sender.
+fn rail() -> RailConfig {
+    RailConfig {
+        id: RailId::new("egy-ipn"),
+        country: Country::Egy,
+        kind: RailKind::Instant,
+        enabled: true,
+        min: egp(1),
+        max: egp(100),
+        sender_limits: Some(SenderLimits {
+            daily_max: Some(egp(100)),
+            monthly_max: Some(egp(1_000)),
+            zone: TimeZone::UTC,
+        }),
+        cost_minor: 0,
+        hours: None,
+        needs: BTreeSet::new(),
+        banks: BTreeSet::new(),
+        duplicate_detection: false,
+        window: Span::mins(15),
+        retryable_reasons: BTreeSet::new(),
+        max_batch: 1,
+        character_set: CharacterSet::SwiftX,
+    }
+}
+
+fn payment(number: u128) -> Payment {
+    let coin = |minor| Money::new(minor, Currency::Usdt);
+    Payment {
+        id: PaymentId(Uuid::from_u128(number)),
+        tenant: TENANT,
+        country: Country::Egy,
+        quote: QuoteId(Uuid::from_u128(number + 50)),
+        external_id: None,
+        amount: egp(AMOUNT),
+        base: Money::new(1, Currency::Aed),
+        charge: Charge { amount: coin(1), premium: coin(0), cost: coin(0) },
+        remainder: egp(0),
+        hold: TransferId(Uuid::from_u128(number + 70)),
+        accepted_at: NOW,
+        standing: Standing { state: PaymentState::Queued, state_at: NOW, msg: None, bank_reference: None },
+        version: 1,
+        review: ReviewState::NotNeeded,
+        screened: Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false },
+        unclear_since: None,
+        settled_at: None,
+        attempt: None,
+    }
+}
+
+/// A batch that has `payments` queued, each with its job, under fence 1.
+fn batch(payments: &[Payment]) -> WorkingSet {
+    let mut ws = WorkingSet::new(NOW);
+    for payment in payments {
+        let (tenant, subject, kind) = (TENANT, payment.id.0, JobKind::Submit);
+        let leased_until = Some(NOW + Span::secs(60));
+        let job = Job { tenant, subject, kind, run_at: NOW - Span::secs(1), fence: 1, leased_until, tries: 7 };
+        ws.jobs.load((TENANT, subject), Some(job));
+        ws.payments.load((TENANT, payment.id), payment.clone());
+        let transfer = Transfer {
+            id: payment.hold,
+            tenant,
+            debit: AccountCode::Prefund(StableCoin::Usdt),
+            credit: AccountCode::InTransit(StableCoin::Usdt),
+            amount: Money::new(1, Currency::Usdt),
+            kind: TransferKind::Pending,
+            pending: None,
+            set: payment.hold,
+            reason: "payment.reserve",
+            subject: Some(subject),
+            at: NOW,
+        };
+        let top_up = Transfer { debit: AccountCode::External(StableCoin::Usdt), ..transfer.clone() };
+        let credit = AccountCode::Prefund(StableCoin::Usdt);
+        let top_up = Transfer { credit, kind: TransferKind::Posted, reason: "prefund.top_up", ..top_up };
+        ws.book(vec![top_up, transfer]).expect("booked");
+        ws.keep();
+    }
+    ws
+}
+
+fn run(ws: &mut WorkingSet, payment: &Payment, action: PaymentAction, rails: Vec<RailConfig>) -> Outcome {
+    let corridors = Corridors {
+        corridors: BTreeMap::new(),
+        rails,
+        relations: BTreeSet::new(),
+        submit_deadline: Span::mins(30),
+        return_window: Span::days(90),
+    };
+    let directory = BankDirectory::default();
+    let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };
+    let mut ids = Ids(1_000 + payment.id.0.as_u128() * 100);
+    decide(ws, &Command { tenant: TENANT, action: Action::Payment(payment.id, action) }, rules, &mut ids)
+}
+
+fn tally(customer: &str) -> Tally {
+    rail().tally(Sender::of_customer(TENANT, customer), NOW).expect("it counts")
+}
+
+fn begin(ws: &mut WorkingSet, payment: &Payment, tally: Option<Tally>) -> Outcome {
+    run(ws, payment, PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally }, vec![rail()])
+}
+
+/// The attempt that began.
+fn begun(outcome: Outcome) -> Attempt {
+    let Outcome::Began(attempt) = outcome else { panic!("{outcome:?}") };
+    *attempt
+}
+
+/// No attempt began; the payment is as it was and looks for a rail at once, with no try counted.
+fn looks_again(ws: &WorkingSet, payment: &Payment, outcome: &Outcome) {
+    assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    assert_eq!(ws.payments.get(&(TENANT, payment.id)), Some(payment));
+    let job = ws.jobs.get(&(TENANT, payment.id.0)).cloned().flatten().expect("it goes on");
+    assert_eq!((job.kind, job.run_at, job.leased_until, job.tries), (JobKind::Submit, NOW, None, 7));
+    assert!(ws.attempts.all().all(|(_, attempt)| attempt.payment != payment.id));
+}
+
+#[test]
+fn payments_of_one_sender_in_one_batch_share_the_room() {
+    let payments = [1, 2, 3, 4].map(payment);
+    let mut ws = batch(&payments);
+    let mine = Some(tally("C-1"));
+    let first = begun(begin(&mut ws, &payments[0], mine.clone()));
+    assert_eq!(first.sender, Some(tally("C-1").sender));
+    begun(begin(&mut ws, &payments[1], mine.clone()));
+    let third = begin(&mut ws, &payments[2], mine.clone());
+    looks_again(&ws, &payments[2], &third);
+    // Another sender has room of his own.
+    begun(begin(&mut ws, &payments[3], Some(tally("C-2"))));
+    // What certainly never left gives its room back to the third.
+    let answer = Submission::NotSent("nobody there".to_owned());
+    let refused = PaymentAction::Submitted { attempt: first.id, answer };
+    assert!(matches!(run(&mut ws, &payments[0], refused, vec![rail()]), Outcome::Done));
+    begun(begin(&mut ws, &payments[2], mine));
+}
+
+#[test]
+fn what_was_spent_before_the_batch_counts() {
+    for (spent, has_room) in [
+        (Spent { day: 60, month: 60 }, true),
+        (Spent { day: 61, month: 61 }, false),
+        (Spent { day: 0, month: 960 }, true),
+        (Spent { day: 0, month: 961 }, false),
+    ] {
+        let payment = payment(1);
+        let mut ws = batch(std::slice::from_ref(&payment));
+        ws.spendings.load((TENANT, tally("C-1")), spent);
+        let outcome = begin(&mut ws, &payment, Some(tally("C-1")));
+        if has_room {
+            begun(outcome);
+        } else {
+            looks_again(&ws, &payment, &outcome);
+        }
+    }
+}
+
+#[test]
+fn sums_of_another_day_and_no_sums_are_looked_at_again() {
+    let payment = payment(1);
+    let yesterday = rail().tally(tally("C-1").sender, NOW - Span::days(1));
+    let elsewhere = Some(Tally { rail: RailId::new("egy-ach"), ..tally("C-1") });
+    for seen in [None, yesterday, elsewhere] {
+        let mut ws = batch(std::slice::from_ref(&payment));
+        let outcome = begin(&mut ws, &payment, seen);
+        looks_again(&ws, &payment, &outcome);
+    }
+}
+
+#[test]
+fn a_rail_without_limits_counts_nobody() {
+    let payment = payment(1);
+    let mut ws = batch(std::slice::from_ref(&payment));
+    let free = RailConfig { sender_limits: None, ..rail() };
+    let action = PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally: Some(tally("C-1")) };
+    assert_eq!(begun(run(&mut ws, &payment, action, vec![free])).sender, None);
+}
+
+#[test]
+fn a_payment_that_is_past_routing_keeps_its_job() {
+    let mut processing = payment(1);
+    processing.standing.state = PaymentState::Processing;
+    let mut ws = batch(std::slice::from_ref(&processing));
+    let before = ws.jobs.get(&(TENANT, processing.id.0)).cloned();
+    let outcome = begin(&mut ws, &processing, None);
+    assert!(matches!(outcome, Outcome::Refused(Refused::Stale(_))), "{outcome:?}");
+    assert_eq!(ws.jobs.get(&(TENANT, processing.id.0)).cloned(), before);
+}

@@ -1,0 +1,155 @@
+//! What senders have had paid out over rails that limit it: summed at the load, added to by the batch.
+
+use domain::attempt::{Attempt, AttemptState};
+use domain::currency::Currency;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
+use domain::payment::IdSource;
+use domain::rail::RailId;
+use domain::sender_limit::{Sender, Spent, Tally, Window};
+use domain::time::{Span, Timestamp};
+use store::need::Need;
+use store::working_set::WorkingSet;
+
+use crate::world::{START, World, tenant_need};
+
+/// Of the same sender and rail, in the month before `START` and its last day.
+fn tally(tenant: TenantId, sender: &str, rail: &str) -> Tally {
+    let window = Window { day: START - Span::hours(10), month: START - Span::days(20), end: START + Span::hours(14) };
+    Tally { rail: RailId::new(rail), sender: Sender::of_customer(tenant, sender), window }
+}
+
+fn attempt(
+    tally: &Tally,
+    tenant: TenantId,
+    (state, minor, at): (AttemptState, i64, Timestamp),
+    ids: &mut dyn IdSource,
+) -> Attempt {
+    let id = ids.next();
+    Attempt {
+        id: AttemptId(id),
+        tenant,
+        payment: PaymentId(id),
+        number: 1,
+        rail: tally.rail.clone(),
+        state,
+        amount: Money::new(minor, Currency::Egp),
+        sender: Some(tally.sender),
+        created_at: at,
+        state_at: at,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        source: None,
+    }
+}
+
+fn need(tenant: TenantId, tallies: &[&Tally]) -> Need {
+    let mut need = tenant_need(tenant);
+    need.spendings.extend(tallies.iter().map(|tally| (tenant, (*tally).clone())));
+    need
+}
+
+async fn save(world: &World, tenant: TenantId, attempts: &[Attempt]) {
+    let put = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        attempts.iter().for_each(|attempt| ws.attempts.put((tenant, attempt.id), attempt.clone()));
+        ws.keep();
+    };
+    world.execute(&tenant_need(tenant), put).await.expect("saved");
+}
+
+pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
+    use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let mine = tally(tenant, "C-1", "egy-ipn");
+    let mut ids = world.store.ids();
+    let today = mine.window.day;
+    let mut attempts = Vec::new();
+    for (state, minor, at) in [
+        (Sending, 1, today),
+        (Indeterminate, 10, today),
+        (Accepted, 100, today + Span::hours(1)),
+        (Settled, 1_000, today - Span::millis(1)),
+        (Settled, 10_000, mine.window.month),
+        (Settled, 100_000, mine.window.month - Span::millis(1)),
+        (Refused, 7_000_000, today),
+        (Failed, 7_000_000, today),
+        (Returned, 7_000_000, today),
+        (Cancelled, 7_000_000, today),
+    ] {
+        attempts.push(attempt(&mine, tenant, (state, minor, at), ids.as_mut()));
+    }
+    let neighbours = [tally(tenant, "C-2", "egy-ipn"), tally(tenant, "C-1", "egy-ach")];
+    for neighbour in &neighbours {
+        attempts.push(attempt(neighbour, tenant, (Settled, 5, today), ids.as_mut()));
+    }
+    let uncounted = attempt(&mine, tenant, (Settled, 7_000_000, today), ids.as_mut());
+    attempts.push(Attempt { sender: None, ..uncounted });
+    save(&world, tenant, &attempts).await;
+    // Whoever has the same digest elsewhere is somebody else's customer.
+    save(&world, other, &[attempt(&mine, other, (Settled, 3, today), ids.as_mut())]).await;
+
+    let expected = Spent { day: 111, month: 11_111 };
+    let five = Spent { day: 5, month: 5 };
+    let nobody = tally(tenant, "C-3", "egy-ipn");
+    let asked = vec![mine.clone(), neighbours[1].clone()];
+    let read = world.store.spendings(tenant, asked).await.expect("read");
+    assert_eq!(read, [(RailId::new("egy-ipn"), expected), (RailId::new("egy-ach"), five)].into());
+    assert!(world.store.spendings(tenant, vec![nobody.clone()]).await.expect("read").is_empty());
+    let all = [&mine, &neighbours[0], &neighbours[1], &nobody];
+    let found = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        let spent = all.map(|tally| ws.spent(tenant, tally));
+        assert_eq!(spent, [expected, five, five, Spent::default()]);
+    };
+    world.execute(&need(tenant, &all), found).await.expect("done");
+    let stored = world.store.attempts(tenant, attempts[0].payment).await.expect("read");
+    assert_eq!(stored, attempts[..1], "the sender is read back");
+}
+
+pub async fn what_a_batch_begins_and_gives_back_is_counted(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let mine = tally(tenant, "C-1", "egy-ipn");
+    let mut ids = world.store.ids();
+    let before = attempt(&mine, tenant, (AttemptState::Sending, 40, START), ids.as_mut());
+    save(&world, tenant, std::slice::from_ref(&before)).await;
+    let mut need = need(tenant, &[&mine]);
+    need.attempts.insert((tenant, before.id));
+    let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+        let spent = |ws: &WorkingSet| ws.spent(tenant, &mine).day;
+        assert_eq!(spent(ws), 40);
+        let more = attempt(&mine, tenant, (AttemptState::Sending, 5, START), ids);
+        ws.attempts.put((tenant, more.id), more.clone());
+        ws.discard();
+        assert_eq!(spent(ws), 40, "a command that was refused began nothing");
+        ws.attempts.put((tenant, more.id), more);
+        ws.keep();
+        assert_eq!(spent(ws), 45);
+        let refused = Attempt { state: AttemptState::Refused, state_at: START + Span::secs(1), ..before.clone() };
+        ws.attempts.put((tenant, before.id), refused);
+        ws.keep();
+        assert_eq!(spent(ws), 5, "a refusal gives the room back");
+    };
+    world.execute(&need, decide).await.expect("saved");
+    let read = world.store.spendings(tenant, vec![mine.clone()]).await.expect("read");
+    assert_eq!(read[&mine.rail], Spent { day: 5, month: 5 });
+}
+
+/// The tenant's lock makes batches of it serial: the second one sees what the first one began.
+pub async fn two_batches_at_once_share_one_limit(world: World) {
+    const MOST: i64 = 100;
+    let tenant = world.tenant("demobank", 0).await;
+    let mine = tally(tenant, "C-1", "egy-ipn");
+    let try_one = || async {
+        let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+            if ws.spent(tenant, &mine).day + 40 <= MOST {
+                let begun = attempt(&mine, tenant, (AttemptState::Sending, 40, START), ids);
+                ws.attempts.put((tenant, begun.id), begun);
+                ws.keep();
+            }
+        };
+        world.execute(&need(tenant, &[&mine]), decide).await.expect("done");
+    };
+    futures_util::future::join_all((0..6).map(|_| try_one())).await;
+    let read = world.store.spendings(tenant, vec![mine.clone()]).await.expect("read");
+    assert_eq!(read[&mine.rail].day, 80);
+}
