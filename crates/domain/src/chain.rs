@@ -231,6 +231,13 @@ pub enum LogEvent {
         /// Whether it is frozen now.
         frozen: bool,
     },
+    /// Our controller: a vault was put on legal hold, or taken off it (`LegalHoldSet`).
+    LegalHoldSet {
+        /// Which.
+        vault: Address,
+        /// Whether it is on hold now.
+        held: bool,
+    },
 }
 
 /// What became of a mined transaction.
@@ -323,6 +330,15 @@ pub enum Call {
         /// The case.
         case: Word,
     },
+    /// Controller `setLegalHold`: nothing leaves the vault, not even as a refund. COMPLIANCE.
+    SetLegalHold {
+        /// Which.
+        vault: Address,
+        /// Whether it is to be on hold.
+        held: bool,
+        /// The case.
+        case: Word,
+    },
     /// The token's own blacklist. Its BLACKLISTER (USDC) or owner (USDT).
     Blacklist {
         /// The token contract.
@@ -343,7 +359,7 @@ pub enum Call {
 pub enum KeyRole {
     /// Releases, debits and sweeps.
     Operator,
-    /// Freezes, proposes refunds.
+    /// Freezes, puts vaults on legal hold, proposes refunds.
     Compliance,
     /// Executes refunds.
     Approver,

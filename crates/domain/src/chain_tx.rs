@@ -13,10 +13,12 @@ use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
 
 mod intent;
+mod lane;
 mod sequence;
 pub mod states;
 
 pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
+pub use lane::lane_of;
 pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, take};
 
 /// What an intent is for.
@@ -36,6 +38,8 @@ pub enum IntentKind {
     ExecuteRefund,
     /// A vault is frozen or unfrozen.
     SetFrozen,
+    /// An escrow is put on legal hold.
+    SetLegalHold,
     /// An address goes on a coin's own blacklist.
     Blacklist(StableCoin),
     /// The tenant's controller is put on the chain.
@@ -44,7 +48,7 @@ pub enum IntentKind {
 
 impl IntentKind {
     /// Every kind.
-    pub const ALL: [IntentKind; 10] = [
+    pub const ALL: [IntentKind; 11] = [
         IntentKind::Release,
         IntentKind::Debit,
         IntentKind::ReturnDebit,
@@ -52,6 +56,7 @@ impl IntentKind {
         IntentKind::ProposeRefund,
         IntentKind::ExecuteRefund,
         IntentKind::SetFrozen,
+        IntentKind::SetLegalHold,
         IntentKind::Blacklist(StableCoin::Usdc),
         IntentKind::Blacklist(StableCoin::Usdt),
         IntentKind::Deploy,
@@ -67,6 +72,7 @@ impl IntentKind {
             IntentKind::ProposeRefund => "propose_refund",
             IntentKind::ExecuteRefund => "execute_refund",
             IntentKind::SetFrozen => "set_frozen",
+            IntentKind::SetLegalHold => "set_legal_hold",
             IntentKind::Blacklist(StableCoin::Usdc) => "blacklist_usdc",
             IntentKind::Blacklist(StableCoin::Usdt) => "blacklist_usdt",
             IntentKind::Deploy => "deploy",
@@ -86,7 +92,7 @@ impl IntentKind {
             | IntentKind::ReturnDebit
             | IntentKind::Sweep
             | IntentKind::Deploy => KeyRole::Operator,
-            IntentKind::ProposeRefund | IntentKind::SetFrozen => KeyRole::Compliance,
+            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => KeyRole::Compliance,
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,
         }
@@ -148,6 +154,15 @@ pub enum Plan {
         /// The case.
         case: Word,
     },
+    /// Puts a vault on legal hold, or takes it off.
+    SetLegalHold {
+        /// Which.
+        vault: Address,
+        /// Whether it is to be on hold.
+        held: bool,
+        /// The case.
+        case: Word,
+    },
     /// Puts an address on a coin's blacklist.
     Blacklist {
         /// The coin's contract.
@@ -169,6 +184,7 @@ impl Plan {
             Plan::Sweep { token, amount } => Some(LogEvent::Swept { token, value: amount }),
             Plan::CancelRefund { intent } => Some(LogEvent::RefundCancelled(intent)),
             Plan::SetFrozen { account, frozen, .. } => Some(LogEvent::FrozenSet { account, frozen }),
+            Plan::SetLegalHold { vault, held, .. } => Some(LogEvent::LegalHoldSet { vault, held }),
             Plan::Blacklist { .. } | Plan::Deploy => None,
         }
     }

@@ -19,6 +19,7 @@ use crate::wallet_event::FailureReason;
 pub mod arrive;
 mod booking;
 pub mod case;
+pub mod hold;
 mod judge;
 mod refund;
 mod release;
@@ -332,6 +333,8 @@ pub struct Deposit {
     pub failure: Option<FailureReason>,
     /// Giving it back.
     pub refund: Option<Refund>,
+    /// The intent that puts its escrow on legal hold on the chain.
+    pub legal_hold: Option<IntentId>,
     /// Rises by one with every change of the row.
     pub version: i64,
 }

@@ -153,6 +153,8 @@ pub struct PaymentRequest {
     pub late: bool,
     /// Whether the other coin than the one asked for has come.
     pub wrong_asset: bool,
+    /// Since when something in its escrow is on legal hold: nothing leaves that any more.
+    pub held_at: Option<Timestamp>,
     /// How many deposits from blocks before the expiry are seen and not yet at depth.
     pub confirming: i32,
     /// How many events it has written: the version of its newest one.

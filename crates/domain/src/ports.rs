@@ -104,6 +104,8 @@ pub trait Chain: Send + Sync {
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the token's contract moves nothing now.
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    /// Whether a controller takes an account for an operator of its tenant (`hasRole`).
+    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether there is a contract.
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// What a call of the tenant's key `from` would do on the newest block.
@@ -125,6 +127,14 @@ pub trait ChainSigner: Send + Sync {
     /// # Errors
     /// [`SignFault::NoKey`]
     fn address(&self, tenant: TenantId, role: KeyRole) -> Result<Address, SignFault>;
+    /// The addresses of a tenant's operator keys, in their configured order: one for each lane. The first is that of
+    /// [`KeyRole::Operator`].
+    ///
+    /// # Errors
+    /// [`SignFault::NoKey`]
+    fn operators(&self, tenant: TenantId) -> Result<Vec<Address>, SignFault> {
+        Ok(vec![self.address(tenant, KeyRole::Operator)?])
+    }
     /// Builds the transaction and signs it. The same input gives the same transaction, if not the same signature.
     fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>>;
 }

@@ -195,6 +195,8 @@ pub enum ReasonCode {
     WrongAsset,
     /// It came too long after the request expired.
     TooLate,
+    /// Something else in its escrow is on legal hold.
+    EscrowHeld,
     /// It had the wallet blocked before, and the bank has unblocked it.
     BlockedBefore,
     /// More, or more often, than the wallet's velocity allows.
@@ -215,7 +217,7 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// Every code, in order of precedence; the two of a person's decision last.
-    pub const ALL: [ReasonCode; 17] = [
+    pub const ALL: [ReasonCode; 18] = [
         ReasonCode::RepeatedRejections,
         ReasonCode::SanctionedAddress,
         ReasonCode::SanctionedName,
@@ -225,6 +227,7 @@ impl ReasonCode {
         ReasonCode::ListsOutdated,
         ReasonCode::WrongAsset,
         ReasonCode::TooLate,
+        ReasonCode::EscrowHeld,
         ReasonCode::BlockedBefore,
         ReasonCode::VelocityExceeded,
         ReasonCode::KycLimitExceeded,
@@ -247,6 +250,7 @@ impl ReasonCode {
             ReasonCode::ListsOutdated => "LISTS_OUTDATED",
             ReasonCode::WrongAsset => "WRONG_ASSET",
             ReasonCode::TooLate => "TOO_LATE",
+            ReasonCode::EscrowHeld => "ESCROW_HELD",
             ReasonCode::BlockedBefore => "BLOCKED_BEFORE",
             ReasonCode::VelocityExceeded => "VELOCITY_EXCEEDED",
             ReasonCode::KycLimitExceeded => "KYC_LIMIT_EXCEEDED",
@@ -276,6 +280,7 @@ impl ReasonCode {
             ReasonCode::SandboxValue => "The amount is one of the sandbox's values",
             ReasonCode::PossibleMatch
             | ReasonCode::ListsOutdated
+            | ReasonCode::EscrowHeld
             | ReasonCode::BlockedBefore
             | ReasonCode::VelocityExceeded
             | ReasonCode::KycLimitExceeded

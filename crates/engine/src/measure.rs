@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use domain::attempt::AttemptState;
+use domain::chain::{Address, KeyRole};
 use domain::country::Country;
 use domain::job::JobKind;
 use domain::payment::PaymentState;
@@ -19,6 +20,13 @@ use crate::pace::RailPace;
 pub(crate) fn alert(alert: &Alert) {
     tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
     metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
+}
+
+/// Says what a signer has left to pay for gas.
+pub(crate) fn gas(role: KeyRole, signer: Address, wei: u128) {
+    let microether = u32::try_from(wei / 1_000_000_000_000).unwrap_or(u32::MAX);
+    let labels = [("role", role.name().to_owned()), ("signer", signer.to_string())];
+    metrics::gauge!("corridor_signer_gas_microether", &labels).set(microether);
 }
 
 /// The changes of one batch that are counted, and the work that it leaves.

@@ -123,6 +123,7 @@ fn wallet_side(
         chain: Arc::new(ChainWorld::new(sim.clone(), injector.clone(), blocks, seed)),
         banks: Arc::new(Banks::new(seed)),
         blacklists: wishes.blacklists,
+        lanes: Random::stream(seed, "lanes").pick(&[1, 2]),
         sandbox: wishes.sandbox,
     })
 }

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 11] = [
+const MIGRATIONS: [Migration; 12] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -30,6 +30,7 @@ const MIGRATIONS: [Migration; 11] = [
     Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
     Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
     Migration { version: 11, name: "sender limits", text: include_str!("../migrations/0011_sender_limits.sql") },
+    Migration { version: 12, name: "legal hold", text: include_str!("../migrations/0012_legal_hold.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -314,6 +315,34 @@ mod tests {
         ("fee_income", "wallet", 4, "posted", "exchange.return", 5),
         ("external", "suspense", 7, "posted", "deposit.suspend", 6),
     ];
+
+    #[test]
+    fn what_was_on_legal_hold_before_is_owed_to_the_chain() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let numbered = MIGRATIONS.iter().position(|it| it.name == "legal hold").expect("there");
+        MIGRATIONS[..numbered].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        for (id, request, state) in [(1, "x'0a'", "legal_hold"), (2, "NULL", "legal_hold"), (3, "x'0a'", "rejected")] {
+            apply(&format!(
+                "INSERT INTO deposit VALUES (x'01', x'0{id}', x'0b', {request}, 'USDC', 5, x'{id:064x}', 0, 0, 7, '{state}', \
+                 'RECEIVED', 'escrow', 0, 1, x'00')"
+            ));
+        }
+        apply("INSERT INTO chain_intent VALUES (x'01', x'0c', 'set_frozen', x'0c', x'0b', 0, 'done', NULL, 1, x'00')");
+        apply(&MIGRATIONS[numbered].script(Dialect::Sqlite, Timestamp(0)));
+        let owed: Vec<(Vec<u8>, String)> = {
+            let mut read = database.prepare("SELECT subject, kind FROM job").expect("read");
+            let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
+            rows.collect::<Result<_, _>>().expect("read")
+        };
+        assert_eq!(owed, [(vec![1], "screen".to_owned())], "a wallet is no escrow, and rejected is no hold");
+        let kept = "SELECT COUNT(*) FROM chain_intent WHERE kind = 'set_frozen' AND state = 'done'";
+        assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(1));
+        apply(
+            "INSERT INTO chain_intent VALUES (x'01', x'0d', 'set_legal_hold', x'01', x'0b', 0, 'waiting', NULL, 1, x'00')",
+        );
+    }
 
     #[test]
     fn what_was_booked_as_treasury_becomes_what_the_controller_holds() {

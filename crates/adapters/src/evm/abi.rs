@@ -19,6 +19,9 @@ const PROPOSE_REFUND: &str = "proposeRefund((bytes32,bytes32,address,address,uin
 const CANCEL_REFUND: &str = "cancelRefund(bytes32)";
 const EXECUTE_REFUND: &str = "executeRefund(bytes32)";
 const SET_FROZEN: &str = "setFrozen(address,bool,bytes32)";
+const HAS_ROLE: &str = "hasRole(bytes32,address)";
+const GRANT_ROLE: &str = "grantRole(bytes32,address)";
+const SET_LEGAL_HOLD: &str = "setLegalHold(address,bool,bytes32)";
 
 // Tokens.
 const BLACKLIST_USDC: &str = "blacklist(address)";
@@ -130,6 +133,10 @@ pub(super) fn set_frozen(account: &Address, frozen: bool, case: &Word) -> Vec<u8
     Input::call(SET_FROZEN).address(account).flag(frozen).word(case).finish()
 }
 
+pub(super) fn set_legal_hold(vault: &Address, held: bool, case: &Word) -> Vec<u8> {
+    Input::call(SET_LEGAL_HOLD).address(vault).flag(held).word(case).finish()
+}
+
 pub(super) fn blacklist(coin: StableCoin, account: &Address) -> Vec<u8> {
     let function = match coin {
         StableCoin::Usdc => BLACKLIST_USDC,
@@ -148,6 +155,20 @@ pub(super) fn is_blacklisted(coin: StableCoin, account: &Address) -> Vec<u8> {
         StableCoin::Usdt => IS_BLACKLISTED_USDT,
     };
     Input::call(function).address(account).finish()
+}
+
+pub(super) fn is_operator(account: &Address) -> Vec<u8> {
+    Input::call(HAS_ROLE).word(&operator_role()).address(account).finish()
+}
+
+/// The admin makes an account an operator.
+pub(super) fn grant_operator(account: &Address) -> Vec<u8> {
+    Input::call(GRANT_ROLE).word(&operator_role()).address(account).finish()
+}
+
+/// The controller's `OPERATOR`.
+fn operator_role() -> Word {
+    domain::chain::vault::hash(&[b"OPERATOR"])
 }
 
 pub(super) fn paused() -> Vec<u8> {

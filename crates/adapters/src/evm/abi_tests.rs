@@ -23,6 +23,9 @@ fn every_function_is_one_of_the_contracts() {
                 (PROPOSE_REFUND, &[]),
                 (EXECUTE_REFUND, &[]),
                 (SET_FROZEN, &[]),
+                (SET_LEGAL_HOLD, &[]),
+                (HAS_ROLE, &["bool"]),
+                (GRANT_ROLE, &[]),
             ][..],
         ),
         (
@@ -77,6 +80,9 @@ fn a_batch_is_written_as_the_abi_says() {
     assert_eq!(data, expected);
     let data = set_frozen(&Address([1; 20]), true, &Word([2; 32]));
     assert_eq!((data.len(), data[4 + 63], data[4 + 64]), (4 + 96, 1, 2));
+    let held = set_legal_hold(&Address([1; 20]), true, &Word([2; 32]));
+    assert_eq!(held[..4], selector(SET_LEGAL_HOLD));
+    assert_eq!(held[4..], data[4..], "the arguments are the same");
 }
 
 fn word(number: u128) -> Vec<u8> {

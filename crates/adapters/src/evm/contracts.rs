@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use super::abi::{self, Input};
 use super::artifact::{self, Artifact, ArtifactError};
 use super::reverts::Reverts;
-use super::signers::{KeyError, TenantKeys, derive};
+use super::signers::{KeyError, LocalKey, TenantKeys, derive};
 
 /// Version of the code in `contracts/artifacts`: raised with every change of its bytes.
 pub const CONTROLLER_VERSION: u32 = 1;
@@ -23,6 +23,9 @@ pub const CREATE2_DEPLOYER: Address = Address([
     0x4e, 0x59, 0xb4, 0x48, 0x47, 0xb3, 0x79, 0x57, 0x85, 0x88, 0x92, 0x0c, 0xa7, 0x8f, 0xbf, 0x26, 0xc0, 0xb4, 0x95,
     0x6c,
 ]);
+
+/// What the keys of a sandbox's owners are derived with.
+const OWNER: &[u8] = b"corridor.sandbox.owner";
 
 /// Who, beside the tenant's keys, has a say in its controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +93,17 @@ impl EvmContracts {
     /// # Errors
     /// [`ContractsError`]
     pub fn sandbox(keys: Arc<TenantKeys>, seed: &SecretString) -> Result<EvmContracts, ContractsError> {
-        let of = |who: &[u8]| Ok::<_, KeyError>(derive(seed, &[b"corridor.sandbox.owner", who])?.address());
-        EvmContracts::with(keys, Sources::Sandbox(Owners { admin: of(b"admin")?, treasury: of(b"treasury")? }))
+        let admin = EvmContracts::sandbox_admin(seed)?.address();
+        let treasury = derive(seed, &[OWNER, b"treasury"])?.address();
+        EvmContracts::with(keys, Sources::Sandbox(Owners { admin, treasury }))
+    }
+
+    /// Who stands for the bank's Safe in a sandbox.
+    ///
+    /// # Errors
+    /// [`KeyError`]
+    pub fn sandbox_admin(seed: &SecretString) -> Result<LocalKey, KeyError> {
+        derive(seed, &[OWNER, b"admin"])
     }
 
     fn with(keys: Arc<TenantKeys>, sources: Sources) -> Result<EvmContracts, ContractsError> {
@@ -141,6 +153,7 @@ impl EvmContracts {
             Call::CancelRefund { intent } => (controller, abi::cancel_refund(intent)),
             Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),
             Call::SetFrozen { account, frozen, case } => (controller, abi::set_frozen(account, *frozen, case)),
+            Call::SetLegalHold { vault, held, case } => (controller, abi::set_legal_hold(vault, *held, case)),
             Call::Blacklist { token, coin, account } => (*token, abi::blacklist(*coin, account)),
             Call::DeployController => return self.deployment(tenant, controller),
             Call::Cancel => (from, Vec::new()),

@@ -32,9 +32,10 @@ enum Event {
     IntentFailed,
     Swept,
     FrozenSet,
+    LegalHoldSet,
 }
 
-const SIGNATURES: [(Event, &str); 19] = [
+const SIGNATURES: [(Event, &str); 20] = [
     (Event::Transfer, "Transfer(address,address,uint256)"),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -58,6 +59,7 @@ const SIGNATURES: [(Event, &str); 19] = [
     (Event::IntentFailed, "IntentFailed(bytes32,bytes)"),
     (Event::Swept, "Swept(address,address,uint256)"),
     (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
+    (Event::LegalHoldSet, "LegalHoldSet(address,bool,bytes32)"),
 ];
 
 static TOPICS: LazyLock<HashMap<Word, Event>> =
@@ -192,6 +194,10 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
         Event::FrozenSet => {
             let frozen = abi::flag(abi::word_at(&log.data.0, 0)?)?;
             LogEvent::FrozenSet { account: abi::address(&log.topics.get(1)?.0.0)?, frozen }
+        }
+        Event::LegalHoldSet => {
+            let held = abi::flag(abi::word_at(&log.data.0, 0)?)?;
+            LogEvent::LegalHoldSet { vault: abi::address(&log.topics.get(1)?.0.0)?, held }
         }
         _ => return Some(None),
     }))

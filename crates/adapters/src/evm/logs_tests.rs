@@ -155,6 +155,13 @@ fn events_are_read_as_their_contract_means_them() {
             &frozen,
             LogEvent::FrozenSet { account: alice, frozen: true },
         ),
+        (
+            CONTROLLER,
+            "LegalHoldSet(address,bool,bytes32)",
+            &[ALICE],
+            &frozen,
+            LogEvent::LegalHoldSet { vault: alice, held: true },
+        ),
     ] {
         let first = topic(signature);
         let topics = [&[first.as_str()][..], topics].concat();
@@ -181,6 +188,8 @@ fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
     let blacklisted = topic("Blacklisted(address)");
     let released = topic("Released(bytes32,bytes32,address,address,address,uint256)");
     let frozen = topic("FrozenSet(address,bool,bytes32)");
+    let held = topic("LegalHoldSet(address,bool,bytes32)");
+    let one_and_case = format!("0x{:064x}{:064x}", 1, 9);
     let not_an_address = format!("0x{}", "f".repeat(64));
     for (contract, topics, data) in [
         (USDC, &[&transfer[..], ALICE][..], FIVE),
@@ -190,6 +199,8 @@ fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
         (USDC, &[&transfer, ALICE, BOB, FIVE], "0x"),
         (USDC, &[&blacklisted], "0x"),
         (CONTROLLER, &[&released], "0x"),
+        (CONTROLLER, &[&held, ALICE], "0x"),
+        (CONTROLLER, &[&held], &one_and_case),
         (CONTROLLER, &[&frozen, ALICE], "0x"),
         (CONTROLLER, &[&frozen, ALICE], ALICE),
     ] {

@@ -49,6 +49,10 @@ impl ChainSigner for EvmSigner {
         self.keys.address(tenant, role)
     }
 
+    fn operators(&self, tenant: TenantId) -> Result<Vec<Address>, SignFault> {
+        Ok(self.keys.operators(tenant)?.iter().map(|key| key.address()).collect())
+    }
+
     fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
         Box::pin(self.sign_transaction(unsigned))
     }

@@ -41,7 +41,7 @@ pub fn deploy_id(tenant: TenantId) -> IntentId {
 impl Intent {
     /// Whether it is tried until it works: what must not be left half done.
     pub const fn is_never_given_up(&self) -> bool {
-        matches!(self.kind, IntentKind::ReturnDebit | IntentKind::Deploy)
+        matches!(self.kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold)
     }
 
     /// Whether its next failure is its last.
@@ -81,7 +81,8 @@ impl Intent {
             effects.jobs.push((self.id.0, JobChange::Done));
             return (true, effects);
         }
-        if self.tries % TRIES_MAX == 0 {
+        // What waits for a person, say for a key that is not configured, does not get better by being tried.
+        if self.tries % TRIES_MAX == 0 || last {
             // About what it is done for, which is what a person can look up. The same words each time: one open alert,
             // however often it fails, and a new one once that was closed.
             let what = format!("{} does not work and is tried on: {why}", self.kind.name());

@@ -123,6 +123,9 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent }) => Call::CancelRefund { intent },
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => Call::ExecuteRefund { intent },
         (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => Call::SetFrozen { account, frozen, case },
+        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault, held, case }) => {
+            Call::SetLegalHold { vault, held, case }
+        }
         (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => Call::Blacklist { token, coin, account },
         (IntentKind::Deploy, Plan::Deploy) => Call::DeployController,
         _ => return None,

@@ -104,7 +104,7 @@ fn each_kind_is_signed_by_its_own_key() {
         let role = match kind {
             IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit => KeyRole::Operator,
             IntentKind::Sweep | IntentKind::Deploy => KeyRole::Operator,
-            IntentKind::ProposeRefund | IntentKind::SetFrozen => KeyRole::Compliance,
+            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => KeyRole::Compliance,
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,
         };
@@ -239,10 +239,21 @@ fn what_must_not_be_left_half_done_is_tried_until_it_works() {
         for _ in 0..TRIES_MAX * 3 {
             alerts += intent.failed("reverted", Patience::Some, monday()).1.alerts.len();
         }
-        let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy);
+        let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold);
         assert_eq!(intent.state == IntentState::Waiting, never, "{kind:?}");
         assert!(!never || alerts == 3, "a person hears of it now and then");
     }
+}
+
+#[test]
+fn what_only_a_person_can_help_with_calls_one_at_once() {
+    let mut intent = Intent { kind: IntentKind::SetLegalHold, ..intent(1) };
+    let why = "no compliance key is configured";
+    let (given_up, effects) = intent.failed(why, Patience::Over, monday());
+    assert_eq!((given_up, intent.state), (false, IntentState::Waiting), "it is tried until there is one");
+    assert!(effects.alerts.iter().all(|alert| alert.what.contains(why)) && effects.alerts.len() == 1);
+    let again = intent.failed(why, Patience::Over, monday()).1.alerts;
+    assert_eq!(again, effects.alerts, "one alert, however often");
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl Found {
             completed_at: None,
             failure: None,
             refund: None,
+            legal_hold: None,
             version: 0,
         }
     }

@@ -35,6 +35,9 @@ pub enum DepositRefusal {
     /// The wallet is frozen.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),
+    /// Something in its escrow is on legal hold: nothing leaves that.
+    #[error("the escrow is on legal hold")]
+    EscrowHeld,
     /// Nothing of it is held in an escrow.
     #[error("nothing of the deposit is held in an escrow")]
     NothingHeld,
@@ -109,12 +112,14 @@ impl Case {
         deposit.state_at = cx.now;
         deposit.version += 1;
         let job = match to {
-            DepositState::Screening => JobChange::Set(JobKind::Screen, cx.now),
-            DepositState::InReview => JobChange::Set(JobKind::ReviewDeposit, cx.now),
-            _ if had_job => JobChange::Done,
-            _ => return,
+            DepositState::Screening => Some(JobChange::Set(JobKind::Screen, cx.now)),
+            DepositState::InReview => Some(JobChange::Set(JobKind::ReviewDeposit, cx.now)),
+            _ => had_job.then_some(JobChange::Done),
         };
-        effects.jobs.push((deposit.id.0, job));
+        effects.jobs.extend(job.map(|job| (deposit.id.0, job)));
+        if to == DepositState::LegalHold {
+            self.hold_escrow(effects, cx);
+        }
     }
 
     /// What its events begin with.

@@ -30,6 +30,13 @@ impl Case {
         if self.deposit.state == DepositState::Screening && self.wallet.state.is_frozen() {
             return Ok(self.wallet_changed(cx));
         }
+        let assessment = match assessment.result {
+            // It could not be released: what becomes of it a person says.
+            RiskResult::Approved if self.escrow_is_held() => {
+                Assessment { result: RiskResult::ManualReview, reason: ReasonCode::EscrowHeld, ..assessment }
+            }
+            _ => assessment,
+        };
         let trigger = match (assessment.result, assessment.hold) {
             (RiskResult::Approved, _) => Trigger::RiskApproved,
             (RiskResult::ManualReview, _) => Trigger::RiskReview,
@@ -104,7 +111,8 @@ impl Case {
     /// A person has decided about it.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen wallet.
+    /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen wallet;
+    /// [`DepositRefusal::EscrowHeld`]: nor out of an escrow on legal hold.
     pub fn reviewed(
         &mut self,
         verdict: ReviewVerdict,
@@ -123,6 +131,9 @@ impl Case {
         let state = self.allowed(trigger)?;
         if verdict == ReviewVerdict::Approve && self.wallet.state.is_frozen() {
             return Err(DepositRefusal::Frozen(self.wallet.state));
+        }
+        if verdict == ReviewVerdict::Approve && self.escrow_is_held() {
+            return Err(DepositRefusal::EscrowHeld);
         }
         let mut effects = WalletEffects::default();
         self.deposit.decision = Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });

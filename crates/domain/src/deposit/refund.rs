@@ -17,8 +17,8 @@ impl Case {
     /// Compliance proposes to give it back to `to`, about which `screened` was found.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`], [`DepositRefusal::NothingHeld`], [`DepositRefusal::AddressRefused`],
-    /// [`DepositRefusal::NoToken`], in this order.
+    /// [`DepositRefusal::State`], [`DepositRefusal::NothingHeld`], [`DepositRefusal::EscrowHeld`],
+    /// [`DepositRefusal::AddressRefused`], [`DepositRefusal::NoToken`], in this order.
     pub fn propose_refund(
         &mut self,
         to: Address,
@@ -32,6 +32,9 @@ impl Case {
         let held = matches!(self.deposit.pot, Pot::Escrow | Pot::Suspense) && self.deposit.place.is_some();
         if !held || self.deposit.request.is_none() {
             return Err(DepositRefusal::NothingHeld);
+        }
+        if self.escrow_is_held() {
+            return Err(DepositRefusal::EscrowHeld);
         }
         let watched = to == self.deposit.to || to == self.wallet.address || to == self.wallet.controller;
         if screened.verdict() != Verdict::Clean || watched {
@@ -72,10 +75,12 @@ impl Case {
     /// Another person approves the refund.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`], in this order.
+    /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`],
+    /// [`DepositRefusal::EscrowHeld`], in this order.
     pub fn approve_refund(&mut self, by: &str, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
         let state = self.deposit.state;
         let tenant = self.deposit.tenant;
+        let held = self.escrow_is_held();
         let open = |refund: &&mut Refund| refund.approved_by.is_none() && refund.tx.is_none();
         let refund = self.deposit.refund.as_mut().filter(open).ok_or(DepositRefusal::State(state))?;
         if !refund.proposed {
@@ -83,6 +88,9 @@ impl Case {
         }
         if refund.proposed_by == by {
             return Err(DepositRefusal::SamePerson);
+        }
+        if held {
+            return Err(DepositRefusal::EscrowHeld);
         }
         let id = IntentId(cx.ids.next());
         refund.approved_by = Some(by.to_owned());

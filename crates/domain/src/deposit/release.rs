@@ -100,7 +100,7 @@ impl Case {
 
     /// Whether a release may be signed for it now.
     pub fn may_release(&self) -> bool {
-        self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen()
+        self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen() && !self.escrow_is_held()
     }
 
     /// Whether this intent has to be carried out whatever happens: others count on it already, and a reorganisation undid
@@ -170,6 +170,7 @@ impl Case {
     pub fn release_stopped(&mut self, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let trigger = match self.wallet.state {
+            WalletState::Active | WalletState::Pending if self.escrow_is_held() => Trigger::ReleaseStoppedHeld,
             WalletState::Active | WalletState::Pending => Trigger::ReleaseStopped,
             WalletState::Blocked => Trigger::ReleaseStoppedBlocked,
             WalletState::Blacklisted => Trigger::ReleaseStoppedBlacklisted,

@@ -44,7 +44,9 @@ pub enum Trigger {
     ReleaseFailed,
     /// The release certainly did not happen and will not; the wallet is in use.
     ReleaseStopped,
-    /// The same, and the wallet is blocked.
+    /// The same, and something else in its escrow is on legal hold.
+    ReleaseStoppedHeld,
+    /// It did not happen, and the wallet is blocked.
     ReleaseStoppedBlocked,
     /// The same, and the wallet is blacklisted.
     ReleaseStoppedBlacklisted,
@@ -62,7 +64,7 @@ pub enum Trigger {
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Trigger; 26] = [
+    pub const ALL: [Trigger; 27] = [
         Trigger::Included,
         Trigger::Lost,
         Trigger::Counted,
@@ -82,6 +84,7 @@ impl Trigger {
         Trigger::ReleaseDone,
         Trigger::ReleaseFailed,
         Trigger::ReleaseStopped,
+        Trigger::ReleaseStoppedHeld,
         Trigger::ReleaseStoppedBlocked,
         Trigger::ReleaseStoppedBlacklisted,
         Trigger::RefundAsked,
@@ -113,6 +116,7 @@ impl Trigger {
             Trigger::ReleaseDone => "release done",
             Trigger::ReleaseFailed => "release failed",
             Trigger::ReleaseStopped => "release stopped",
+            Trigger::ReleaseStoppedHeld => "release stopped, escrow on hold",
             Trigger::ReleaseStoppedBlocked => "release stopped, wallet blocked",
             Trigger::ReleaseStoppedBlacklisted => "release stopped, wallet blacklisted",
             Trigger::RefundAsked => "refund proposed",
@@ -151,6 +155,7 @@ impl DepositState {
             T::ReleaseDone
             | T::ReleaseFailed
             | T::ReleaseStopped
+            | T::ReleaseStoppedHeld
             | T::ReleaseStoppedBlocked
             | T::ReleaseStoppedBlacklisted
             | T::RefundAsked
@@ -208,13 +213,14 @@ impl DepositState {
     }
 
     const fn on_transfer(self, trigger: Trigger) -> Step {
-        use DepositState::{Approved, Completed, Failed, Held, Refunded, Refunding, Rejected, Suspended};
+        use DepositState::{Approved, Completed, Failed, Held, InReview, Refunded, Refunding, Rejected, Suspended};
         match (self, trigger) {
             (Approved | Suspended, Trigger::ReleaseDone) => Step::To(Completed),
             (Completed, Trigger::ReleaseDone) => Step::Stays,
             (_, Trigger::ReleaseDone) => Step::Person,
 
             (Approved, Trigger::ReleaseFailed) => Step::To(Failed),
+            (Approved, Trigger::ReleaseStoppedHeld) => Step::To(InReview),
             (Approved, Trigger::ReleaseStoppedBlocked) => Step::To(Held),
             (Approved, Trigger::ReleaseStoppedBlacklisted) => Step::To(Rejected),
 

@@ -18,6 +18,7 @@ use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{WalletEvent, WalletEventKind};
 
 mod chain;
+mod hold;
 mod judge;
 mod matrix;
 mod refund;

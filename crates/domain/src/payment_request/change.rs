@@ -62,6 +62,7 @@ pub fn create(
         paid_at: None,
         late: false,
         wrong_asset: false,
+        held_at: None,
         confirming: 0,
         events: 0,
         version: 1,

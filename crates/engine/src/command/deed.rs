@@ -57,6 +57,7 @@ impl Action {
                 | DepositAction::Disputed(_)
                 | DepositAction::Dropped { .. }
                 | DepositAction::Screened { .. }
+                | DepositAction::KeepHeld { .. }
                 | DepositAction::WalletChanged,
             )
             | Action::Exchange(

@@ -106,6 +106,11 @@ pub enum DepositAction {
         /// What came of it.
         assessment: Box<Assessment>,
     },
+    /// It is on legal hold, and the chain has not been told.
+    KeepHeld {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
     /// Its wallet is another one than it was.
     WalletChanged,
     /// A person has decided about it.

@@ -104,6 +104,10 @@ pub(super) fn act(
             holds(ws, tenant, named.id.0, *fence)?;
             case.screened((**assessment).clone(), terms, cx)?
         }
+        DepositAction::KeepHeld { fence } => {
+            holds(ws, tenant, named.id.0, *fence)?;
+            case.keep_held(cx)
+        }
         DepositAction::WalletChanged => case.wallet_changed(cx),
         DepositAction::Reviewed { seen, verdict, by, .. } => {
             let state_at = case.deposit.state_at;

@@ -24,6 +24,7 @@ pub(crate) mod follow;
 mod inquire;
 mod instruction;
 mod intake;
+mod lanes;
 pub(crate) mod payout;
 mod reconcile;
 mod room;
@@ -58,12 +59,13 @@ pub struct Workers {
     engine: Engine,
     world: Arc<World>,
     owner: String,
+    lanes: lanes::Lanes,
 }
 
 impl Workers {
     /// Workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
-        Arc::new(Workers { store, engine, world, owner })
+        Arc::new(Workers { store, engine, world, owner, lanes: lanes::Lanes::default() })
     }
 
     /// One endless task for each kind of work, by name. All must be driven at the same time.
@@ -86,6 +88,15 @@ impl Workers {
             }
         }
         tasks
+    }
+
+    /// Takes due jobs of one kind.
+    async fn take_due(&self, kind: JobKind) -> Result<Vec<Job>, store::StoreError> {
+        let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
+        match kind {
+            JobKind::Transmit => self.take_in_lanes(lease, most).await,
+            kind => self.store.lease_jobs(&[kind], &self.owner, lease, most).await,
+        }
     }
 
     /// Works off leased jobs of one kind.
@@ -121,7 +132,7 @@ impl Workers {
         if let Some(wallets) = &self.world.wallet {
             self.watch_once(wallets).await;
             for kind in WALLET_JOBS {
-                self.work(kind, self.store.lease_jobs(&[kind], &self.owner, lease, most).await?).await;
+                self.work(kind, self.take_due(kind).await?).await;
             }
         }
         self.expire_some().await.map(drop)
@@ -175,13 +186,14 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     loop {
         let stopping = *stop.borrow();
         if stopping && under_way.is_empty() {
+            if kind == JobKind::Transmit {
+                workers.hand_on_lanes().await;
+            }
             return;
         }
         let mut taken = 0;
         if !stopping && under_way.len() < rounds_max {
-            let kinds = [kind];
-            let taking = workers.store.lease_jobs(&kinds, &workers.owner, tuning.lease, tuning.lease_max);
-            match while_working(&mut under_way, taking).await {
+            match while_working(&mut under_way, workers.take_due(kind)).await {
                 Ok(jobs) => {
                     taken = jobs.len();
                     workers.world.lag.taken(kind, &jobs, workers.clock().now());

@@ -75,6 +75,10 @@ impl Workers {
         policy: &WalletPolicy,
     ) -> Result<Option<Action>, NotNow> {
         let Some(case) = self.screen_case(job.tenant, DepositId(job.subject)).await? else { return Ok(None) };
+        if case.deposit.owes_a_hold() {
+            let named = DepositRef::of(&case.deposit, policy.accept_late);
+            return Ok(Some(Action::Deposit(named, DepositAction::KeepHeld { fence: job.fence })));
+        }
         if case.deposit.state != DepositState::Screening {
             return Ok(None);
         }

@@ -42,7 +42,8 @@ enum Verdict {
     Fails { why: String, reason: FailureReason, at_once: bool },
 }
 
-/// A tenant's way to the chain.
+/// A tenant's way to the chain: one of its operators' lanes, or the one of another key.
+#[derive(Clone)]
 struct Lane {
     tenant: TenantId,
     role: KeyRole,
@@ -62,6 +63,37 @@ impl Lane {
             Plan::ProposeRefund { movement, to } => vec![payer(movement), *to],
             _ => Vec::new(),
         }
+    }
+}
+
+/// How what a tenant's operators do is spread over their lanes.
+struct Spread {
+    operators: Result<Vec<Address>, SignFault>,
+    vaults: Option<(Address, Address)>,
+}
+
+impl Spread {
+    fn of(wallets: &WalletWorld, tenant: TenantId) -> Spread {
+        let vaults = wallets.contracts.controller(tenant).ok().map(|it| (it.address, it.implementation));
+        Spread { operators: wallets.signer.operators(tenant), vaults }
+    }
+
+    /// The lane of an intent; the first one for what no operator signs, or where nobody can say.
+    fn lane(&self, intent: &Intent) -> usize {
+        let (Ok(operators), Some((controller, implementation)), KeyRole::Operator) =
+            (&self.operators, &self.vaults, intent.kind.role())
+        else {
+            return 0;
+        };
+        let vault = |it: &Movement| vault::address(controller, implementation, &it.recipient, &it.reference);
+        chain_tx::lane_of(intent, operators.len(), vault)
+    }
+
+    /// Who signs it.
+    fn signer(&self, intent: &Intent) -> Result<Address, SignFault> {
+        let lane = self.lane(intent);
+        let operators = self.operators.as_ref().map_err(SignFault::clone)?;
+        operators.get(lane).copied().ok_or(SignFault::NoKey(KeyRole::Operator))
     }
 }
 
@@ -92,7 +124,8 @@ impl Workers {
             Err(error) => return tracing::warn!(%error, "intents cannot be read now; their leases will run out"),
         };
         let fences: BTreeMap<IntentId, i64> = jobs.into_iter().collect();
-        let mut batches: BTreeMap<IntentKind, Vec<Held>> = BTreeMap::new();
+        let lanes = Spread::of(wallets, tenant);
+        let mut batches: BTreeMap<(IntentKind, usize), Vec<Held>> = BTreeMap::new();
         let mut alone: Vec<Vec<Held>> = Vec::new();
         for intent in intents.into_iter().filter(|intent| intent.state == IntentState::Waiting) {
             let Some(fence) = fences.get(&intent.id).copied() else { continue };
@@ -100,7 +133,7 @@ impl Workers {
             if halt.is_some() && !intent.is_never_given_up() {
                 self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
             } else if intent.kind.is_batched() && intent.tries == 0 {
-                batches.entry(intent.kind).or_default().push((intent, fence));
+                batches.entry((intent.kind, lanes.lane(&intent))).or_default().push((intent, fence));
             } else {
                 // What failed once does not take others with it.
                 alone.push(vec![(intent, fence)]);
@@ -128,8 +161,12 @@ impl Workers {
     }
 
     fn lane(&self, wallets: &WalletWorld, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
-        let Some(role) = held.first().map(|(intent, _)| intent.kind.role()) else { return Ok(None) };
-        let signer = wallets.signer.address(tenant, role)?;
+        let Some((first, _)) = held.first() else { return Ok(None) };
+        let role = first.kind.role();
+        let signer = match role {
+            KeyRole::Operator => Spread::of(wallets, tenant).signer(first)?,
+            role => wallets.signer.address(tenant, role)?,
+        };
         let contracts = wallets.contracts.controller(tenant)?;
         let (controller, implementation) = (contracts.address, contracts.implementation);
         Ok(Some(Lane { tenant, role, signer, controller, implementation }))
@@ -142,6 +179,7 @@ impl Workers {
         if wallets.chain.is_deployed(lane.controller).await? == deploys {
             return self.around_the_controller(lane, held, deploys).await;
         }
+        let lane = &self.on_duty(wallets, lane).await?;
         match wallets.chain.simulate(lane.tenant, lane.signer, lane.controller, &call).await? {
             Simulated::Works { gas, each } => {
                 let works = |at: usize| each.get(at).copied().unwrap_or(true);
@@ -165,6 +203,25 @@ impl Workers {
                 Ok(())
             }
         }
+    }
+
+    /// A lane whose operator the controller does not know: until it does, the first operator does its part.
+    async fn on_duty(&self, wallets: &WalletWorld, lane: &Lane) -> Result<Lane, ChainFault> {
+        let first = match lane.role {
+            KeyRole::Operator => wallets.signer.address(lane.tenant, lane.role).unwrap_or(lane.signer),
+            _ => lane.signer,
+        };
+        if lane.signer == first || wallets.chain.is_operator(lane.controller, lane.signer).await? {
+            return Ok(lane.clone());
+        }
+        // A sandbox's admin grants it in a moment.
+        if !wallets.sandbox {
+            let (signer, controller) = (lane.signer, lane.controller);
+            let what =
+                format!("{signer} is configured as an operator, and the controller {controller} does not know it");
+            self.raise(lane.tenant, Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }).await;
+        }
+        Ok(Lane { signer: first, ..lane.clone() })
     }
 
     /// Nothing can be called before the controller is there, and once it is there it is not put there again.
@@ -215,7 +272,9 @@ impl Workers {
         let fees = capped(wallets.chain.fees().await?, wallets.config.max_fee_cap);
         let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
         let needed = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
-        if wallets.chain.gas_balance(lane.signer).await? < needed {
+        let has = wallets.chain.gas_balance(lane.signer).await?;
+        measure::gas(lane.role, lane.signer, has);
+        if has < needed {
             let what = format!("the {} key {} has little left to pay for gas", lane.role.name(), lane.signer);
             self.raise(lane.tenant, Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what }).await;
         }

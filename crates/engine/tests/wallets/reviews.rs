@@ -1,19 +1,23 @@
 //! People decide about deposits that screening held.
 
+use std::sync::atomic::Ordering;
+
 use domain::audit::Deed;
 use domain::chain::Address;
-use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict};
-use domain::ids::DepositId;
-use domain::risk::{Hold, RiskResult};
+use domain::chain_tx::{IntentKind, Plan};
+use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
+use domain::ids::{DepositId, WalletId};
+use domain::risk::{Hold, ReasonCode, RiskResult};
 use domain::time::Span;
 use domain::wallet::{TriggeredBy, WalletState};
+use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{WalletEvent, WalletEventKind};
 use engine::command::Refused;
 use engine::wallets::{Denied, Page, ReviewAsked};
 use uuid::Uuid;
 
 use crate::outside::LISTED;
-use crate::world::{COIN, OTHER, Setup, World, with};
+use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
 async fn in_review(world: &World) -> Deposit {
     let wallet = match world.store.wallet_of_customer(crate::world::TENANT, "C-1", "ethereum").await {
@@ -92,6 +96,63 @@ fn each_verdict_leads_where_it_says_and_records_who_decided() {
             }
         });
     }
+}
+
+/// Waiting calls that put an escrow on hold.
+async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
+    let open = world.store.open_intents(TENANT, wallet).await.expect("readable");
+    open.into_iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).map(|intent| intent.plan).collect()
+}
+
+#[test]
+fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        world.clock.pass(Span::secs(1));
+        let request = world.request(&wallet, 3 * COIN).await;
+        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+        let (first, second) = (pay().await, pay().await);
+        let good = world.pay(&request, COIN).await;
+        world.work().await;
+        let releasing = world.deposit_now(good.id).await;
+        assert_eq!(releasing.state, DepositState::Approved);
+
+        decide(&world, &first, ReviewVerdict::LegalHold).await;
+        world.later(Span::secs(60)).await;
+        let held = world.deposit_now(first.id).await;
+        let told = Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(first.id) };
+        assert_eq!((held.state, holds(&world, wallet.id).await), (DepositState::LegalHold, vec![told]));
+        // What else is in there stays: nothing is approved, nothing is given back.
+        let caller = world.caller();
+        let approved = world.wallets.decide_review(&caller, asked(second.id, ReviewVerdict::Approve), None).await;
+        assert!(matches!(approved, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
+        decide(&world, &second, ReviewVerdict::Reject).await;
+        let back = world.wallets.propose_refund(&caller, second.id, Address([3; 20]), "officer-1").await;
+        assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
+        let late = world.pay(&request, COIN).await;
+        world.work().await;
+        let late = world.deposit_now(late.id).await;
+        let reason = late.assessment.as_ref().map(|assessment| assessment.reason);
+        assert_eq!((late.state, reason), (DepositState::InReview, Some(ReasonCode::EscrowHeld)));
+        assert_eq!(holds(&world, wallet.id).await.len(), 1, "said once");
+    });
+}
+
+#[test]
+fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
+    with(Setup::default(), async |world| {
+        let held = in_review(&world).await;
+        world.keys.no_compliance.store(true, Ordering::SeqCst);
+        decide(&world, &held, ReviewVerdict::LegalHold).await;
+        for _ in 0..3 {
+            world.later(Span::mins(10)).await;
+        }
+        assert_eq!(holds(&world, held.wallet).await.len(), 1, "it is still owed");
+        let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+        let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
+        let what = "set_legal_hold does not work and is tried on: no compliance key is configured";
+        assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
+    });
 }
 
 #[test]

@@ -136,6 +136,8 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
     match refusal {
         DepositRefusal::State(state) => conflict(status(*state).name()),
         DepositRefusal::Frozen(state) => frozen(*state),
+        DepositRefusal::EscrowHeld => WalletProblem::conflict("Something in the escrow is on legal hold")
+            .with("current_status", DepositStatus::ReceivedInEscrow.name()),
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
             tracing::error!(%refusal, "a review was refused for a reason that no client can cause");

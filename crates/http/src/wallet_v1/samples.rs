@@ -76,6 +76,7 @@ pub(crate) fn request() -> PaymentRequest {
         paid_at: None,
         late: false,
         wrong_asset: false,
+        held_at: None,
         confirming: 0,
         events: 0,
         version: 1,
@@ -125,6 +126,7 @@ pub(crate) fn deposit(state: DepositState) -> Deposit {
         completed_at: None,
         failure: None,
         refund: None,
+        legal_hold: None,
         version: 1,
     }
 }

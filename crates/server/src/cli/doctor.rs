@@ -4,6 +4,7 @@
 //! database.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use http_api::auth::Service;
@@ -17,8 +18,9 @@ use super::health::probe_url;
 use super::output::{self, Output};
 use super::{Context, run_async};
 use crate::client::{Client, ClientError, Credentials, DataDir, http_client};
-use crate::config::{self, Config, StoreLocation};
-use crate::service::open_store;
+use crate::config::{self, Config, KeySource, StoreLocation};
+use crate::service::clock::WallClock;
+use crate::service::{chain, open_store};
 
 /// Less free disk than this is a fault, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
@@ -94,6 +96,7 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
             findings.push(configuration(&config));
             findings.push(key_file(&config, data_dir.path()));
             findings.push(database(&config, data_dir.path()));
+            findings.extend(operators(&config, data_dir.path()));
         }
         Err(failure) => findings.push(Finding::new("configuration", Level::Wrong, failure.to_string())),
     }
@@ -174,6 +177,27 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
         Ok(()) => Finding::new(NAME, Level::Ok, "can be reached and has this version's schema"),
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     }
+}
+
+/// Whether the keys that move money can pay for gas and are known to their controllers; `None` where the program sees to
+/// that itself.
+fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
+    const NAME: &str = "operators";
+    if !config.wallets.enabled || config.chain_is_embedded() || config.chain.keys.source == KeySource::Seed {
+        return None;
+    }
+    let looked = run_async(async {
+        let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        let tenants = store.tenants().await.map_err(Failure::of_store)?;
+        let side = chain::build(config, data_dir, &tenants, Arc::new(WallClock), "").await;
+        let missing = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
+        let missing = missing.map_err(Failure::unavailable)?;
+        if missing.is_empty() { Ok(()) } else { Err(Failure::Refused(missing.join("; "))) }
+    });
+    Some(match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, "have gas, and their controllers know them"),
+        Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+    })
 }
 
 #[cfg(unix)]

@@ -62,6 +62,7 @@ pub enum KeySource {
 #[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Keys {
     pub source: KeySource,
+    pub seed_operators: usize,
     pub keystore_password: Secret,
     pub pkcs11_module: PathBuf,
     pub pkcs11_token: String,
@@ -74,6 +75,9 @@ pub struct Keys {
     pub kms_session_token: Secret,
 }
 
+/// Most operator keys of a tenant.
+const OPERATORS_MAX: usize = 16;
+
 /// One `[[chain.tenants]]` entry.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,6 +85,8 @@ pub struct Keys {
 pub struct TenantEntry {
     pub tag: String,
     pub operator: String,
+    #[serde(default)]
+    pub further_operators: Vec<String>,
     pub compliance: String,
     pub approver: String,
     #[serde(default)]
@@ -242,6 +248,7 @@ fn keys(keys: &Keys, faults: &mut Faults) {
         }
         KeySource::AwsKms => kms(keys, faults),
     }
+    faults.within("chain.keys.seed_operators", keys.seed_operators, 1, OPERATORS_MAX as u64);
     faults.within("chain.keys.pkcs11_sessions", keys.pkcs11_sessions, 1, 256);
 }
 
@@ -259,6 +266,16 @@ fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     {
         faults.check(key(name), !text.is_empty(), "is missing");
     }
+    let named = [&tenant.operator, &tenant.compliance, &tenant.approver, &tenant.blacklister];
+    let mut named: Vec<&str> = named.into_iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let further = &tenant.further_operators;
+    named.extend(further.iter().map(String::as_str));
+    let all = named.len();
+    named.sort_unstable();
+    named.dedup();
+    faults.check(key("further_operators"), further.len() < OPERATORS_MAX, "are too many: 15 at most");
+    let apart = all == named.len() && further.iter().all(|name| !name.is_empty());
+    faults.check(key("further_operators"), apart, "must each be a key of its own");
     for (name, text) in [("admin", &tenant.admin), ("treasury", &tenant.treasury)] {
         faults.check(key(name), Address::parse(text).is_some(), "must be an address");
     }

@@ -25,6 +25,7 @@ fn labels(metric: &Metric) -> String {
             Values::Known(known) => known.join(", "),
             Values::Countries => "the destination countries".to_owned(),
             Values::Rails => "the configured rails".to_owned(),
+            Values::Signers => "the addresses of the keys that sign on the chain".to_owned(),
         };
         format!("`{name}`: {values}")
     };

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::evm::deploy::Minter;
-use adapters::evm::signers::TenantKeys;
+use adapters::evm::deploy::{Minter, Script};
+use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault};
 use anyhow::Context as _;
 use devchain::{DevChain, DiskFault, Mining};
@@ -107,7 +107,8 @@ pub async fn build(
     let chain_config = Arc::new(config.chain_config(&tokens, explorer));
     let (keys, contracts) = match &seed {
         Some(seed) => {
-            let keys = Arc::new(TenantKeys::sandbox(seed.clone()));
+            let lanes = config.chain.keys.seed_operators;
+            let keys = Arc::new(TenantKeys::sandbox(seed.clone()).with_lanes(lanes));
             (keys.clone(), EvmContracts::sandbox(keys, seed)?)
         }
         None => chain_keys::configured(config, tenants).await?,
@@ -116,9 +117,11 @@ pub async fn build(
     let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), first.clone(), second));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
     let ours = chain_config.tokens == tokens;
-    let faucet = minter.filter(|_| ours).map(|minter| {
+    let admin = seed.as_ref().map(EvmContracts::sandbox_admin).transpose()?;
+    let faucet = minter.zip(admin).filter(|_| ours).map(|(minter, admin)| {
         let gas = embedded.clone().map_or_else(|| Gas::Node(first), Gas::Embedded);
-        Arc::new(Faucet { chain: chain.clone(), minter, gas, turn: Mutex::new(()) })
+        let admin = Admin { key: admin, contracts: contracts.clone(), chain_id: chain_config.chain_id };
+        Arc::new(Faucet { chain: chain.clone(), minter, admin, gas, turn: Mutex::new(()) })
     });
     Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded, faucet })
 }
@@ -137,6 +140,32 @@ impl ChainSide {
         }
         self.set_pace(config, Pace::Steady);
         Ok(())
+    }
+
+    /// What keeps tenants' operators from their work, in words; nothing where all is well.
+    ///
+    /// # Errors
+    /// The node cannot be asked.
+    pub async fn missing_of_operators(&self, tenants: &[Tenant]) -> anyhow::Result<Vec<String>> {
+        let mut missing = Vec::new();
+        for tenant in tenants {
+            // Not every tenant has wallets.
+            let Ok(operators) = self.signer.operators(tenant.id) else { continue };
+            let controller = self.contracts.controller(tenant.id)?.address;
+            let deployed = self.chain.is_deployed(controller).await?;
+            for operator in operators {
+                if self.chain.gas_balance(operator).await? == 0 {
+                    missing.push(format!("{}: operator {operator} has no ETH to pay for gas", tenant.tag));
+                }
+                if deployed && !self.chain.is_operator(controller, operator).await? {
+                    missing.push(format!(
+                        "{}: {operator} is no OPERATOR of the controller {controller}: its admin has to grant the role",
+                        tenant.tag
+                    ));
+                }
+            }
+        }
+        Ok(missing)
     }
 
     /// How the built-in chain makes blocks from now on; any other goes at its own pace.
@@ -240,10 +269,18 @@ enum Gas {
     Node(Arc<dyn Transport>),
 }
 
+/// Who stands for the bank's Safe.
+struct Admin {
+    key: LocalKey,
+    contracts: Arc<EvmContracts>,
+    chain_id: u64,
+}
+
 /// Coins and gas out of nothing, on a chain where neither is worth anything.
 pub struct Faucet {
     chain: Arc<dyn Chain>,
     minter: Minter,
+    admin: Admin,
     gas: Gas,
     /// One script at a time: they share a nonce.
     turn: Mutex<()>,
@@ -277,8 +314,40 @@ impl Faucet {
             for role in KeyRole::ALL {
                 self.fuel(signer.address(*tenant, role)?).await?;
             }
+            self.appoint(*tenant, &signer.operators(*tenant)?).await?;
         }
         Ok(())
+    }
+
+    /// Sees to it that further operators can pay for gas and that the controller, once it is there, knows them.
+    async fn appoint(&self, tenant: TenantId, operators: &[Address]) -> anyhow::Result<()> {
+        let Some((_, further)) = operators.split_first().filter(|(_, further)| !further.is_empty()) else {
+            return Ok(());
+        };
+        for operator in further {
+            self.fuel(*operator).await?;
+        }
+        let Admin { key, contracts, chain_id } = &self.admin;
+        let controller = contracts.controller(tenant)?.address;
+        if !self.chain.is_deployed(controller).await? {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().await;
+        let mut missing = Vec::new();
+        for operator in further {
+            if !self.chain.is_operator(controller, *operator).await? {
+                missing.push(*operator);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.fuel(key.address()).await?;
+        let mut script = Script::new(key, *chain_id, self.chain.nonce(key.address()).await?, FAUCET_FEES);
+        for operator in missing {
+            script.grant_operator(controller, operator)?;
+        }
+        self.send(script.finish()).await.map(drop)
     }
 
     /// Pays coins to somebody; the hash of the transaction, which is mined when this returns.

@@ -54,7 +54,7 @@ enum KeyStore {
 pub(super) async fn configured(config: &Config, tenants: &[Tenant]) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
     let known = by_tag(tenants);
     let key_store = open(config).await?;
-    let mut keys = Vec::new();
+    let (mut keys, mut operators) = (Vec::new(), Vec::new());
     let mut controllers = HashMap::new();
     for entry in &config.chain.tenants {
         let tenant = *known
@@ -65,9 +65,15 @@ pub(super) async fn configured(config: &Config, tenants: &[Tenant]) -> anyhow::R
             let key = key.with_context(|| format!("chain.tenants.{}.{}", entry.tag, role.name()))?;
             keys.push((tenant, role, key));
         }
+        for name in &entry.further_operators {
+            let key = key_store.key(name).await;
+            let key = key.with_context(|| format!("chain.tenants.{}.further_operators: {name}", entry.tag))?;
+            operators.push((tenant, key));
+        }
         controllers.insert(tenant, controller(entry)?);
     }
-    let keys = Arc::new(TenantKeys::new(keys).context("chain.tenants")?);
+    let keys = TenantKeys::new(keys).and_then(|keys| keys.with_operators(operators));
+    let keys = Arc::new(keys.context("chain.tenants")?);
     Ok((keys.clone(), EvmContracts::new(keys, controllers)?))
 }
 

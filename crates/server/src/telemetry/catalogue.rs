@@ -25,6 +25,8 @@ pub enum Values {
     Countries,
     /// The configured rails.
     Rails,
+    /// Addresses of keys that sign on the chain; none is known from the start.
+    Signers,
 }
 
 /// One metric.
@@ -101,6 +103,7 @@ const ALERTS: Values = Values::Known(&[
     "discrepancy",
     "rail_mismatch",
 ]);
+const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 
 const fn metric(
@@ -202,6 +205,12 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("corridor_chain_faults_total", Kind::Counter, &[], "Questions to the chain that were not answered"),
     metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not taken in yet"),
+    metric(
+        "corridor_signer_gas_microether",
+        Kind::Gauge,
+        &[("role", SIGNER_ROLES), ("signer", Values::Signers)],
+        "What a key that signs on the chain had left to pay for gas when it was last used, in 10^-6 ETH",
+    ),
     metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Reorganisations of the chain that were followed"),
     // ledger
     metric(
@@ -243,6 +252,7 @@ impl Metric {
                 Values::Known(known) => known.iter().map(|value| (*value).to_owned()).collect(),
                 Values::Countries => Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect(),
                 Values::Rails => rails.to_vec(),
+                Values::Signers => Vec::new(),
             };
             let extend = |labels: Vec<(&'static str, String)>| {
                 values
@@ -281,7 +291,7 @@ mod tests {
     fn labels_have_every_kind_of_job_and_alert_and_every_operation_of_wallets() {
         let values = |labels: Values| match labels {
             Values::Known(known) => known.to_vec(),
-            Values::Countries | Values::Rails => Vec::new(),
+            Values::Countries | Values::Rails | Values::Signers => Vec::new(),
         };
         assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
         assert_eq!(values(ALERTS), domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name));

@@ -60,6 +60,8 @@ pub struct WalletSide {
     pub banks: Arc<Banks>,
     /// Whether the tenants' keys may write the coins' blacklists.
     pub blacklists: bool,
+    /// How many operators' lanes there are.
+    pub lanes: usize,
     /// Whether cents decide.
     pub sandbox: bool,
 }
@@ -192,7 +194,7 @@ impl Cluster {
 
     fn wallet_world(&self, node: NodeNumber, side: &WalletSide) -> WalletWorld {
         let (sim, faults) = (self.sim.clone(), self.network.faults.clone());
-        let keys = Arc::new(Keys { node, world: side.chain.clone(), blacklists: side.blacklists });
+        let keys = Arc::new(Keys { node, world: side.chain.clone(), blacklists: side.blacklists, lanes: side.lanes });
         WalletWorld {
             config: side.config.clone(),
             chain: Arc::new(ChainNode { node, world: side.chain.clone() }),

@@ -1,5 +1,6 @@
 //! Jobs: taking those that are due, and looking at those that wait.
 
+use domain::chain::Address;
 use domain::job::{Job, JobKind};
 use domain::time::{Span, Timestamp};
 
@@ -17,6 +18,26 @@ static LEASE: Stmt = Stmt::written(
      UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
 );
+// Which signers' transactions wait to be looked at, the longest due first; and taking those of one signer.
+static LANES_DUE: Stmt = Stmt::written(
+    "job.lanes_due",
+    "SELECT t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
+     WHERE j.kind = 'transmit' AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
+     GROUP BY t.signer ORDER BY MIN(j.run_at), t.signer LIMIT $2",
+);
+static LEASE_LANE: Stmt = Stmt::written(
+    "job.lease_lane",
+    "WITH due AS (SELECT j.tenant, j.subject FROM job j WHERE j.kind = 'transmit' AND j.run_at <= {{now}} \
+     AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) AND EXISTS (SELECT 1 FROM chain_tx t \
+     WHERE t.tenant = j.tenant AND t.id = j.subject AND t.signer = $2) ORDER BY j.run_at LIMIT $3 {{skip_locked}}) \
+     UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
+     FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
+);
+static LANE_HOLDERS: Stmt = Stmt::written(
+    "job.lane_holders",
+    "SELECT DISTINCT t.signer, j.leased_by FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
+     WHERE j.kind = 'transmit' AND j.leased_until > {{now}} AND j.leased_by IS NOT NULL ORDER BY t.signer, j.leased_by",
+);
 static IS_DUE: Stmt = Stmt::written(
     "job.is_due",
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
@@ -33,7 +54,7 @@ static COUNTS: Stmt = Stmt::written(
      FROM job j GROUP BY j.kind ORDER BY j.kind",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &IS_DUE, &NEXT_AT, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &IS_DUE, &NEXT_AT, &COUNTS];
 
 /// How many jobs of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +103,52 @@ impl Store {
         let lease = Step::any(&LEASE, vec![now, kind, limit.into(), lease.0.into(), owner.into()]);
         let rows = self.write_if(is_due, vec![lease]).await?.into_iter().flatten();
         rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect()
+    }
+
+    /// The signers of at most `limit` lanes in which a transaction waits to be looked at by whoever leads the lane.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn lanes_due(&self, limit: usize) -> Result<Vec<Address>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.query(&LANES_DUE, vec![self.now_param(), limit.into()]).await?;
+        rows.iter().map(|row| Ok(Address(rows::fixed(&mut row.fields())?))).collect()
+    }
+
+    /// Takes up to `limit` due `transmit` jobs of one signer's transactions, as [`Store::lease_jobs`] does. The caller leads
+    /// the lane for longer than `lease`.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn lease_lane(
+        &self,
+        signer: Address,
+        owner: &str,
+        lease: Span,
+        limit: usize,
+    ) -> Result<Vec<Job>, StoreError> {
+        let keys = self.id_keys().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let signer = Value::from(signer.0.to_vec());
+        let params = vec![self.now_param(), signer, limit.into(), lease.0.into(), owner.into()];
+        let rows = self.write(vec![Step::any(&LEASE_LANE, params)]).await?.into_iter().flatten();
+        let mut jobs: Vec<Job> =
+            rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect::<Result<_, StoreError>>()?;
+        jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
+        Ok(jobs)
+    }
+
+    /// Who holds `transmit` jobs now, by the signers of their transactions.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn lane_holders(&self) -> Result<Vec<(Address, String)>, StoreError> {
+        let rows = self.query(&LANE_HOLDERS, vec![self.now_param()]).await?;
+        let holder = |row: &crate::sql::Row| {
+            let mut fields = row.fields();
+            Ok((Address(rows::fixed(&mut fields)?), fields.text()?.to_owned()))
+        };
+        rows.iter().map(holder).collect()
     }
 
     /// When the next job of these kinds that nobody holds is due; may be past.

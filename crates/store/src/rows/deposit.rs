@@ -50,6 +50,7 @@ document! {
         completed_at: Option<Timestamp>,
         failure: Option<FailureReason>,
         refund: Option<Refund>,
+        legal_hold: Option<IntentId>,
     }
 }
 
@@ -139,6 +140,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deposit, Stor
         completed_at: rest.completed_at,
         failure: rest.failure,
         refund: rest.refund,
+        legal_hold: rest.legal_hold,
         version,
     })
 }

@@ -22,6 +22,7 @@ stored_enum! { Plan as PlanDoc { Move(Movement) } {
     CancelRefund { intent: Word },
     ExecuteRefund { intent: Word },
     SetFrozen { account: Address, frozen: bool, case: Word },
+    SetLegalHold { vault: Address, held: bool, case: Word },
     Blacklist { token: Address, account: Address },
     Deploy {},
 } }

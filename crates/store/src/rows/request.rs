@@ -28,6 +28,7 @@ document! {
         paid_at: Option<Timestamp>,
         late: bool,
         wrong_asset: bool,
+        held_at: Option<Timestamp>,
         events: i64,
     }
 }
@@ -98,6 +99,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<PaymentReques
         paid_at: rest.paid_at,
         late: rest.late,
         wrong_asset: rest.wrong_asset,
+        held_at: rest.held_at,
         confirming,
         events: rest.events,
         version,

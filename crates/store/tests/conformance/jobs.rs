@@ -1,10 +1,13 @@
 //! Jobs and roles: taken once, fenced, taken again when the lease has run out.
 
+use domain::chain::Address;
+use domain::chain_tx::ChainTx;
 use domain::job::{Job, JobKind};
 use domain::payment::{IdSource, JobChange};
 use domain::time::Span;
-use store::working_set::WorkingSet;
+use store::working_set::{SignerRow, WorkingSet};
 
+use crate::wallet_world::chain_tx;
 use crate::world::{World, payment_need};
 
 const LEASE: Span = Span::mins(1);
@@ -34,6 +37,44 @@ pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
     assert_eq!(world.store.next_job_at(&[JobKind::Submit]).await, Ok(None), "all are held");
     let counts = world.store.job_counts().await.expect("counted");
     assert_eq!(counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(), [(JobKind::Submit, 6)]);
+}
+
+pub async fn a_lane_is_taken_by_its_signer(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let signers = [Address([7; 20]), Address([8; 20])];
+    let txs = world
+        .put(tenant, |ws, ids| {
+            let mut made = Vec::new();
+            for (number, signer) in [(0, signers[0]), (1, signers[0]), (0, signers[1])] {
+                let tx = ChainTx { signer, ..chain_tx(tenant, number, ws.now, ids) };
+                ws.signers.put((tenant, signer), SignerRow { role: tx.role, next_nonce: 2 });
+                ws.set_job(tenant, tx.id.0, JobChange::Set(JobKind::Transmit, ws.now));
+                ws.chain_txs.put((tenant, tx.id), tx.clone());
+                made.push(tx.id.0);
+            }
+            made
+        })
+        .await;
+    let store = &world.store;
+    let mut due = store.lanes_due(9).await.expect("read");
+    due.sort();
+    assert_eq!(due, signers);
+    assert_eq!(store.lanes_due(1).await.expect("read").len(), 1);
+    assert!(store.lease_lane(Address([9; 20]), "a", LEASE, 9).await.expect("asked").is_empty());
+    let first = store.lease_lane(signers[0], "a", LEASE, 1).await.expect("taken");
+    let rest = store.lease_lane(signers[0], "a", LEASE, 9).await.expect("taken");
+    let mut taken: Vec<_> = first.iter().chain(&rest).map(|job| job.subject).collect();
+    let mut wanted = txs[..2].to_vec();
+    taken.sort_unstable();
+    wanted.sort_unstable();
+    assert_eq!((first.len(), rest.len(), taken), (1, 1, wanted));
+    assert!(first.iter().chain(&rest).all(|job| (job.kind, job.fence) == (JobKind::Transmit, 1)));
+    assert!(store.lease_lane(signers[0], "b", LEASE, 9).await.expect("asked").is_empty(), "held");
+    assert_eq!(store.lanes_due(9).await, Ok(vec![signers[1]]));
+    assert_eq!(store.lane_holders().await, Ok(vec![(signers[0], "a".to_owned())]));
+    world.pass(Span::secs(61)).await;
+    let again = store.lease_lane(signers[0], "b", LEASE, 9).await.expect("taken");
+    assert_eq!(again.iter().map(|job| job.fence).collect::<Vec<_>>(), [2, 2], "whoever held them is fenced");
 }
 
 pub async fn a_lease_that_ran_out_is_taken_again(world: World) {

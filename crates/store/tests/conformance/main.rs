@@ -109,6 +109,7 @@ conformance! {
         a_stale_write_is_refused;
     jobs:
         due_jobs_are_taken_once_and_fenced
+        a_lane_is_taken_by_its_signer
         a_lease_that_ran_out_is_taken_again
         jobs_that_are_not_due_wait
         every_kind_gets_its_share

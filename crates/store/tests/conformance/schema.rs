@@ -11,7 +11,7 @@ pub async fn every_statement_is_prepared(world: World) {
 
 pub async fn migrating_twice_does_nothing(world: World) {
     let report = world.store.migrate().await.expect("migrates");
-    assert_eq!((report.applied, report.version), (Vec::new(), 11));
+    assert_eq!((report.applied, report.version), (Vec::new(), 12));
     world.store.ready().await.expect("ready");
 }
 
@@ -47,7 +47,7 @@ pub async fn a_torn_checksum_is_refused(world: World) {
         let Err(StoreError::Schema(why)) = result else { panic!("{result:?}") };
         assert!(why.contains("applied with another text"), "{why}");
     }
-    let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (12, 'later', '', 0)";
+    let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (9999, 'later', '', 0)";
     world.sql(newer).await.expect("beside").expect("inserted");
     let Err(StoreError::Schema(why)) = world.store.ready().await else { panic!("not refused") };
     assert!(why.contains("only knows older ones"), "{why}");

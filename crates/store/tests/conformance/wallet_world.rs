@@ -89,6 +89,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         paid_at: None,
         late: false,
         wrong_asset: false,
+        held_at: None,
         confirming: 0,
         events: 0,
         version: 1,
@@ -140,6 +141,7 @@ pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, n
         completed_at: None,
         failure: None,
         refund: None,
+        legal_hold: None,
         version: 1,
     }
 }

@@ -117,6 +117,10 @@ impl Chain for EvmChain {
         Box::pin(self.answer(self.read_paused(token)))
     }
 
+    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+        Box::pin(self.answer(self.read_operator(controller, account)))
+    }
+
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.answer(self.read_deployed(contract)))
     }

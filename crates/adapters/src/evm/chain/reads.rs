@@ -93,6 +93,10 @@ impl EvmChain {
         self.flag(token, &abi::paused()).await
     }
 
+    pub(super) async fn read_operator(&self, controller: Address, account: Address) -> Result<bool, RpcFault> {
+        self.flag(controller, &abi::is_operator(&account)).await
+    }
+
     async fn flag(&self, contract: Address, data: &[u8]) -> Result<bool, RpcFault> {
         let word = self.view(contract, data).await?;
         abi::flag(&word).ok_or_else(|| malformed(format!("{contract} answers what is no bool")))

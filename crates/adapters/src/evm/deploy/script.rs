@@ -2,7 +2,7 @@
 
 use domain::chain::{Address, Fees, SignFault, Signed, vault};
 
-use crate::evm::abi::Input;
+use crate::evm::abi::{self, Input};
 use crate::evm::rlp::List;
 use crate::evm::signers::LocalKey;
 use crate::evm::transaction::Transaction;
@@ -76,6 +76,14 @@ impl<'a> Script<'a> {
     /// [`SignFault`]
     pub fn pause(&mut self, token: Address) -> Result<(), SignFault> {
         self.call(token, Input::call("pause()").finish())
+    }
+
+    /// Makes an account an operator of a controller whose admin the signer is.
+    ///
+    /// # Errors
+    /// [`SignFault`]
+    pub fn grant_operator(&mut self, controller: Address, account: Address) -> Result<(), SignFault> {
+        self.call(controller, abi::grant_operator(&account))
     }
 
     /// Creates a contract with a plain CREATE; answers where.

@@ -9,7 +9,7 @@ use crate::deposit::DepositState::{
 use crate::deposit::states::{Step, Trigger};
 
 /// Every step that is allowed; *back* apart.
-const DECIDED: [(DepositState, DepositState); 34] = [
+const DECIDED: [(DepositState, DepositState); 35] = [
     (Seen, Orphaned),
     (Seen, Screening),
     (Seen, Held),
@@ -31,6 +31,8 @@ const DECIDED: [(DepositState, DepositState); 34] = [
     (Approved, Completed),
     (Approved, Failed),
     (Approved, Held),
+    // Its escrow came on legal hold for something else in it.
+    (Approved, InReview),
     (Approved, Rejected),
     (Approved, Suspended),
     (Completed, Suspended),

@@ -16,6 +16,7 @@ mod history;
 mod idempotency;
 mod isolation;
 mod issuer;
+mod lanes;
 mod late;
 mod limits;
 mod links;

@@ -16,6 +16,7 @@ on_both_stores! {
     a_refused_payment_is_given_back_by_two_people
     who_proposed_cannot_approve
     what_is_on_legal_hold_is_never_given_back
+    what_else_is_in_an_escrow_on_hold_stays_there
     nothing_goes_back_to_a_listed_address_or_to_our_own
     what_is_in_the_wallet_is_not_given_back
     a_failed_release_is_given_back
@@ -97,12 +98,47 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     bank.paid(&request, "").await;
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
     assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    is_on_hold(&bank, &wallet, &request).await;
     // Nor one that a person keeps for the law afterwards.
     let other = bank.in_use("law").await;
     let (request, deposit) = rejected(&bank, &other).await;
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
     assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    is_on_hold(&bank, &other, &request).await;
     assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000, "{}", id(&request));
+}
+
+/// Waits until the bank's controller lets nothing out of a request's escrow.
+async fn is_on_hold(bank: &WalletBank, wallet: &str, request: &Json) {
+    let escrow = Address::parse(request["escrow_address"].text()).expect("an address");
+    let controller = bank.controller(wallet).await;
+    let held = || {
+        let asked = super::acts::calls("legalHold(address)", &[super::acts::word(escrow)]);
+        let answer = bank.devchain().ask(escrow.0.into(), controller.0.into(), asked).expect("an answer");
+        std::future::ready(answer.last() == Some(&1))
+    };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, held).await, "{escrow} is not on hold");
+}
+
+async fn what_else_is_in_an_escrow_on_hold_stays_there(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("beside").await;
+    let request = bank.request(&wallet, "50.00", "USDC").await;
+    bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
+    bank.paid(&request, "?amount=25.00").await;
+    bank.newest_is(&wallet, DepositState::LegalHold).await;
+    is_on_hold(&bank, &wallet, &request).await;
+    // A payment about which nothing is to be said comes to the same escrow.
+    bank.introduced(&request, sender("Ayesha", "Khan")).await;
+    bank.paid(&request, "?amount=10.00").await;
+    let second = bank.newest_is(&wallet, DepositState::InReview).await;
+    let refused = bank.decision_call(&second.id.to_string(), "approve").send().await;
+    assert_eq!(refused.status, 409, "{refused:?}");
+    bank.decision_call(&second.id.to_string(), "reject").send().await.ok();
+    assert_eq!(refusal(proposed(&bank, &second, TO).await), DepositRefusal::EscrowHeld);
+    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 35_000_000);
+    assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
+    bank.books_are_right().await;
 }
 
 async fn nothing_goes_back_to_a_listed_address_or_to_our_own(on: On) {

@@ -13,7 +13,8 @@ pub const GAS_PER_ITEM: u64 = 120_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Office {
     pub implementation: Address,
-    pub operator: Address,
+    /// The first, and one of another lane.
+    pub operators: [Address; 2],
     pub compliance: Address,
     pub approver: Address,
     pub treasury: Address,
@@ -46,6 +47,7 @@ pub enum Fact {
 pub struct Controller {
     pub facts: BTreeMap<Word, Fact>,
     pub frozen: BTreeSet<Address>,
+    pub held: BTreeSet<Address>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -163,25 +165,25 @@ impl Run<'_> {
         };
         match call {
             Call::Release(items) => {
-                require(from == office.operator, "not the operator")?;
+                require(office.operators.contains(&from), "not an operator")?;
                 Ok(items
                     .iter()
                     .map(|item| self.tried(controller, item, |run, item| run.release(controller, item)))
                     .collect())
             }
             Call::Debit(items) => {
-                require(from == office.operator, "not the operator")?;
+                require(office.operators.contains(&from), "not an operator")?;
                 Ok(items
                     .iter()
                     .map(|item| self.tried(controller, item, |run, item| run.debit(controller, item)))
                     .collect())
             }
             Call::ReturnDebit { debit, intent } => {
-                require(from == office.operator, "not the operator")?;
+                require(office.operators.contains(&from), "not an operator")?;
                 self.return_debit(controller, *debit, *intent).map(|()| Vec::new())
             }
             Call::Sweep { token, amount } => {
-                require(from == office.operator, "not the operator")?;
+                require(office.operators.contains(&from), "not an operator")?;
                 self.sweep(controller, office.treasury, *token, *amount).map(|()| Vec::new())
             }
             Call::ProposeRefund { movement, to } => {
@@ -205,6 +207,17 @@ impl Run<'_> {
                     flags.remove(account)
                 };
                 self.logs.push((controller, LogEvent::FrozenSet { account: *account, frozen: *frozen }));
+                Ok(Vec::new())
+            }
+            Call::SetLegalHold { vault, held, .. } => {
+                require(from == office.compliance, "not compliance")?;
+                let flags = &mut self.controller(controller).held;
+                if *held {
+                    flags.insert(*vault)
+                } else {
+                    flags.remove(vault)
+                };
+                self.logs.push((controller, LogEvent::LegalHoldSet { vault: *vault, held: *held }));
                 Ok(Vec::new())
             }
             Call::Blacklist { .. } | Call::DeployController | Call::Cancel => Ok(Vec::new()),
@@ -244,6 +257,18 @@ impl Run<'_> {
         require(!self.controller(controller).facts.contains_key(&intent), "IntentUsed")
     }
 
+    fn require_unrestricted(&mut self, controller: Address, account: Address) -> Result<(), Refusal> {
+        let controller = self.controller(controller);
+        require(!controller.frozen.contains(&account), "AccountFrozen")?;
+        require(!controller.held.contains(&account), "OnLegalHold")
+    }
+
+    /// A frozen escrow can be refunded; one on legal hold cannot.
+    fn require_refundable(&mut self, controller: Address, vault: Address, to: Address) -> Result<(), Refusal> {
+        require(!self.controller(controller).held.contains(&vault), "OnLegalHold")?;
+        self.require_unrestricted(controller, to)
+    }
+
     fn vault(&self, controller: Address, item: &Movement) -> Address {
         let implementation = self.law.offices.get(&controller).map_or(Address([0; 20]), |office| office.implementation);
         vault::address(&controller, &implementation, &item.recipient, &item.reference)
@@ -254,8 +279,8 @@ impl Run<'_> {
         self.require_unused(controller, item.intent)?;
         require(item.amount > 0, "NothingToMove")?;
         let vault = self.vault(controller, item);
-        let frozen = &self.controller(controller).frozen;
-        require(!frozen.contains(&vault) && !frozen.contains(&item.recipient), "AccountFrozen")?;
+        self.require_unrestricted(controller, vault)?;
+        self.require_unrestricted(controller, item.recipient)?;
         require(self.balance(item.token, vault) >= item.amount, "HoldsLess")?;
         Ok(vault)
     }
@@ -292,7 +317,7 @@ impl Run<'_> {
     }
 
     fn sweep(&mut self, controller: Address, to: Address, token: Address, value: u64) -> Result<(), Refusal> {
-        require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
+        self.require_unrestricted(controller, to)?;
         require(self.balance(token, controller) >= value, "HoldsLess")?;
         self.transfer(Payment { token, from: controller, to, value })?;
         self.logs.push((controller, LogEvent::Swept { token, value }));
@@ -311,7 +336,7 @@ impl Run<'_> {
         require(movement.amount > 0, "NothingToMove")?;
         let vault = self.vault(controller, &movement);
         require(to != controller && to != vault, "BadRefundAddress")?;
-        require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
+        self.require_refundable(controller, vault, to)?;
         self.note(controller, movement.intent, Fact::RefundProposed { movement, to, proposer });
         self.logs.push((controller, LogEvent::IntentDone(movement.intent)));
         Ok(())
@@ -332,8 +357,8 @@ impl Run<'_> {
             return Err("NotProposed");
         };
         require(proposer != from, "SamePerson")?;
-        require(!self.controller(controller).frozen.contains(&to), "AccountFrozen")?;
         let vault = self.vault(controller, &movement);
+        self.require_refundable(controller, vault, to)?;
         require(self.balance(movement.token, vault) >= movement.amount, "HoldsLess")?;
         self.note(controller, intent, Fact::Refunded);
         self.transfer(Payment { token: movement.token, from: vault, to, value: movement.amount })?;

@@ -52,12 +52,19 @@ pub struct Keys {
     pub world: Arc<ChainWorld>,
     /// Whether the tenants' keys may write the coins' blacklists.
     pub blacklists: bool,
+    /// How many operators' lanes the service uses: one or two.
+    pub lanes: usize,
 }
 
 impl Keys {
     /// The key of a tenant.
     fn key(tenant: TenantId, role: KeyRole) -> Address {
         address(tenant, role.name())
+    }
+
+    /// The keys of the two operators that a tenant's controller knows.
+    fn operators_of(tenant: TenantId) -> [Address; 2] {
+        [Keys::key(tenant, KeyRole::Operator), address(tenant, "second operator")]
     }
 
     /// The contracts of these tenants.
@@ -67,7 +74,7 @@ impl Keys {
             let key = |role| Keys::key(*tenant, role);
             let office = Office {
                 implementation,
-                operator: key(KeyRole::Operator),
+                operators: Keys::operators_of(*tenant),
                 compliance: key(KeyRole::Compliance),
                 approver: key(KeyRole::Approver),
                 treasury: treasury_of(*tenant),
@@ -103,6 +110,10 @@ impl ChainSigner for Keys {
             return Err(SignFault::NoKey(role));
         }
         Ok(Keys::key(tenant, role))
+    }
+
+    fn operators(&self, tenant: TenantId) -> Result<Vec<Address>, SignFault> {
+        Ok(Keys::operators_of(tenant)[..self.lanes].to_vec())
     }
 
     fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {

@@ -200,6 +200,12 @@ impl Chain for ChainNode {
         Box::pin(self.ask(move |_, _, state| state.coins.get(&token).is_some_and(|coin| coin.paused)))
     }
 
+    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+        Box::pin(self.ask(move |blocks, _, _| {
+            blocks.law.offices.get(&controller).is_some_and(|office| office.operators.contains(&account))
+        }))
+    }
+
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.ask(move |_, _, state| state.controllers.contains_key(&contract)))
     }
@@ -278,7 +284,8 @@ fn concerning<'a>(logs: impl Iterator<Item = &'a ChainLog>, controllers: &[Addre
         | LogEvent::IntentFailed(_)
         | LogEvent::RefundCancelled(_)
         | LogEvent::Swept { .. }
-        | LogEvent::FrozenSet { .. } => controllers.contains(&log.contract),
+        | LogEvent::FrozenSet { .. }
+        | LogEvent::LegalHoldSet { .. } => controllers.contains(&log.contract),
         _ => true,
     };
     logs.filter(concerns).copied().collect()

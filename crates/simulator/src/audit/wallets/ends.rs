@@ -55,6 +55,7 @@ impl WalletAudit {
         ends.check_orders();
         ends.check_vaults();
         ends.check_freezes(self.blacklists);
+        ends.check_holds();
         self.check_webhooks(auditor);
         let webhooks = self.outside.banks.read(|book| book.taken().len());
         let sweeps = ends.sweeps.iter().filter(|(.., state)| state == "done").count();
@@ -331,6 +332,23 @@ impl Ends<'_> {
             if holds != should {
                 self.violation(format!(
                     "I14: controller and treasury should hold {should:?} {coin} and hold {holds:?}"
+                ));
+            }
+        }
+    }
+
+    /// I12: an escrow with something on legal hold in it is on hold on the chain, and what is on hold is still there.
+    fn check_holds(&self) {
+        for deposit in self.deposits.iter().filter(|it| it.state == "legal_hold") {
+            let Some(request) = deposit.request else { continue };
+            let Some((tenant, _, address, _)) = self.vaults.iter().find(|(_, id, ..)| *id == request) else { continue };
+            let escrow = Address(*address);
+            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
+            let holds = self.holds(&deposit.coin, escrow);
+            if !on_chain || (deposit.placed && holds < deposit.amount) {
+                let (id, amount) = (self.public(deposit.id), deposit.amount);
+                self.violation(format!(
+                    "I12: deposit {id} of {amount} is on legal hold; its escrow on hold on the chain: {on_chain}, has {holds}"
                 ));
             }
         }

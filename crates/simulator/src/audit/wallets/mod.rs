@@ -78,6 +78,10 @@ impl WalletAudit {
             self.check_depth(auditor, deposit, rows::place(connection, deposit)?);
         }
         self.check_signed(auditor, connection, &frozen)?;
+        let shared = rows::shared_lanes(connection, auditor.sim.now().0)?;
+        for signer in shared {
+            auditor.violation(format!("I3: two nodes follow the transactions of {}", hex(&signer)));
+        }
         self.check_log(auditor, connection)?;
         self.state().unordered.extend(rows::given_up(connection)?);
         for (kind, questions) in self.questions.iter().enumerate() {

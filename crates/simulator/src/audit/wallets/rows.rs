@@ -178,6 +178,13 @@ pub(super) fn signed_moves(connection: &Connection) -> rusqlite::Result<Vec<Sign
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
+/// Signers whose transactions more than one node follows at `now`.
+pub(super) fn shared_lanes(connection: &Connection, now: i64) -> rusqlite::Result<Vec<[u8; 20]>> {
+    let sql = "SELECT t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
+               WHERE j.kind = 'transmit' AND j.leased_until > ?1 GROUP BY t.signer HAVING COUNT(DISTINCT j.leased_by) > 1";
+    query(connection, sql, [now], |row| row.get(0))
+}
+
 /// Whether something signed is saved.
 pub(super) fn is_saved(connection: &Connection, hash: [u8; 32]) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM chain_attempt WHERE hash = ?1)";

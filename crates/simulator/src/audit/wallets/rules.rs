@@ -88,6 +88,12 @@ static DEPOSITS: Subject = Subject {
              ELSE j.kind IS NOT NULL END",
         ),
         (
+            "I12: a deposit is on legal hold, and nothing tells the chain so",
+            "d.state = 'legal_hold' AND d.request IS NOT NULL AND NOT EXISTS (SELECT 1 FROM chain_intent i \
+             WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind = 'set_legal_hold' \
+             AND i.state NOT IN ('failed', 'cancelled'))",
+        ),
+        (
             "I1: a deposit is released more than once",
             "(SELECT COUNT(*) FROM chain_intent i WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind = 'release' \
              AND i.state NOT IN ('failed', 'cancelled')) > 1",

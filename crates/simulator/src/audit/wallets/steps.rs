@@ -85,7 +85,7 @@ fn deposit(from: &str) -> &'static [&'static str] {
         "held" => &["screening", "rejected", "suspended"],
         "screening" => &["approved", "in_review", "rejected", "legal_hold", "held", "suspended"],
         "in_review" => &["approved", "rejected", "legal_hold", "suspended"],
-        "approved" => &["completed", "failed", "held", "rejected", "suspended"],
+        "approved" => &["completed", "failed", "held", "in_review", "rejected", "suspended"],
         "completed" | "legal_hold" => &["suspended"],
         "rejected" => &["legal_hold", "refunding", "suspended"],
         "refunding" => &["refunded", "rejected", "failed"],

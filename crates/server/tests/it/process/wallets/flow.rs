@@ -10,11 +10,12 @@ use testkit::bank::BookKind;
 use testkit::{anvil, circle};
 
 use super::super::harness::Node;
+use super::exceptions;
 use super::ground::Kind;
 use super::verdict::books_agree;
 use super::world::{STEP_AT_MOST, Setup, Signer, World, minor, text};
 
-const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
+pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 const BAD: [&str; 3] = ["payment.received", "risk_check.complete", "transaction.failed"];
 /// Where bank's chance begins; the bank makes no mistakes here.
 const SEED: u64 = 1;
@@ -73,6 +74,7 @@ async fn every_flow(setup: Setup<'_>) {
     what_a_person_approves_is_released(&world, &node).await;
     what_blocks_a_wallet_stays_in_escrow(&world, &node).await;
     a_blocked_wallet_is_frozen_on_the_chain_and_freed(&world, &node).await;
+    exceptions::all(&world, &node).await;
     books_agree(&world.rig);
     node.process.stop();
 }

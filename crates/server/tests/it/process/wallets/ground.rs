@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use adapters::evm::deploy::{CircleCode, CircleRoles, Deployer, Minter, circle_usdc};
 use adapters::evm::signers::LocalKey;
 use devchain::{DevChain, Mining, Options};
-use domain::chain::{Address, Fees};
+use domain::chain::{Address, Fees, Signed};
 use secrecy::SecretString;
 use serde_json::json;
 use server::service::clock::WallClock;
@@ -45,9 +46,22 @@ pub struct Ground {
     rpc: Option<Rpc>,
     payer: Minter,
     pub usdc: Address,
+    /// A token that the service knows nothing of; `None` where it is part of the service.
+    pub strange: Option<Address>,
+    pace: Pace,
     /// Ends before the node that it makes blocks on.
     _mining: JoinSet<()>,
     _anvil: Option<Anvil>,
+}
+
+/// Who lets blocks come, and so can stop them.
+enum Pace {
+    /// The service.
+    Its,
+    /// The embedded chain.
+    Chain,
+    /// We ourselves, while this is not set.
+    Ours(Arc<AtomicBool>),
 }
 
 /// Whom a chain knows from the start.
@@ -64,19 +78,22 @@ impl Ground {
     /// The chain with its coins: Circle's where their code is given, else the sandbox's.
     pub async fn start(kind: &Kind, circle: Option<&FiatToken>, staff: &Staff<'_>) -> Ground {
         let mut mining = JoinSet::new();
+        let stopped = Arc::new(AtomicBool::new(false));
         let (url, anvil) = match kind {
             Kind::BuiltIn => {
                 let payer = Minter::new(&staff.seed, CHAIN_ID).expect("a minter");
                 let usdc = payer.tokens()[0].address;
-                return Ground { rpc: None, payer, usdc, _mining: mining, _anvil: None };
+                let (strange, pace) = (None, Pace::Its);
+                return Ground { rpc: None, payer, usdc, strange, pace, _mining: mining, _anvil: None };
             }
             Kind::Embedded => (embedded(&mut mining).await, None),
             Kind::Anvil(binary) => {
                 let anvil = Anvil::start(binary, CHAIN_ID).expect("anvil");
-                mining.spawn(mine(Rpc::new(&anvil.url)));
+                mining.spawn(mine(Rpc::new(&anvil.url), stopped.clone()));
                 (anvil.url.clone(), Some(anvil))
             }
         };
+        let pace = if anvil.is_some() { Pace::Ours(stopped) } else { Pace::Chain };
         let rpc = Rpc::new(&url);
         let payer = Minter::new(&SEED.into(), CHAIN_ID).expect("a minter");
         for account in staff.keys.iter().chain([&payer.address()]) {
@@ -86,7 +103,66 @@ impl Ground {
             None => own_coins(&rpc, &payer, staff.blacklister).await,
             Some(code) => circles_coins(&rpc, &payer, staff.blacklister, code).await,
         };
-        Ground { rpc: Some(rpc), payer, usdc, _mining: mining, _anvil: anvil }
+        // Where the coins are Circle's, the sandbox's own are strange.
+        let strange = match circle {
+            None => payer.tokens()[1].address,
+            Some(_) => own_coins(&rpc, &payer, staff.blacklister).await,
+        };
+        Ground { rpc: Some(rpc), payer, usdc, strange: Some(strange), pace, _mining: mining, _anvil: anvil }
+    }
+
+    /// Whether the test can stop the chain's blocks, take them away and let time pass.
+    pub const fn obeys(&self) -> bool {
+        !matches!(self.pace, Pace::Its)
+    }
+
+    /// No more blocks come by themselves.
+    pub async fn stop(&self) {
+        self.set_stopped(true).await;
+    }
+
+    /// They come again.
+    pub async fn go_on(&self) {
+        self.set_stopped(false).await;
+    }
+
+    async fn set_stopped(&self, stop: bool) {
+        match &self.pace {
+            Pace::Its => panic!("the service's own chain has its own pace"),
+            Pace::Chain => {
+                let millis = if stop { 0 } else { BLOCK.as_millis() };
+                self.rpc().ask("dev_setIntervalMining", json!([millis])).await.expect("its pace");
+            }
+            Pace::Ours(stopped) => {
+                stopped.store(stop, Ordering::SeqCst);
+                // One may be under way.
+                let height = self.rpc().height().await;
+                tokio::time::timeout(BLOCK * 4, async { while self.rpc().height().await == height {} }).await.ok();
+            }
+        }
+    }
+
+    /// Makes blocks while none come by themselves.
+    pub async fn mine(&self, blocks: u64) {
+        for _ in 0..blocks {
+            let method = if matches!(self.pace, Pace::Chain) { "dev_mine" } else { "evm_mine" };
+            self.rpc().ask(method, json!([])).await.expect("a block");
+        }
+    }
+
+    /// A payment of USDC, signed and not sent.
+    pub async fn signed_payment(&self, to: Address, minor: u64) -> Signed {
+        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
+        script.transfer(self.usdc, to, minor).expect("signed");
+        script.finish().remove(0)
+    }
+
+    /// Pays the strange token to somebody.
+    pub async fn pay_strange(&self, to: Address, minor: u64) {
+        let token = self.strange.expect("a chain of our own");
+        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
+        script.transfer(token, to, minor).expect("signed");
+        self.rpc().send(&script.finish()).await;
     }
 
     /// Where the node is; `None` while it is part of a service that does not run.
@@ -129,16 +205,19 @@ async fn embedded(mining: &mut JoinSet<()>) -> String {
 }
 
 /// anvil's own interval is a whole second at least.
-async fn mine(rpc: Rpc) {
+async fn mine(rpc: Rpc, stopped: Arc<AtomicBool>) {
     let mut ticks = tokio::time::interval(BLOCK);
     loop {
         ticks.tick().await;
+        if stopped.load(Ordering::SeqCst) {
+            continue;
+        }
         rpc.ask("evm_mine", json!([])).await.expect("a block");
     }
 }
 
 async fn own_coins(rpc: &Rpc, payer: &Minter, blacklister: Address) -> Address {
-    let mut script = payer.script(0, PLENTY);
+    let mut script = payer.script(rpc.nonce(payer.address()).await, PLENTY);
     payer.deploy(&mut script, blacklister).expect("signed");
     rpc.send(&script.finish()).await;
     payer.tokens()[0].address

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::chain::{Address, Signed};
+use domain::chain::{Address, Signed, vault};
 use reqwest::Client;
 use serde_json::{Value, json};
 use testkit::wait;
@@ -77,6 +77,40 @@ impl Rpc {
     /// Whether a controller keeps an account from paying and being paid.
     pub async fn is_frozen(&self, controller: Address, account: Address) -> bool {
         number(&self.call(controller, FROZEN, account).await) == 1
+    }
+
+    /// Whether a controller lets nothing out of an escrow.
+    pub async fn is_on_hold(&self, controller: Address, escrow: Address) -> bool {
+        let selector: String =
+            vault::hash(&[b"legalHold(address)"]).0[..4].iter().map(|it| format!("{it:02x}")).collect();
+        number(&self.call(controller, &format!("0x{selector}"), escrow).await) == 1
+    }
+
+    /// Takes the newest blocks away and puts as many others in their place. anvil forgets what was in them; the embedded
+    /// chain has it again in the first of the new ones.
+    pub async fn reorg(&self, depth: u64) {
+        if self.ask("anvil_reorg", json!([depth, []])).await.is_err() {
+            self.told("dev_reorg", json!([depth, { "reinclude": true }])).await;
+        }
+    }
+
+    /// The next block claims to come so much later.
+    pub async fn let_pass(&self, seconds: u64) {
+        if self.ask("evm_increaseTime", json!([seconds])).await.is_err() {
+            self.told("dev_letPass", json!([seconds])).await;
+        }
+    }
+
+    /// Hands a signed transaction in; `false` = the node has it already.
+    pub async fn hand_in(&self, signed: &Signed) -> bool {
+        let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.ask("eth_sendRawTransaction", json!([format!("0x{raw}")])).await.is_ok()
+    }
+
+    /// The block that a transaction is in.
+    pub async fn block_of(&self, signed: &Signed) -> Option<u64> {
+        let receipt = self.told("eth_getTransactionReceipt", json!([signed.hash.to_string()])).await;
+        (!receipt.is_null()).then(|| number(&receipt["blockNumber"]))
     }
 
     async fn call(&self, contract: Address, function: &str, about: Address) -> Value {

@@ -183,8 +183,15 @@ impl World {
 
     /// A payment request of a wallet whose sender has said who he is.
     pub async fn request(&self, node: &str, wallet: &str, amount: &str) -> Request {
-        let amount = json!({ "type": "crypto", "value": amount, "currency": "USDC" });
-        let body = json!({ "wallet_id": wallet, "amount": amount });
+        self.request_of(node, json!({ "wallet_id": wallet, "amount": usdc(amount) })).await
+    }
+
+    /// The same, which is open for an hour.
+    pub async fn request_of_an_hour(&self, node: &str, wallet: &str, amount: &str) -> Request {
+        self.request_of(node, json!({ "wallet_id": wallet, "amount": usdc(amount), "expires_in_hours": 1 })).await
+    }
+
+    async fn request_of(&self, node: &str, body: Value) -> Request {
         let made = self.post(node, "/v1/sdk/payment-requests", &body).await;
         let page = text(&made, "payment_link").replace(PUBLIC_URL, node);
         let form = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Binance";
@@ -236,6 +243,10 @@ impl World {
 }
 
 const WITH_WALLETS: &[(&str, &str)] = &[("CORRIDOR_WALLETS__ENABLED", "true")];
+
+fn usdc(amount: &str) -> Value {
+    json!({ "type": "crypto", "value": amount, "currency": "USDC" })
+}
 
 /// Minor units of USDC.
 pub fn minor(amount: &str) -> u64 {

@@ -1,0 +1,86 @@
+//! Lanes: a tenant may have several operator keys, and each of them a sequence of transactions of its own. What moves out
+//! of one vault always goes the same way, so that one key's trouble is not everybody's.
+
+use super::{Intent, Plan};
+use crate::chain::{Address, Movement, vault};
+
+/// Which of `lanes` lanes an intent of the operator's takes, counted from 0. The vault that it moves out of says so,
+/// `vault_of` names it; what moves out of none takes the first lane, whose key the controller has known from the start.
+///
+/// It is asked for when a transaction takes its nonce, and never again: a transaction keeps its signer whatever becomes of
+/// the number of lanes.
+pub fn lane_of(intent: &Intent, lanes: usize, vault_of: impl Fn(&Movement) -> Address) -> usize {
+    match &intent.plan {
+        Plan::Move(movement) => spread(&vault_of(movement).0, lanes),
+        Plan::ReturnDebit { debit, .. } => spread(&debit.0, lanes),
+        _ => 0,
+    }
+}
+
+fn spread(name: &[u8], lanes: usize) -> usize {
+    let word = vault::hash(&[b"corridor.lane", name]);
+    let mut first = [0; 8];
+    first.copy_from_slice(&word.0[..8]);
+    let lanes = u64::try_from(lanes).unwrap_or(u64::MAX).max(1);
+    usize::try_from(u64::from_be_bytes(first) % lanes).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Word;
+    use crate::chain_tx::IntentKind;
+    use crate::ids::IntentId;
+    use crate::test_values::{TENANT, monday};
+
+    fn intent(kind: IntentKind, plan: Plan) -> Intent {
+        let id = uuid::Uuid::from_u128(1);
+        Intent::new(IntentId(id), TENANT, kind, id, plan, monday())
+    }
+
+    fn release(vault: u8, number: u8) -> Intent {
+        let plan = Plan::Move(Movement {
+            intent: Word([number; 32]),
+            reference: Word([vault; 32]),
+            recipient: Address([1; 20]),
+            token: Address([2; 20]),
+            amount: 1,
+        });
+        intent(IntentKind::Release, plan)
+    }
+
+    fn vault_of(movement: &Movement) -> Address {
+        Address([movement.reference.0[0]; 20])
+    }
+
+    #[test]
+    fn one_vault_is_one_lane_and_many_vaults_are_spread_over_all() {
+        for lanes in [1, 2, 3, 16] {
+            let mut used = vec![0; lanes];
+            for vault in 0..=u8::MAX {
+                let lane = lane_of(&release(vault, 1), lanes, vault_of);
+                assert_eq!(lane, lane_of(&release(vault, 2), lanes, vault_of), "whatever moves out of it");
+                used[lane] += 1;
+            }
+            let fair = 256 / lanes;
+            assert!(used.iter().all(|count| *count >= fair / 2 && *count <= fair * 2), "{used:?}");
+        }
+    }
+
+    #[test]
+    fn what_moves_out_of_no_vault_takes_the_first_lane() {
+        let sweep = intent(IntentKind::Sweep, Plan::Sweep { token: Address([2; 20]), amount: 1 });
+        for other in [intent(IntentKind::Deploy, Plan::Deploy), sweep] {
+            assert_eq!(lane_of(&other, 16, vault_of), 0);
+        }
+        let back = |debit| Plan::ReturnDebit { debit: Word([debit; 32]), intent: Word([9; 32]) };
+        let lanes: std::collections::BTreeSet<usize> =
+            (0..64).map(|debit| lane_of(&intent(IntentKind::ReturnDebit, back(debit)), 4, vault_of)).collect();
+        assert_eq!(lanes.len(), 4, "what goes back is spread like what was taken");
+    }
+
+    #[test]
+    fn without_lanes_there_is_still_one() {
+        assert_eq!(lane_of(&release(7, 1), 0, vault_of), 0);
+    }
+}

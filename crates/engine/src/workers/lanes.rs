@@ -1,0 +1,70 @@
+//! Lanes: the transactions of one signer are followed by one node at a time, in the order of their nonces. Which node that
+//! is a lease says, like that of any other role; a node that dies loses it when it runs out. What a lane is never decides:
+//! whether a transaction may be signed, and whose nonce is next, the commits say.
+
+use std::collections::BTreeMap;
+
+use domain::chain::Address;
+use domain::job::Job;
+use domain::time::{Span, Timestamp};
+use store::StoreError;
+
+use super::Workers;
+
+/// Most lanes of one look.
+const LANES_MAX: usize = 64;
+
+/// Until when this node leads which lanes, as far as it knows itself.
+#[derive(Debug, Default)]
+pub(super) struct Lanes(std::sync::Mutex<BTreeMap<Address, Timestamp>>);
+
+impl Lanes {
+    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<Address, Timestamp>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn role(signer: Address) -> String {
+    format!("lane:{signer:?}")
+}
+
+impl Workers {
+    /// Takes due `transmit` jobs of lanes that this node leads or can lead. The jobs are held for half of `lease` and the
+    /// lane for at least as long: who leads a lane next finds nobody in it.
+    pub(super) async fn take_in_lanes(&self, lease: Span, most: usize) -> Result<Vec<Job>, StoreError> {
+        let mut jobs = Vec::new();
+        for signer in self.store.lanes_due(LANES_MAX).await? {
+            if jobs.len() >= most {
+                break;
+            }
+            if self.leads(signer, lease).await? {
+                let half = Span(lease.0 / 2);
+                jobs.extend(self.store.lease_lane(signer, &self.owner, half, most - jobs.len()).await?);
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// Whether this node leads a lane for half of `lease` at least.
+    async fn leads(&self, signer: Address, lease: Span) -> Result<bool, StoreError> {
+        let now = self.clock().now();
+        if self.lanes.held().get(&signer).is_some_and(|until| *until - now > Span(lease.0 / 2)) {
+            return Ok(true);
+        }
+        let leads = self.store.lease_role(&role(signer), &self.owner, lease).await?.is_some();
+        if leads {
+            self.lanes.held().insert(signer, now + lease);
+        } else {
+            self.lanes.held().remove(&signer);
+        }
+        Ok(leads)
+    }
+
+    /// Gives its lanes up when this node stops.
+    pub(super) async fn hand_on_lanes(&self) {
+        let held = std::mem::take(&mut *self.lanes.held());
+        for signer in held.into_keys() {
+            self.hand_on(&role(signer)).await;
+        }
+    }
+}
