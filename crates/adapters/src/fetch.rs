@@ -73,7 +73,7 @@ pub(crate) async fn get(client: &reqwest::Client, url: &str, max_bytes: usize) -
     Ok(Fetched { bytes, last_modified })
 }
 
-fn check_scheme(url: &str) -> Result<(), FetchError> {
+pub(crate) fn check_scheme(url: &str) -> Result<(), FetchError> {
     let parsed = reqwest::Url::parse(url)
         .map_err(|error| FetchError::Transport { url: url.to_owned(), detail: error.to_string() })?;
     let here = matches!(parsed.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));

@@ -73,6 +73,11 @@ pub enum Deed {
         /// Where to.
         url: String,
     },
+    /// The payment service's events go to the tenant's receiver too, or not any more.
+    SetPaymentWebhooks {
+        /// Whether they do.
+        on: bool,
+    },
     /// A coin moves again whose issuer has changed its contract's code. About the whole installation.
     AcceptCoinCode {
         /// Which.
@@ -116,6 +121,7 @@ impl Deed {
             Deed::SetPricing(_) => "pricing.set",
             Deed::SetPolicy { .. } => "policy.set",
             Deed::SetWebhookUrl { .. } => "webhook.set_url",
+            Deed::SetPaymentWebhooks { .. } => "webhook.set_payment_events",
             Deed::AcceptCoinCode { .. } => "coin.accept_code",
             Deed::SetUserAccess { .. } => "user.set_access",
         }
@@ -131,7 +137,7 @@ impl Deed {
             Deed::ResolveOrder { order, .. } => order.to_string(),
             Deed::SetPricing(_) => "pricing".to_owned(),
             Deed::SetPolicy { .. } => "policy".to_owned(),
-            Deed::SetWebhookUrl { .. } => "webhook".to_owned(),
+            Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => "webhook".to_owned(),
             Deed::AcceptCoinCode { coin, .. } => coin.currency().code().to_owned(),
             Deed::SetUserAccess { user, .. } => user.to_string(),
         }
@@ -148,6 +154,7 @@ impl Deed {
             Deed::SetPricing(_) => "Change fee, margin or spread",
             Deed::SetPolicy { .. } => "Change the tenant's policy",
             Deed::SetWebhookUrl { .. } => "Send webhooks elsewhere",
+            Deed::SetPaymentWebhooks { .. } => "Send payment events as webhooks",
             Deed::AcceptCoinCode { .. } => "Accept a coin's new code",
             Deed::SetUserAccess { .. } => "Change what a user may do",
         }
@@ -168,9 +175,10 @@ impl Deed {
             Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {
                 &[Role::Approver, Role::Treasury]
             }
-            Deed::SetWebhookUrl { .. } | Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => {
-                &[Role::Approver, Role::Admin]
-            }
+            Deed::SetWebhookUrl { .. }
+            | Deed::SetPaymentWebhooks { .. }
+            | Deed::AcceptCoinCode { .. }
+            | Deed::SetUserAccess { .. } => &[Role::Approver, Role::Admin],
         }
     }
 }

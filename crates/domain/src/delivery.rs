@@ -1,4 +1,4 @@
-//! The delivery of one wallet event to the bank's receiver: when it is tried, and when it is given up.
+//! The delivery of one event, of either service, to the bank's receiver: when it is tried, and when it is given up.
 //!
 //! Of an aggregate's events only the first undelivered one is tried: [`DeliveryStream`] knows which. Sending is an
 //! adapter's work.
@@ -99,7 +99,8 @@ pub struct DeliveryAttempt {
     pub took: Span,
 }
 
-/// How far an aggregate's events are delivered. Versions below `open` are through (delivered, dead or disabled);
+/// How far an aggregate's events are delivered. Of a quote or a payment there are deliveries only of what happened while
+/// its tenant wanted them, and of what was made up for. Versions below `open` are through (delivered, dead or disabled);
 /// version `open`, if there is one, has the job; those up to `newest` wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryStream {

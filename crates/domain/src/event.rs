@@ -2,9 +2,10 @@
 
 use uuid::Uuid;
 
-use crate::ids::{EventId, TenantId};
+use crate::ids::{EventId, PaymentId, QuoteId, TenantId};
 use crate::payment::{PaymentState, Standing};
 use crate::time::Timestamp;
+use crate::wallet_event::Aggregate;
 
 /// What happened (`decisions.md`, "Events").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +85,28 @@ impl EventKind {
         }
     }
 
+    /// The last segment of a receiver's path (`/webhooks/payment/payment-queued`).
+    pub const fn segment(self) -> &'static str {
+        match self {
+            EventKind::QuoteCreated => "quote-created",
+            EventKind::QuoteUsed => "quote-used",
+            EventKind::QuoteExpired => "quote-expired",
+            EventKind::PaymentQueued => "payment-queued",
+            EventKind::PaymentProcessing => "payment-processing",
+            EventKind::PaymentSucceeded => "payment-succeeded",
+            EventKind::PaymentFailed => "payment-failed",
+            EventKind::PaymentRejected => "payment-rejected",
+            EventKind::PaymentReversed => "payment-reversed",
+            EventKind::PaymentUnknown => "payment-unknown",
+            EventKind::PaymentUpdated => "payment-updated",
+        }
+    }
+
+    /// What an event of this kind belongs to, by the id of the quote or payment.
+    pub const fn aggregate(self, subject: Uuid) -> Aggregate {
+        if self.is_of_quote() { Aggregate::Quote(QuoteId(subject)) } else { Aggregate::Payment(PaymentId(subject)) }
+    }
+
     /// Whether the subject is a quote (else a payment).
     pub const fn is_of_quote(self) -> bool {
         matches!(self, EventKind::QuoteCreated | EventKind::QuoteUsed | EventKind::QuoteExpired)
@@ -93,7 +116,7 @@ impl EventKind {
 /// One entry of a tenant's log, in the order of `seq`, which has no gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its id.
+    /// Its id: [`Aggregate::event_id`]; another one where an older program wrote it.
     pub id: EventId,
     /// Whose log.
     pub tenant: TenantId,
@@ -109,4 +132,38 @@ pub struct Event {
     pub at: Timestamp,
     /// How the payment stood after it; `None` for a quote, whose representation never changes.
     pub standing: Option<Standing>,
+}
+
+impl Event {
+    /// What it belongs to.
+    pub const fn aggregate(&self) -> Aggregate {
+        self.kind.aggregate(self.subject)
+    }
+
+    /// Whether it can be delivered: its id follows from what it belongs to.
+    pub fn is_deliverable(&self) -> bool {
+        self.aggregate().event_id(self.tenant, self.version) == self.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_follow_from_the_names() {
+        for kind in EventKind::ALL {
+            assert_eq!(kind.segment(), kind.name().replace('.', "-"));
+        }
+    }
+
+    #[test]
+    fn an_event_belongs_to_its_quote_or_payment() {
+        let id = Uuid::from_u128(7);
+        for kind in EventKind::ALL {
+            let expected = if kind.is_of_quote() { "quote" } else { "payment" };
+            assert_eq!((kind.aggregate(id).kind(), kind.aggregate(id).id()), (expected, id));
+            assert!(kind.aggregate(id).is_of_payments());
+        }
+    }
 }

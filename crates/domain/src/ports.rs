@@ -13,6 +13,7 @@ use crate::currency::Currency;
 use crate::decimal::Decimal;
 use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
 use crate::screening::{Party, Screened};
 use crate::time::Timestamp;
 use crate::webhook::{DeliveryAnswer, Endpoint, Message};
@@ -163,6 +164,24 @@ pub struct Controller {
 pub trait AddressScreen: Send + Sync {
     /// The entry of a sanction list that names the address, with the version of the lists and whether they are too old.
     fn screen(&self, address: &Address, now: Timestamp) -> Screened;
+}
+
+/// A provider of chain analysis. What it says is untrusted: it can hold money up, and never clears what others refuse.
+pub trait ChainAnalysis: Send + Sync {
+    /// How near a payer's address is to a listed one. Asked once, within the adapter's own time-out; an answer that cannot
+    /// be understood is none.
+    fn proximity<'a>(&'a self, question: &'a ProximityQuestion) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>>;
+}
+
+/// Why a provider of chain analysis did not answer, for the bank's own staff.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnalysisFault {
+    /// It could not be reached, was too slow, or answered with another status.
+    #[error("the provider of chain analysis did not answer: {0}")]
+    Silent(String),
+    /// Its answer does not say what it must.
+    #[error("the provider of chain analysis cannot be understood: {0}")]
+    Nonsense(String),
 }
 
 /// The receivers of webhooks that banks have.

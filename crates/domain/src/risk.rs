@@ -5,6 +5,7 @@
 use crate::time::Timestamp;
 
 mod assess;
+pub mod proximity;
 pub mod sandbox;
 
 pub use assess::{Findings, Subject, Velocity, assess, sender_is_complete};
@@ -109,7 +110,7 @@ impl RiskLevel {
 /// `checks_performed`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// Sanctioned and flagged addresses, the tokens' blacklists.
+    /// Sanctioned and flagged addresses, the tokens' blacklists, listed addresses nearby.
     OnChainAnalysis,
     /// Names against the loaded lists.
     SanctionScreening,
@@ -189,8 +190,12 @@ pub enum ReasonCode {
     SandboxValue,
     /// The sender's name, or the payer's address, is near to a listed one.
     PossibleMatch,
+    /// The payer's address is a few transfers away from a listed one, or its provider of chain analysis thinks ill of it.
+    ListedAddressNearby,
     /// The loaded lists are too old to clear anybody.
     ListsOutdated,
+    /// The provider of chain analysis could not be asked.
+    AnalysisUnavailable,
     /// Another coin than the one asked for came.
     WrongAsset,
     /// It came too long after the request expired.
@@ -217,14 +222,16 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// Every code, in order of precedence; the two of a person's decision last.
-    pub const ALL: [ReasonCode; 18] = [
+    pub const ALL: [ReasonCode; 20] = [
         ReasonCode::RepeatedRejections,
         ReasonCode::SanctionedAddress,
         ReasonCode::SanctionedName,
         ReasonCode::FlaggedAddress,
         ReasonCode::SandboxValue,
         ReasonCode::PossibleMatch,
+        ReasonCode::ListedAddressNearby,
         ReasonCode::ListsOutdated,
+        ReasonCode::AnalysisUnavailable,
         ReasonCode::WrongAsset,
         ReasonCode::TooLate,
         ReasonCode::EscrowHeld,
@@ -247,7 +254,9 @@ impl ReasonCode {
             ReasonCode::RepeatedRejections => "REPEATED_REJECTIONS",
             ReasonCode::SandboxValue => "SANDBOX_VALUE",
             ReasonCode::PossibleMatch => "POSSIBLE_MATCH",
+            ReasonCode::ListedAddressNearby => "LISTED_ADDRESS_NEARBY",
             ReasonCode::ListsOutdated => "LISTS_OUTDATED",
+            ReasonCode::AnalysisUnavailable => "ANALYSIS_UNAVAILABLE",
             ReasonCode::WrongAsset => "WRONG_ASSET",
             ReasonCode::TooLate => "TOO_LATE",
             ReasonCode::EscrowHeld => "ESCROW_HELD",
@@ -279,8 +288,10 @@ impl ReasonCode {
             | ReasonCode::ReviewRejected => "The transaction cannot be accepted",
             ReasonCode::SandboxValue => "The amount is one of the sandbox's values",
             ReasonCode::PossibleMatch
+            | ReasonCode::ListedAddressNearby
             | ReasonCode::ListsOutdated
             | ReasonCode::EscrowHeld
+            | ReasonCode::AnalysisUnavailable
             | ReasonCode::BlockedBefore
             | ReasonCode::VelocityExceeded
             | ReasonCode::KycLimitExceeded

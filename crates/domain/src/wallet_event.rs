@@ -10,7 +10,7 @@ use crate::chain::vault;
 use crate::chain::{Address, TxHash};
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
-use crate::ids::{EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
+use crate::ids::{EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use crate::money::Money;
 use crate::payment_request::SenderDetails;
 use crate::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
@@ -125,7 +125,7 @@ impl FailureReason {
     }
 }
 
-/// What an event is about; its aggregate's id alone tells aggregates apart.
+/// What an event is about; its aggregate's id alone tells aggregates apart. The last two are the payment service's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aggregate {
     /// A payment request, with its deposits.
@@ -134,6 +134,10 @@ pub enum Aggregate {
     Order(ExchangeId),
     /// A wallet, with what came straight to its address.
     Wallet(WalletId),
+    /// A payment of the payment service.
+    Payment(PaymentId),
+    /// A quote of the payment service.
+    Quote(QuoteId),
 }
 
 impl Aggregate {
@@ -143,6 +147,8 @@ impl Aggregate {
             Aggregate::Request(id) => id.0,
             Aggregate::Order(id) => id.0,
             Aggregate::Wallet(id) => id.0,
+            Aggregate::Payment(id) => id.0,
+            Aggregate::Quote(id) => id.0,
         }
     }
 
@@ -152,6 +158,8 @@ impl Aggregate {
             Aggregate::Request(_) => "request",
             Aggregate::Order(_) => "order",
             Aggregate::Wallet(_) => "wallet",
+            Aggregate::Payment(_) => "payment",
+            Aggregate::Quote(_) => "quote",
         }
     }
 
@@ -161,8 +169,15 @@ impl Aggregate {
             "request" => Aggregate::Request(PaymentRequestId(id)),
             "order" => Aggregate::Order(ExchangeId(id)),
             "wallet" => Aggregate::Wallet(WalletId(id)),
+            "payment" => Aggregate::Payment(PaymentId(id)),
+            "quote" => Aggregate::Quote(QuoteId(id)),
             _ => return None,
         })
+    }
+
+    /// Whether its events are the payment service's.
+    pub const fn is_of_payments(self) -> bool {
+        matches!(self, Aggregate::Payment(_) | Aggregate::Quote(_))
     }
 
     /// The id of its event number `version`. Computed, so that the event behind a delivered one needs no search.

@@ -23,6 +23,7 @@ use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
 use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
+use crate::listeners::Listeners;
 use crate::measure::Seen;
 use crate::planted::{self, Planted};
 use crate::world::{Tuning, World};
@@ -72,7 +73,7 @@ impl Engine {
         let (background, background_in) = mpsc::channel(queue);
         let feed = Feed::default();
         let batcher = Batcher {
-            runner: Runner { store, world, feed: feed.clone() },
+            runner: Runner { store, world, feed: feed.clone(), listeners: Listeners::default() },
             foreground: foreground_in,
             background: background_in,
             queued: [VecDeque::new(), VecDeque::new()],
@@ -258,6 +259,7 @@ struct Runner {
     store: Store,
     world: Arc<World>,
     feed: Feed,
+    listeners: Listeners,
 }
 
 impl Runner {
@@ -286,18 +288,20 @@ impl Runner {
 
     /// Commits a batch and answers with its outcomes. Decides a commit that is in doubt before it answers.
     async fn commit(&self, commands: &[&Command]) -> Result<Vec<Outcome>, Trouble> {
-        let mut need = store::need::Need::default();
-        for command in commands {
-            need.merge(command.need());
-        }
         loop {
+            let need = self.listeners.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
             let mut outcomes = Vec::new();
             let mut seen = Seen::default();
+            let mut served = true;
             let mut held_back = store::working_set::Log::default();
             let executed = {
                 let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
+                    served = self.listeners.are_served(ws, commands);
+                    if !served {
+                        return;
+                    }
                     let rules = Rules {
                         corridors: &self.world.corridors,
                         directory: &self.world.directory,
@@ -313,6 +317,10 @@ impl Runner {
                 failpoint::reach(Failpoint::BeforeCommit);
                 self.store.execute(batch, &need, &mut decide_all).await
             };
+            // Nothing was decided: the rows of the deliveries were not asked for.
+            if executed.is_ok() && !served {
+                continue;
+            }
             if executed.is_ok() {
                 failpoint::reach(Failpoint::AfterCommit);
             }

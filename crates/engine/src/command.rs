@@ -1,5 +1,7 @@
 //! Commands: everything that can change state, with all that a decision needs and the rows that it names.
 
+use std::collections::BTreeSet;
+
 use domain::attempt::Doubt;
 use domain::audit::Deed;
 use domain::chain_tx::{ChainTx, TxRefusal};
@@ -18,6 +20,7 @@ use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
+use domain::wallet_event::Aggregate;
 use store::IDEMPOTENCY_KEPT;
 use store::need::{IdempotencyKey, Need};
 use store::working_set::IdempotencyRecord;
@@ -116,6 +119,15 @@ pub enum Action {
         coin: StableCoin,
         /// How much, in minor units (10^-6).
         minor: i64,
+        /// Whose deed it is.
+        by: Box<Deed>,
+    },
+    /// Deliver events of a quote or payment that nobody wanted delivered when they happened.
+    MakeUpFor {
+        /// What they belong to.
+        aggregate: Aggregate,
+        /// Their numbers there.
+        versions: BTreeSet<i64>,
         /// Whose deed it is.
         by: Box<Deed>,
     },
@@ -340,6 +352,11 @@ impl Command {
             Action::Exchange(order, action) => action.need(order, tenant, &mut need),
             Action::Chain(action) => action.need(tenant, &mut need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
+            Action::MakeUpFor { aggregate, versions, .. } => {
+                need.streams.insert((tenant, aggregate.id()));
+                let ids = versions.iter().map(|version| aggregate.event_id(tenant, *version));
+                need.deliveries.extend(ids.map(|id| (tenant, id)));
+            }
         }
         if self.action.deed().is_some() {
             need.audits.insert((tenant, ()));
@@ -351,6 +368,25 @@ impl Command {
         need
     }
 
+    /// What it needs more where the tenant wants the payment service's events delivered: how far they are, and whether
+    /// there is somebody to tell.
+    pub fn need_of_payment_deliveries(&self) -> Need {
+        let tenant = self.tenant;
+        let mut need = Need::default();
+        let mut of = |id: uuid::Uuid| _ = need.streams.insert((tenant, id));
+        match &self.action {
+            // A first event has nobody before it.
+            Action::CreateQuote { .. } => {}
+            Action::AcceptPayment { submission, .. } => of(submission.order.quote.0),
+            Action::ExpireQuotes(quotes) => quotes.iter().for_each(|id| of(id.0)),
+            Action::Payment(payment, _) => of(payment.0),
+            _ => return need,
+        }
+        need.tenants.insert(tenant);
+        need.receivers.insert((tenant, ()));
+        need
+    }
+
     /// Whether a person or program waits for it at the API; workers' commands make room for those.
     pub const fn is_foreground(&self) -> bool {
         match &self.action {
@@ -358,6 +394,7 @@ impl Command {
             | Action::AcceptPayment { .. }
             | Action::TopUp { .. }
             | Action::FundController { .. }
+            | Action::MakeUpFor { .. }
             | Action::Provision(_) => true,
             Action::Payment(_, action) => {
                 matches!(action, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })

@@ -14,6 +14,7 @@ pub mod failpoint;
 pub mod feed;
 pub mod health;
 pub mod lag;
+mod listeners;
 mod measure;
 pub mod office;
 pub mod pace;

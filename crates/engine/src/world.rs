@@ -6,10 +6,14 @@ use std::sync::Arc;
 use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
 use domain::policy::Corridors;
-use domain::ports::{AddressScreen, Chain, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver};
+use domain::ports::{
+    AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver,
+};
 use domain::rail::RailId;
+use domain::risk::proximity::ProximityTerms;
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::WalletEventEntry;
+use store::EventRecord;
 
 use crate::health::RailHealth;
 use crate::lag::JobLag;
@@ -30,6 +34,8 @@ pub struct World {
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
     /// What the wallet service needs; `None` = it is not offered.
     pub wallet: Option<WalletWorld>,
+    /// How the payment service's events are delivered; `None` = they are not.
+    pub payment_webhooks: Option<PaymentWebhooks>,
     /// What time it is for the business: a sandbox may move it.
     pub clock: Arc<dyn Clock>,
     /// What time it is on the wall: tokens are judged by it.
@@ -68,12 +74,34 @@ pub struct WalletWorld {
     pub contracts: Arc<dyn Contracts>,
     /// Addresses that nobody may be paid from or to.
     pub addresses: Arc<dyn AddressScreen>,
+    /// Who is asked about payers' surroundings; `None` = nobody.
+    pub analysis: Option<Analysis>,
     /// The banks' receivers of webhooks.
     pub receiver: Arc<dyn Receiver>,
     /// The body of an event's webhook: the same bytes whenever it is asked for.
     pub envelope: fn(&WalletEventEntry) -> Vec<u8>,
     /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
+}
+
+/// Who is asked about payers' surroundings, and what follows.
+#[derive(Clone)]
+pub struct Analysis {
+    /// The provider.
+    pub provider: Arc<dyn ChainAnalysis>,
+    /// From where on a person looks.
+    pub terms: ProximityTerms,
+    /// How long after a deposit is to be screened the provider is asked again while it does not answer; then a person decides.
+    pub patience: Span,
+}
+
+/// How the payment service's events are delivered.
+#[derive(Clone)]
+pub struct PaymentWebhooks {
+    /// The banks' receivers of webhooks.
+    pub receiver: Arc<dyn Receiver>,
+    /// The body of an event's webhook: the event as `GET /v2/events` shows it, the same bytes whenever it is asked for.
+    pub envelope: fn(&EventRecord) -> Vec<u8>,
 }
 
 /// Bounds of the engine's own work.

@@ -54,12 +54,13 @@ pub use reads::console::books::{AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_
 pub use reads::console::find::Found;
 pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
 pub use reads::console::payments::{Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
-pub use reads::deliveries::{DeliveryFilter, DeliveryRecord};
+pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;
 pub use reads::ledger::BookFault;
 pub use reads::list::{ListFilter, Search};
 pub use reads::page::{Listed, Page};
+pub use reads::payment_deliveries::UntoldEvent;
 pub use reads::payments::Record;
 pub use reads::reconcile::{Moving, MovingKind, RailBooks, ReasonSum, VaultBooks};
 pub use reads::references::References;

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 12] = [
+const MIGRATIONS: [Migration; 13] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -31,6 +31,7 @@ const MIGRATIONS: [Migration; 12] = [
     Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
     Migration { version: 11, name: "sender limits", text: include_str!("../migrations/0011_sender_limits.sql") },
     Migration { version: 12, name: "legal hold", text: include_str!("../migrations/0012_legal_hold.sql") },
+    Migration { version: 13, name: "payment webhooks", text: include_str!("../migrations/0013_payment_webhooks.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
@@ -257,6 +258,29 @@ mod tests {
         let kept = "SELECT COUNT(*) FROM idempotency WHERE scope = 'POST /v2/quote' AND made = x'03' AND at = 9";
         assert_eq!(count(kept), 1);
         assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"), 1);
+    }
+
+    #[test]
+    fn deliveries_of_before_stay_as_they_are_and_nobody_gets_payment_events() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let widened = MIGRATIONS.iter().position(|it| it.name == "payment webhooks").expect("there");
+        MIGRATIONS[..widened].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
+        apply(
+            "INSERT INTO delivery VALUES (x'01', x'02', 'order', x'03', 4, 5, 'dead', 12, 13, NULL, NULL, 500, 'f', 14)",
+        );
+        apply("INSERT INTO delivery_stream VALUES (x'01', x'03', 'order', 5, 4)");
+        apply(&MIGRATIONS[widened].script(Dialect::Sqlite, Timestamp(0)));
+        let count = |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
+        let kept = "SELECT COUNT(*) FROM delivery WHERE event = x'02' AND aggregate = x'03' AND version = 4 \
+                    AND created_at = 5 AND state = 'dead' AND tries = 12 AND attempts = 13 AND last_status = 500 \
+                    AND last_fault = 'f' AND revision = 14";
+        assert_eq!(count(kept), 1);
+        assert_eq!(count("SELECT COUNT(*) FROM delivery_stream WHERE open_version = 5 AND newest_version = 4"), 1);
+        assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_webhooks <> 0"), 0);
+        apply("INSERT INTO delivery_stream VALUES (x'01', x'04', 'payment', 1, 1)");
     }
 
     #[test]

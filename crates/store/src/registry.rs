@@ -41,6 +41,7 @@ fn shared() -> Vec<&'static Stmt> {
         reads::jobs::STATEMENTS,
         reads::ledger::STATEMENTS,
         reads::list::STATEMENTS,
+        reads::payment_deliveries::STATEMENTS,
         reads::payments::STATEMENTS,
         reads::reconcile::STATEMENTS,
         reads::references::STATEMENTS,

@@ -1,4 +1,5 @@
-//! Sanction screening: loading the published lists, comparing names with them, looking up listed addresses.
+//! Sanction screening: loading the published lists, comparing names with them, looking up listed addresses, and asking a
+//! provider of chain analysis about an address.
 //!
 //! [`ListBook`] is the port's implementation. It never decides about a payment: the verdict that follows from a score
 //! is `domain::screening`'s. It never clears anybody by a list that was not read completely or not lately.
@@ -9,6 +10,7 @@ mod entry;
 mod index;
 pub mod load;
 mod normal;
+mod proximity;
 mod score;
 mod similarity;
 mod ties;
@@ -21,4 +23,5 @@ mod tests;
 pub use book::{ListBook, ListRefresh, ListSource, Location, RefreshError, STALE_AFTER};
 pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
 pub use index::{Match, REPORT_FROM, SanctionLists};
+pub use proximity::{HttpChainAnalysis, ProviderSettings};
 pub use ties::{COUNTRY_POINTS, OTHER_BIRTHDATE_POINTS, SAME_BIRTHDATE_POINTS};

@@ -11,7 +11,7 @@ use crate::job::JobKind;
 use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::NewWalletEvent;
+use crate::wallet_event::Aggregate;
 use crate::webhook::{DeliveryAnswer, DeliveryResult};
 
 /// When a delivery is tried: at once, then this long after each failure (`decisions.md`, "Webhooks").
@@ -65,23 +65,34 @@ pub enum ReceiverState {
     Closed,
 }
 
-/// Takes up the delivery of a new event. Of an aggregate only the first that is not through gets a job.
+/// Takes up the delivery of an aggregate's event number `version`. Of an aggregate only the first that is not through
+/// gets a job.
+///
+/// Versions follow each other, but for events that were not to be delivered when they happened ([`DeliveryStream`]).
+/// One that comes after such a gap does not wait for what is open before it, and then nothing that waits there does any
+/// longer; one that is made up for later is behind what is open and is tried at once, like a replayed one.
 pub fn announce(
     stream: Option<DeliveryStream>,
-    new: &NewWalletEvent,
+    (aggregate, version): (Aggregate, i64),
     tenant: TenantId,
     receiver: ReceiverState,
     now: Timestamp,
 ) -> (Delivery, DeliveryStream, WalletEffects) {
-    let aggregate = new.aggregate;
-    let mut stream = stream.unwrap_or(DeliveryStream { tenant, aggregate, open: new.version, newest: new.version - 1 });
-    stream.newest = new.version;
-    let is_first = stream.open == new.version;
+    let mut effects = WalletEffects::default();
+    let mut stream = stream.unwrap_or(DeliveryStream { tenant, aggregate, open: version, newest: version - 1 });
+    if version > stream.newest + 1 {
+        let waiting = (stream.open + 1)..=stream.newest;
+        let ids = waiting.map(|version| aggregate.event_id(tenant, version).0);
+        effects.jobs.extend(ids.map(|id| (id, JobChange::Set(JobKind::Deliver, now))));
+        (stream.open, stream.newest) = (version, version - 1);
+    }
+    stream.newest = stream.newest.max(version);
+    let is_first = version <= stream.open;
     let mut delivery = Delivery {
-        event: aggregate.event_id(tenant, new.version),
+        event: aggregate.event_id(tenant, version),
         tenant,
         aggregate,
-        version: new.version,
+        version,
         state: DeliveryState::Pending,
         tries: 0,
         attempts: 0,
@@ -92,7 +103,6 @@ pub fn announce(
         last_fault: None,
         revision: 1,
     };
-    let mut effects = WalletEffects::default();
     match receiver {
         ReceiverState::Open if is_first => delivery.try_at(now, &mut effects),
         // It waits behind others; what becomes of those that are to go nowhere is decided when it is their turn.
@@ -100,7 +110,9 @@ pub fn announce(
         ReceiverState::Closed if !is_first => {}
         ReceiverState::Closed => {
             delivery.state = DeliveryState::Disabled;
-            stream.open += 1;
+            if stream.open == version {
+                stream.open += 1;
+            }
         }
     }
     (delivery, stream, effects)

@@ -10,25 +10,10 @@ use crate::ids::PaymentRequestId;
 use crate::job::JobKind;
 use crate::payment::JobChange;
 use crate::test_values::{TENANT, monday};
-use crate::wallet::{BlockReason, TriggeredBy};
 use crate::wallet_effects::{AlertKind, WalletEffects};
-use crate::wallet_event::{NewWalletEvent, WalletEvent};
 use crate::webhook::{DeliveryAnswer, DeliveryResult};
 
 const AGGREGATE: Aggregate = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd1)));
-
-fn event(version: i64) -> NewWalletEvent {
-    let event = WalletEvent::WalletBlocked {
-        wallet: crate::ids::WalletId(Uuid::nil()),
-        customer: "C".to_owned(),
-        reason: BlockReason::SuspiciousActivity,
-        details: String::new(),
-        at: monday(),
-        auto_unblock_at: None,
-        triggered_by: TriggeredBy::Manual,
-    };
-    NewWalletEvent { aggregate: AGGREGATE, version, event }
-}
 
 fn id(version: i64) -> Uuid {
     AGGREGATE.event_id(TENANT, version).0
@@ -67,8 +52,11 @@ impl Books {
     }
 
     fn announce(&mut self, receiver: ReceiverState) {
-        let version = self.stream.map_or(1, |stream| stream.newest + 1);
-        let (delivery, stream, effects) = announce(self.stream, &event(version), TENANT, receiver, self.now);
+        self.announce_number(self.stream.map_or(1, |stream| stream.newest + 1), receiver);
+    }
+
+    fn announce_number(&mut self, version: i64, receiver: ReceiverState) {
+        let (delivery, stream, effects) = announce(self.stream, (AGGREGATE, version), TENANT, receiver, self.now);
         self.deliveries.insert(version, delivery);
         self.stream = Some(stream);
         self.apply(&effects);
@@ -253,6 +241,40 @@ fn one_that_waits_behind_another_goes_on_waiting_when_it_is_replayed() {
 }
 
 #[test]
+fn what_was_not_to_be_delivered_holds_up_nothing() {
+    let mut books = Books::with(0);
+    books.announce_number(3, ReceiverState::Open);
+    assert_eq!(books.due(), [3], "the first that is delivered need not be the first that happened");
+    books.announce_number(4, ReceiverState::Open);
+    books.announce_number(5, ReceiverState::Open);
+    books.try_it(3, &failed());
+    // 6 and 7 happened while nothing was wanted.
+    books.announce_number(8, ReceiverState::Open);
+    assert_eq!(books.due(), [3, 4, 5, 8], "nothing waits behind a gap, on neither side of it");
+    books.announce_number(9, ReceiverState::Open);
+    books.try_it(8, &received());
+    assert_eq!(books.due(), [3, 4, 5, 9]);
+    books.try_it(3, &received());
+    assert_eq!(books.due(), [4, 5, 9], "what was tried at once frees nothing");
+}
+
+#[test]
+fn what_is_made_up_for_is_tried_at_once_and_in_order_where_nothing_was_delivered_yet() {
+    let mut books = Books::with(0);
+    books.announce_number(4, ReceiverState::Open);
+    books.announce_number(2, ReceiverState::Open);
+    books.announce_number(1, ReceiverState::Closed);
+    assert_eq!(books.due(), [2, 4]);
+    assert_eq!(books.deliveries[&1].state, Disabled);
+    books.try_it(4, &received());
+    books.announce_number(5, ReceiverState::Open);
+    assert_eq!(books.due(), [2, 5], "what happens from now on is as if nothing had been made up for");
+    let mut fresh = Books::with(0);
+    (1..=3).for_each(|version| fresh.announce_number(version, ReceiverState::Open));
+    assert_eq!(fresh.due(), [1]);
+}
+
+#[test]
 fn an_event_has_the_same_id_whenever_it_is_asked_for_and_no_other_has_it() {
     let other = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd2)));
     assert_eq!(AGGREGATE.event_id(TENANT, 1), AGGREGATE.event_id(TENANT, 1));
@@ -273,6 +295,8 @@ fn names_read_back_and_nothing_else_does() {
 #[derive(Clone, Debug)]
 enum Step {
     Announce(bool),
+    Skip(i64),
+    MakeUpFor(usize),
     Try(usize, u8),
     Replay(usize),
 }
@@ -280,6 +304,8 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => prop::bool::weighted(0.8).prop_map(Step::Announce),
+        1 => (1_i64..4).prop_map(Step::Skip),
+        1 => any::<usize>().prop_map(Step::MakeUpFor),
         6 => (any::<usize>(), 0_u8..8).prop_map(|(which, answer)| Step::Try(which, answer)),
         1 => any::<usize>().prop_map(Step::Replay),
     ];
@@ -295,6 +321,16 @@ proptest! {
         let mut first_ends = Vec::new();
         for step in steps {
             match step {
+                Step::Skip(count) => {
+                    books.announce_number(books.stream.map_or(0, |it| it.newest) + 1 + count, ReceiverState::Open);
+                }
+                Step::MakeUpFor(which) => {
+                    let newest = books.stream.map_or(0, |it| it.newest);
+                    let missing: Vec<i64> = (1..newest).filter(|it| !books.deliveries.contains_key(it)).collect();
+                    if !missing.is_empty() {
+                        books.announce_number(missing[which % missing.len()], ReceiverState::Open);
+                    }
+                }
                 Step::Announce(open) => books.announce(if open { ReceiverState::Open } else { ReceiverState::Closed }),
                 Step::Try(which, how) => {
                     let due = books.due();
@@ -314,7 +350,7 @@ proptest! {
                     }
                 }
                 Step::Replay(which) if !books.deliveries.is_empty() => {
-                    let version = i64::try_from(which % books.deliveries.len()).expect("few") + 1;
+                    let version = *books.deliveries.keys().nth(which % books.deliveries.len()).expect("one of them");
                     books.replay(version);
                 }
                 Step::Replay(_) => {}

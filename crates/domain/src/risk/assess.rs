@@ -1,5 +1,6 @@
 //! The assessment: each finding has a score, a result and a code; the gravest one decides.
 
+use super::proximity::{self, Nearness, Proximity, ProximityTerms};
 use super::{Assessment, Check, Hold, ReasonCode, RiskResult, sandbox};
 use crate::e164::is_e164;
 use crate::email::is_email;
@@ -49,6 +50,10 @@ pub struct Findings {
     pub payer: Screened,
     /// Whether a token's contract has the payer on its blacklist.
     pub payer_flagged: bool,
+    /// How near the payer is to listed addresses.
+    pub proximity: Proximity,
+    /// From where on that is a person's to look at.
+    pub proximity_terms: ProximityTerms,
     /// What the wallet has received lately.
     pub velocity: Velocity,
     /// Why the request wants a person to decide about the money.
@@ -92,7 +97,8 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
     }
     findings.extend(doubtful(found));
     findings.sort_by_key(|finding| finding.code);
-    let evidence = findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence)).collect();
+    let evidence = findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence));
+    let evidence = evidence.chain(analysed(found)).collect();
     let further = u8::try_from(findings.len().saturating_sub(1)).unwrap_or(u8::MAX).saturating_mul(EACH_FURTHER);
     let unknown_sender = if sender_is_complete(subject.sender) { 0 } else { UNKNOWN_SENDER };
     let gravest = findings.iter().map(|finding| finding.score).max().unwrap_or(unknown_sender);
@@ -126,6 +132,12 @@ fn listed(found: &Findings) -> Vec<Finding> {
     if let Some(name) = found.name.as_ref().filter(|name| name.verdict() == Verdict::Hit) {
         findings.push(Finding::refused(ReasonCode::SanctionedName, name.score, entry(name)));
     }
+    if let Proximity::Answered(answer) = &found.proximity
+        && answer.nearness(found.proximity_terms) == Nearness::Listed
+    {
+        let evidence = answer.evidence();
+        findings.push(Finding::refused(ReasonCode::SanctionedAddress, proximity::LISTED, evidence));
+    }
     if found.payer_flagged {
         let evidence = "the payer is on the token's blacklist".to_owned();
         findings.push(Finding::refused(ReasonCode::FlaggedAddress, 90, evidence));
@@ -158,6 +170,7 @@ fn doubtful(found: &Findings) -> Vec<Finding> {
             findings.push(Finding::review(ReasonCode::PossibleMatch, screened.score, evidence));
         }
     }
+    findings.extend(nearby(found));
     if found.payer.stale || found.name.as_ref().is_some_and(|name| name.stale) {
         let evidence = format!("lists {}", found.payer.list_version);
         findings.push(Finding::review(ReasonCode::ListsOutdated, 40, evidence));
@@ -170,6 +183,27 @@ fn doubtful(found: &Findings) -> Vec<Finding> {
         findings.push(Finding::review(ReasonCode::BlockedBefore, 60, evidence));
     }
     findings
+}
+
+/// What a provider of chain analysis says of the payer's surroundings. Where it is silent nobody is approved.
+fn nearby(found: &Findings) -> Option<Finding> {
+    match &found.proximity {
+        Proximity::NotAsked => None,
+        Proximity::Answered(answer) => match answer.nearness(found.proximity_terms) {
+            Nearness::Near(score) => Some(Finding::review(ReasonCode::ListedAddressNearby, score, answer.evidence())),
+            Nearness::Clean | Nearness::Listed => None,
+        },
+        Proximity::Unanswered(why) => {
+            Some(Finding::review(ReasonCode::AnalysisUnavailable, proximity::NOBODY_ASKED, why.clone()))
+        }
+    }
+}
+
+/// What the provider said where nothing follows from it: that is kept with the decision too.
+fn analysed(found: &Findings) -> Option<String> {
+    let Proximity::Answered(answer) = &found.proximity else { return None };
+    let clean = answer.nearness(found.proximity_terms) == Nearness::Clean;
+    clean.then(|| format!("{}: {}", Check::OnChainAnalysis.name(), answer.evidence()))
 }
 
 /// Velocity, limits and the sender's details.

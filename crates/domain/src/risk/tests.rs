@@ -1,5 +1,6 @@
 //! The rules of risk, each named by its test.
 
+use super::proximity::{NearestListed, Proximity, ProximityAnswer, ProximityTerms};
 use super::*;
 use crate::currency::{Currency, StableCoin};
 use crate::payment_request::{Asked, SenderDetails};
@@ -24,6 +25,8 @@ fn nothing() -> Findings {
         name: Some(clean()),
         payer: clean(),
         payer_flagged: false,
+        proximity: Proximity::NotAsked,
+        proximity_terms: ProximityTerms { review_hops: 3 },
         velocity: Velocity::default(),
         concern: None,
         blocked_before: false,
@@ -116,6 +119,76 @@ fn scores_of_85_to_95_go_to_a_person() {
     }
     let far = Findings { name: Some(match_of(84)), ..nothing() };
     assert_eq!(of(COIN, &far, None).result, RiskResult::Approved);
+}
+
+/// An answer of a provider: hops to the nearest listed address, and its own score.
+fn answered(hops: Option<u8>, risk_score: Option<u8>) -> Findings {
+    let nearest = hops.map(|hops| NearestListed {
+        hops,
+        category: "sanctions".to_owned(),
+        source: "OFAC SDN".to_owned(),
+        reference: "case-7".to_owned(),
+    });
+    let answer = ProximityAnswer { provider_version: "acme 9".to_owned(), nearest, risk_score };
+    Findings { proximity: Proximity::Answered(answer), ..nothing() }
+}
+
+#[test]
+fn the_nearer_a_listed_address_is_the_graver_it_is() {
+    use ReasonCode::{ChecksPassed, ListedAddressNearby, SanctionedAddress};
+    use RiskLevel::{Critical, High, Low, Medium};
+    use RiskResult::{Approved, ManualReview, Rejected};
+    for (hops, provider, result, reason, score, level) in [
+        (None, None, Approved, ChecksPassed, 0, Low),
+        (Some(0), None, Rejected, SanctionedAddress, 100, Critical),
+        (Some(0), Some(1), Rejected, SanctionedAddress, 100, Critical),
+        (Some(1), None, ManualReview, ListedAddressNearby, 75, High),
+        (Some(2), None, ManualReview, ListedAddressNearby, 45, Medium),
+        (Some(3), None, ManualReview, ListedAddressNearby, 45, Medium),
+        (Some(4), None, Approved, ChecksPassed, 0, Low),
+        (Some(255), None, Approved, ChecksPassed, 0, Low),
+        // The provider's own score makes it graver only.
+        (Some(1), Some(10), ManualReview, ListedAddressNearby, 75, High),
+        (Some(2), Some(70), ManualReview, ListedAddressNearby, 70, High),
+        (None, Some(29), Approved, ChecksPassed, 0, Low),
+        (None, Some(30), ManualReview, ListedAddressNearby, 30, Medium),
+        (None, Some(100), ManualReview, ListedAddressNearby, 100, Critical),
+    ] {
+        let assessment = of(COIN, &answered(hops, provider), None);
+        let got = (assessment.result, assessment.reason, assessment.score, assessment.level());
+        assert_eq!(got, (result, reason, score, level), "{hops:?} {provider:?}");
+        assert_eq!(assessment.hold, (result == Rejected).then_some(Hold::Legal));
+        assert!(assessment.evidence[0].contains("provider acme 9"), "{:?}", assessment.evidence);
+        let forced = of(COIN, &answered(hops, provider), Some(Approved));
+        assert_eq!(forced.result, result, "a sandbox's word clears nobody");
+    }
+    let none = Findings { proximity_terms: ProximityTerms { review_hops: 0 }, ..answered(Some(1), None) };
+    assert_eq!(of(COIN, &none, None).result, Approved, "as far as the terms look");
+}
+
+#[test]
+fn what_a_provider_says_is_kept_whatever_follows() {
+    let evidence = |found: &Findings| of(COIN, found, None).evidence;
+    let clean = "ON_CHAIN_ANALYSIS: no listed address nearby, provider's score 4, provider acme 9";
+    assert_eq!(evidence(&answered(None, Some(4))), [clean]);
+    let near = "LISTED_ADDRESS_NEARBY: sanctions (OFAC SDN) 1 hop away, evidence case-7, provider acme 9";
+    assert_eq!(evidence(&answered(Some(1), None)), [near]);
+    let hit = "SANCTIONED_ADDRESS: sanctions (OFAC SDN) the payer itself, evidence case-7, provider acme 9";
+    assert_eq!(evidence(&answered(Some(0), None)), [hit]);
+    assert_eq!(evidence(&nothing()), Vec::<String>::new());
+}
+
+#[test]
+fn a_provider_that_is_silent_clears_nobody() {
+    let silent = Findings { proximity: Proximity::Unanswered("no answer".to_owned()), ..nothing() };
+    for sandbox in [None, Some(RiskResult::Approved)] {
+        let assessment = of(COIN, &silent, sandbox);
+        assert_eq!(told(&assessment), (RiskResult::ManualReview, ReasonCode::AnalysisUnavailable, None));
+        assert_eq!(
+            (assessment.level(), &*assessment.evidence[0]),
+            (RiskLevel::Medium, "ANALYSIS_UNAVAILABLE: no answer")
+        );
+    }
 }
 
 #[test]
@@ -302,22 +375,34 @@ proptest! {
         minor in 1_i64..i64::MAX,
         velocity in (0_u32..40, 0_i64..i64::MAX, 0_i64..i64::MAX, 0_u32..5),
         sandbox in proptest::option::of(proptest::sample::select(RiskResult::ALL.to_vec())),
+        nearby in proptest::option::of((proptest::option::of(0_u8..8), proptest::option::of(0_u8..=100))),
+        silent in prop::bool::weighted(0.2),
     ) {
         let (payer_flagged, blocked_before, concerned) = flags;
         let velocity = Velocity {
             day_count: velocity.0, day_minor: velocity.1, month_minor: velocity.2, month_rejections: velocity.3,
         };
         let concern = concerned.then_some(ReasonCode::WrongAsset);
-        let found = Findings { name, payer, payer_flagged, velocity, concern, blocked_before };
+        let asked = nearby.map_or_else(nothing, |(hops, score)| answered(hops, score));
+        let proximity = if silent { Proximity::Unanswered(String::new()) } else { asked.proximity };
+        let terms = asked.proximity_terms;
+        let found = Findings {
+            name, payer, payer_flagged, proximity, proximity_terms: terms, velocity, concern, blocked_before,
+        };
+        let near = |(hops, score): (Option<u8>, Option<u8>)| {
+            hops.is_some_and(|hops| hops <= terms.review_hops) || score.is_some_and(|score| score >= MEDIUM_FROM)
+        };
+        let listed = !silent && nearby.is_some_and(|(hops, _)| hops == Some(0));
         let assessment = of(minor, &found, sandbox);
         let all: Vec<&Screened> = found.name.iter().chain([&found.payer]).collect();
-        let hit = payer_flagged || all.iter().any(|screened| screened.score >= 95);
-        let doubt = concerned || blocked_before || all.iter().any(|screened| screened.score >= 85 || screened.stale);
+        let hit = listed || payer_flagged || all.iter().any(|screened| screened.score >= 95);
+        let doubt = silent || nearby.is_some_and(near) || concerned || blocked_before || all.iter().any(|screened| screened.score >= 85 || screened.stale);
         prop_assert!(assessment.score <= 100);
         prop_assert!(!(hit || doubt) || assessment.result != RiskResult::Approved);
         prop_assert!(!hit || (assessment.hold == Some(Hold::Legal) && matches!(assessment.result, RiskResult::Rejected | RiskResult::Blocked)));
         prop_assert!(assessment.result != RiskResult::Approved || assessment.hold.is_none());
         prop_assert!(assessment.result != RiskResult::ManualReview || assessment.hold.is_none());
-        prop_assert!((assessment.result == RiskResult::Approved) == assessment.evidence.is_empty());
+        let against = assessment.evidence.iter().any(|it| !it.starts_with(Check::OnChainAnalysis.name()));
+        prop_assert!((assessment.result == RiskResult::Approved) != against);
     }
 }

@@ -12,7 +12,7 @@ impl Action {
     /// Whose deed it is; `None` = what clients order and what the program itself does.
     pub fn deed(&self) -> Option<&Deed> {
         match self {
-            Action::TopUp { by, .. } | Action::FundController { by, .. } => Some(by),
+            Action::TopUp { by, .. } | Action::FundController { by, .. } | Action::MakeUpFor { by, .. } => Some(by),
             Action::Payment(_, PaymentAction::Review { by, .. } | PaymentAction::Resolve { by, .. }) => Some(by),
             Action::Wallet(
                 _,

@@ -14,7 +14,7 @@ use domain::policy::fields;
 use domain::time::Span;
 use store::{StoreError, UserChange};
 
-use super::propose::{access_changes, policy_changes, pricing_changes, webhook_changes};
+use super::propose::{access_changes, payment_webhook_changes, policy_changes, pricing_changes, webhook_changes};
 use super::{Console, Denied};
 use crate::command::{Idempotency, Refused};
 use crate::payments::{Caller, IdempotencyKey};
@@ -126,9 +126,13 @@ impl Console {
         // What the log's entries about such a deed name.
         let subject = match (&approval.deed, approval.tenant) {
             (Deed::SetUserAccess { user, .. }, _) => store.user(*user).await?.ok_or(Denied::NotFound)?.user.login,
-            (Deed::SetPricing(_) | Deed::SetPolicy { .. } | Deed::SetWebhookUrl { .. }, Some(tenant)) => {
-                tenant.to_string()
-            }
+            (
+                Deed::SetPricing(_)
+                | Deed::SetPolicy { .. }
+                | Deed::SetWebhookUrl { .. }
+                | Deed::SetPaymentWebhooks { .. },
+                Some(tenant),
+            ) => tenant.to_string(),
             (deed, _) => deed.subject(),
         };
         Ok(store.is_carried_out(approval, &subject).await?)
@@ -207,6 +211,12 @@ impl Console {
                 let seen = store.webhook(id).await?.ok_or(Denied::NotFound)?.url;
                 if is_as_seen(approval, webhook_changes(&seen, url))? {
                     store.set_webhook_url_as_seen(id, &seen, url, by).await?;
+                }
+            }
+            Deed::SetPaymentWebhooks { on } => {
+                let seen = store.webhook(id).await?.ok_or(Denied::NotFound)?.payment_events;
+                if is_as_seen(approval, payment_webhook_changes(seen, *on))? {
+                    store.set_payment_webhooks(id, *on, by).await?;
                 }
             }
             Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => return Err(Denied::NotFound),

@@ -178,6 +178,10 @@ impl Console {
                 let webhook = store.webhook(tenant).await?;
                 webhook_changes(&webhook.map_or_else(String::new, |webhook| webhook.url), url)
             }
+            Deed::SetPaymentWebhooks { on } => {
+                let webhook = store.webhook(tenant).await?.ok_or(Denied::NotFound)?;
+                payment_webhook_changes(webhook.payment_events, *on)
+            }
             Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => Err(Denied::NotFound),
         }
     }
@@ -285,6 +289,12 @@ pub(super) fn access_changes(
 /// What of a receiver's address a proposal changes.
 pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, Denied> {
     if before == url { Err(Denied::NoChange) } else { Ok(vec![change("url", before, url)]) }
+}
+
+/// What switching payment events changes.
+pub(super) fn payment_webhook_changes(before: bool, on: bool) -> Result<Vec<Change>, Denied> {
+    let word = |on: bool| if on { "on" } else { "off" };
+    if before == on { Err(Denied::NoChange) } else { Ok(vec![change("payment events", word(before), word(on))]) }
 }
 
 /// What of a tenant's prices a proposal changes.

@@ -75,6 +75,7 @@ fn note(command: &Command) -> Option<Note> {
         }
         Action::Request(id, RequestAction::Cancel { .. }) => Note::new("request.cancel", "request", id),
         Action::Delivery(named, DeliveryAction::Replay { .. }) => Note::new("webhook.redeliver", "event", named.event),
+        Action::MakeUpFor { aggregate, .. } => Note::new("webhook.make_up_for", aggregate.kind(), aggregate.id()),
         _ => return None,
     })
 }
@@ -123,6 +124,10 @@ fn added(facts: Facts, action: &Action) -> Facts {
         }
         Action::Payment(_, PaymentAction::Resolve { evidence, .. })
         | Action::Exchange(_, ExchangeAction::Resolve { evidence, .. }) => facts.text("evidence", evidence),
+        Action::MakeUpFor { versions, .. } => {
+            let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();
+            facts.text("events", numbers.join(", "))
+        }
         _ => facts,
     }
 }

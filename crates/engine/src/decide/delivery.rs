@@ -1,9 +1,12 @@
-//! Commands about deliveries of wallet events.
+//! Commands about deliveries of events.
 
-use domain::delivery::Jitter;
+use std::collections::BTreeSet;
+
+use domain::delivery::{DeliveryStream, Jitter};
 use domain::ids::TenantId;
 use domain::payment::Cx;
 use domain::wallet_effects::WalletEffects;
+use domain::wallet_event::Aggregate;
 use store::working_set::{Made, WorkingSet};
 
 use super::quote::{remember, replayed};
@@ -21,7 +24,15 @@ pub(super) fn act(
     let key = (tenant, named.event);
     let stream_key = (tenant, named.aggregate.id());
     let mut delivery = ws.deliveries.get(&key).cloned().ok_or(Refused::NotFound)?;
-    let mut stream = ws.streams.get(&stream_key).copied().ok_or(Refused::NotFound)?;
+    let mut stream = match ws.streams.get(&stream_key) {
+        Some(stream) => *stream,
+        // How far a payment's deliveries are is forgotten once all are through.
+        None if named.aggregate.is_of_payments() => {
+            let (open, newest) = (named.version + 1, named.version);
+            DeliveryStream { tenant, aggregate: named.aggregate, open, newest }
+        }
+        None => return Err(Refused::NotFound),
+    };
     let effects: WalletEffects = match action {
         DeliveryAction::Tried { fence, answer } => {
             holds(ws, tenant, named.event.0, *fence)?;
@@ -51,4 +62,23 @@ pub(super) fn act(
         DeliveryAction::Replay { .. } => Outcome::Delivery(Box::new(delivery)),
         DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. } => Outcome::Done,
     })
+}
+
+/// Has events delivered that nobody wanted delivered when they happened; those that are delivered already stay as they
+/// are. Where the tenant wants none, there are none.
+pub(super) fn make_up_for(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    aggregate: Aggregate,
+    versions: &BTreeSet<i64>,
+) -> Result<Outcome, Refused> {
+    if !ws.heads.get(&tenant).is_some_and(|head| head.payment_webhooks) {
+        return Err(Refused::NotFound);
+    }
+    for version in versions {
+        if ws.deliveries.get(&(tenant, aggregate.event_id(tenant, *version))).is_none() {
+            effects::deliver(ws, tenant, aggregate, *version);
+        }
+    }
+    Ok(Outcome::Done)
 }

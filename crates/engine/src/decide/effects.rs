@@ -1,10 +1,13 @@
-//! Writes what a decision of the wallet service brought about beside the things themselves: transfers, events and
-//! their deliveries, jobs, alerts.
+//! Writes what a decision brought about beside the things themselves: transfers, events and their deliveries, jobs,
+//! alerts.
 
 use domain::delivery::{self, ReceiverState};
 use domain::ids::TenantId;
+use domain::payment::{JobChange, NewEvent};
 use domain::wallet_effects::{Alert, WalletEffects};
+use domain::wallet_event::Aggregate;
 use store::working_set::WorkingSet;
+use uuid::Uuid;
 
 use crate::command::Refused;
 use crate::measure;
@@ -13,15 +16,10 @@ use crate::measure;
 pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     let mut jobs = effects.jobs;
-    let receiver = receiver(ws, tenant);
     for new in &effects.events {
-        let key = (tenant, new.aggregate.id());
-        let known = ws.streams.get(&key).copied();
+        let known = ws.streams.get(&(tenant, new.aggregate.id()));
         assert!(known.is_some() || new.version == 1, "a command that writes events names their streams");
-        let (delivery, stream, more) = delivery::announce(known, new, tenant, receiver, ws.now.to_millis());
-        ws.streams.put(key, stream);
-        ws.deliveries.put((tenant, delivery.event), delivery);
-        jobs.extend(more.jobs);
+        jobs.extend(announce(ws, tenant, new.aggregate, new.version));
     }
     ws.append_wallet(tenant, effects.events);
     for (subject, change) in jobs {
@@ -29,6 +27,33 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
     }
     effects.alerts.into_iter().for_each(|alert| raise(ws, tenant, alert));
     Ok(())
+}
+
+/// Adds events to the payment service's log, and their deliveries where the tenant wants them.
+pub(in crate::decide) fn tell(ws: &mut WorkingSet, tenant: TenantId, events: Vec<NewEvent>) {
+    if ws.heads.get(&tenant).is_some_and(|head| head.payment_webhooks) {
+        for event in &events {
+            deliver(ws, tenant, event.kind.aggregate(event.subject), event.version);
+        }
+    }
+    ws.append(tenant, events);
+}
+
+/// Adds the delivery of an event, with its job.
+pub(in crate::decide) fn deliver(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version: i64) {
+    for (subject, change) in announce(ws, tenant, aggregate, version) {
+        ws.set_job(tenant, subject, change);
+    }
+}
+
+fn announce(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version: i64) -> Vec<(Uuid, JobChange)> {
+    let key = (tenant, aggregate.id());
+    let (known, receiver) = (ws.streams.get(&key).copied(), receiver(ws, tenant));
+    let announced = delivery::announce(known, (aggregate, version), tenant, receiver, ws.now.to_millis());
+    let (delivery, stream, effects) = announced;
+    ws.streams.put(key, stream);
+    ws.deliveries.put((tenant, delivery.event), delivery);
+    effects.jobs
 }
 
 /// Calls a person.

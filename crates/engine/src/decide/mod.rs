@@ -92,6 +92,7 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
         Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, &mut cx),
         Action::Chain(action) => chain::act(ws, tenant, action, rules, &mut cx),
         Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, &mut cx),
+        Action::MakeUpFor { aggregate, versions, .. } => delivery::make_up_for(ws, tenant, *aggregate, versions),
     }
 }
 
@@ -109,16 +110,10 @@ fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refu
 }
 
 /// Writes what a decision brought about beside the thing itself: transfers, events, job, discrepancy.
-fn write(
-    ws: &mut WorkingSet,
-    tenant: TenantId,
-    subject: uuid::Uuid,
-    mut effects: Effects,
-    cx: &mut Cx<'_>,
-) -> Result<(), Refused> {
+fn write(ws: &mut WorkingSet, tenant: TenantId, subject: uuid::Uuid, mut effects: Effects) -> Result<(), Refused> {
     plant_in_effects(&mut effects);
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
-    ws.append(tenant, effects.events, cx.ids);
+    effects::tell(ws, tenant, effects.events);
     if let Some(change) = effects.job {
         ws.set_job(tenant, subject, change);
     }

@@ -56,7 +56,7 @@ pub(super) fn accept(
     if let Some(key) = external {
         ws.external_ids.put(key, payment.id);
     }
-    write(ws, tenant, payment.id.0, effects, cx)?;
+    write(ws, tenant, payment.id.0, effects)?;
     ws.add_order(tenant, payment.id, order.clone());
     ws.payments.put((tenant, payment.id), payment.clone());
     quote::remember(ws, tenant, idempotency, Made::Payment(payment.id), cx);
@@ -136,7 +136,7 @@ pub(super) fn act(
     let job = ws.jobs.get(&(key.0, key.1.0)).cloned().flatten();
     let mut case = Case { payment, job, rules };
     let (effects, attempt) = case.apply(ws, action, cx)?;
-    write(ws, key.0, key.1.0, effects, cx)?;
+    write(ws, key.0, key.1.0, effects)?;
     if let Some(attempt) = &attempt {
         ws.attempts.put((key.0, attempt.id), attempt.clone());
     }

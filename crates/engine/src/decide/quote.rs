@@ -7,6 +7,7 @@ use domain::quote::{Offer, Quote, QuoteState};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made, WorkingSet};
 
+use super::effects;
 use crate::command::{Idempotency, Outcome, Refused};
 
 /// A quote as it is asked for.
@@ -43,7 +44,7 @@ pub(super) fn create(
     };
     ws.open_quotes.put((tenant, country), open + 1);
     ws.quotes.put((tenant, quote.id), quote.clone());
-    ws.append(tenant, vec![event(&quote, EventKind::QuoteCreated, 1)], cx.ids);
+    effects::tell(ws, tenant, vec![event(&quote, EventKind::QuoteCreated, 1)]);
     remember(ws, tenant, idempotency, Made::Quote(quote.id), cx);
     Ok(Outcome::Quoted(Box::new(quote)))
 }
@@ -62,7 +63,7 @@ pub(super) fn expire(
         }
         quote.state = QuoteState::Expired;
         close(ws, &quote);
-        ws.append(tenant, vec![event(&quote, EventKind::QuoteExpired, 2)], cx.ids);
+        effects::tell(ws, tenant, vec![event(&quote, EventKind::QuoteExpired, 2)]);
         ws.quotes.put((tenant, *id), quote);
     }
     Ok(Outcome::Done)

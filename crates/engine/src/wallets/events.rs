@@ -1,4 +1,4 @@
-//! The log of wallet events, and their deliveries.
+//! The log of wallet events, and the deliveries of both services' events.
 
 use domain::audit::Deed;
 use domain::delivery::DeliveryAttempt;
@@ -6,7 +6,9 @@ use domain::ids::EventId;
 use domain::wallet_event::WalletEventEntry;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use super::{
+    Caller, DeliveredEvent, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets, not_found_as,
+};
 use crate::batcher::EngineError;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::command::{Action, Idempotency, Outcome};
@@ -31,8 +33,14 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotOffered`]
-    pub fn envelope(&self, event: &WalletEventEntry) -> Result<Vec<u8>, Denied> {
-        Ok((self.offered()?.envelope)(event))
+    pub fn envelope(&self, event: &DeliveredEvent) -> Result<Vec<u8>, Denied> {
+        match event {
+            DeliveredEvent::Wallet(entry) => Ok((self.offered()?.envelope)(entry)),
+            DeliveredEvent::Payment(record) => {
+                let payments = self.world.payment_webhooks.as_ref().ok_or(Denied::NotOffered)?;
+                Ok((payments.envelope)(record))
+            }
+        }
     }
 
     /// A page of deliveries, those of the newest events first.

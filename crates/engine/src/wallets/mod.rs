@@ -16,8 +16,8 @@ use store::{Store, StoreError};
 
 pub use crate::payments::{Caller, Reply};
 pub use store::{
-    DeliveryFilter, DeliveryRecord, Listed, Page, Permits, Sheet, Tenant, Transaction, TransactionKind, WalletFilter,
-    Wanted, Webhook,
+    DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf, Listed, Page, Permits, Sheet, Tenant, Transaction,
+    TransactionKind, UntoldEvent, WalletFilter, Wanted, Webhook,
 };
 
 use crate::batcher::{Engine, EngineError};

@@ -10,7 +10,7 @@ use domain::wallet::{Block, KycLevel, Provision, Wallet};
 use domain::wallet_event::WalletEvent;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
+use super::{Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
 use crate::batcher::{EngineError, fresh_id};
 use crate::command::wallets::NewWallet;
 use crate::command::{Action, Idempotency, Outcome};
@@ -118,8 +118,11 @@ impl Wallets {
             }
             Made::Event(event) => {
                 let told = self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))?;
+                let DeliveredEvent::Wallet(entry) = told.event else {
+                    return Err(Denied::Engine(EngineError::Internal));
+                };
                 let WalletEvent::WalletBlocked { wallet, reason, details, at, auto_unblock_at, triggered_by, .. } =
-                    told.event.event
+                    entry.event
                 else {
                     return Err(Denied::Engine(EngineError::Internal));
                 };

@@ -1,13 +1,17 @@
 //! Webhooks by hand: sending again all that was lost since an instant, and trying a receiver with a made-up event.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::audit::Deed;
 use domain::ids::{EventId, TenantId};
 use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventEntry};
 use domain::webhook::{DeliveryAnswer, Message};
-use store::DeliveryRecord;
+use store::{DeliveredEvent, DeliveryRecord, UntoldEvent};
 
-use super::{Caller, Denied, Wallets};
+use super::{Caller, Denied, Wallets, not_found_as};
 use crate::batcher::fresh_id;
+use crate::command::Action;
 
 /// Most deliveries that are sent again at once: what is left comes with the next time.
 pub const RECOVERED_MAX: usize = 1_000;
@@ -15,8 +19,10 @@ pub const RECOVERED_MAX: usize = 1_000;
 /// What a receiver does not have and is not sent by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The oldest of it, the oldest first.
+    /// The oldest of what was given up or had no receiver, the oldest of each service first.
     pub deliveries: Vec<DeliveryRecord>,
+    /// The payment service's events of before they were to be delivered, the oldest first. None where they are not.
+    pub untold: Vec<UntoldEvent>,
     /// Whether there is more.
     pub more: bool,
 }
@@ -27,10 +33,41 @@ impl Wallets {
     /// # Errors
     /// [`Denied::Store`]
     pub async fn lost_since(&self, caller: &Caller, since: Timestamp) -> Result<Lost, Denied> {
-        let mut deliveries = self.store.lost_deliveries(caller.tenant, since, RECOVERED_MAX + 1).await?;
-        let more = deliveries.len() > RECOVERED_MAX;
+        let (tenant, most) = (caller.tenant, RECOVERED_MAX + 1);
+        let mut deliveries = self.store.lost_deliveries(tenant, since, most).await?;
+        let mut untold = Vec::new();
+        if self.store.webhook(tenant).await?.is_some_and(|webhook| webhook.payment_events) {
+            deliveries.extend(self.store.lost_payment_deliveries(tenant, since, most).await?);
+            untold = self.store.untold_payment_events(tenant, since, most).await?;
+        }
+        let more = deliveries.len() + untold.len() > RECOVERED_MAX;
         deliveries.truncate(RECOVERED_MAX);
-        Ok(Lost { deliveries, more })
+        untold.truncate(RECOVERED_MAX - deliveries.len());
+        Ok(Lost { deliveries, untold, more })
+    }
+
+    /// Has all of it delivered.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]: the tenant wants no payment events any more.
+    pub async fn recover(&self, caller: &Caller, lost: &Lost, by: &Deed) -> Result<(), Denied> {
+        for record in &lost.deliveries {
+            self.redeliver(caller, record.delivery.event, by.clone(), None).await?;
+        }
+        let mut by_aggregate: Vec<(Aggregate, BTreeSet<i64>)> = Vec::new();
+        let mut place_of = BTreeMap::new();
+        for event in &lost.untold {
+            let place = *place_of.entry(event.aggregate).or_insert(by_aggregate.len());
+            if place == by_aggregate.len() {
+                by_aggregate.push((event.aggregate, BTreeSet::new()));
+            }
+            by_aggregate[place].1.insert(event.version);
+        }
+        for (aggregate, versions) in by_aggregate {
+            let action = Action::MakeUpFor { aggregate, versions, by: Box::new(by.clone()) };
+            self.run(caller.tenant, action).await.map_err(not_found_as("receiver"))?;
+        }
+        Ok(())
     }
 
     /// Sends a made-up event to the receiver, once, signed like the real ones; nothing of it is kept.
@@ -47,15 +84,10 @@ impl Wallets {
         let now = self.world.wall_clock.now();
         let webhook = self.store.webhook(caller.tenant).await?;
         let endpoint = webhook.and_then(|webhook| webhook.endpoint(now)).ok_or(Denied::NotFound("receiver"))?;
-        let message = Message {
-            id: EventId(fresh_id(&self.store)),
-            path: format!("/webhooks/wallet/{}", event.kind().segment()),
-            at: now,
-            body: Vec::new(),
-            traceparent: None,
-        };
-        let body = (offered.envelope)(&entry(message.id, caller.tenant, aggregate, event, now));
-        let message = Message { body, ..message };
+        let id = EventId(fresh_id(&self.store));
+        let event = DeliveredEvent::Wallet(Box::new(entry(id, caller.tenant, aggregate, event, now)));
+        let body = self.envelope(&event)?;
+        let message = Message { id, path: event.path(), at: now, body, traceparent: None };
         let answer = offered.receiver.deliver(&endpoint, &message).await;
         Ok((message, answer))
     }

@@ -1,4 +1,4 @@
-//! Delivers wallet events to the banks' receivers: one try per job. When the next one is made, and whether there is
+//! Delivers events of both services to the banks' receivers: one try per job. When the next one is made, and whether there is
 //! one, is decided where the delivery is (`domain::delivery`).
 
 use std::collections::BTreeMap;
@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use domain::delivery::DeliveryState;
 use domain::ids::{EventId, TenantId};
 use domain::job::Job;
+use domain::ports::Receiver;
 use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use futures_util::future::join_all;
-use store::DeliveryRecord;
+use store::DeliveredEvent;
 use tracing::Instrument as _;
 
 use super::Workers;
@@ -17,31 +18,33 @@ use crate::command::Action;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
-use crate::world::WalletWorld;
 
 impl Workers {
     /// Works off leased `deliver` jobs.
-    pub(super) async fn deliver(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn deliver(&self, jobs: Vec<Job>) {
         // Where a tenant's webhooks go is read once for all that is taken together.
         let mut by_tenant: BTreeMap<TenantId, Vec<Job>> = BTreeMap::new();
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push(job);
         }
-        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.deliver_for(wallets, tenant, jobs))).await;
+        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.deliver_for(tenant, jobs))).await;
     }
 
-    async fn deliver_for(&self, wallets: &WalletWorld, tenant: TenantId, jobs: Vec<Job>) {
-        let endpoint = match self.store.webhook(tenant).await {
-            Ok(webhook) => webhook.and_then(|webhook| webhook.endpoint(self.clock().now())),
+    async fn deliver_for(&self, tenant: TenantId, jobs: Vec<Job>) {
+        let takes = match self.store.webhook(tenant).await {
+            Ok(Some(webhook)) => {
+                Takes { payment_events: webhook.payment_events, endpoint: webhook.endpoint(self.clock().now()) }
+            }
+            Ok(None) => Takes { payment_events: false, endpoint: None },
             Err(error) => {
                 tracing::warn!(%error, %tenant, "a receiver cannot be read now; the leases of its deliveries will run out");
                 return;
             }
         };
-        join_all(jobs.iter().map(|job| self.deliver_one(wallets, job, endpoint.as_ref()))).await;
+        join_all(jobs.iter().map(|job| self.deliver_one(job, &takes))).await;
     }
 
-    async fn deliver_one(&self, wallets: &WalletWorld, job: &Job, endpoint: Option<&Endpoint>) {
+    async fn deliver_one(&self, job: &Job, takes: &Takes) {
         let tenant = job.tenant;
         let record = match self.store.delivery(tenant, EventId(job.subject)).await {
             Ok(Some(record)) => record,
@@ -55,7 +58,7 @@ impl Workers {
             return;
         }
         let named = DeliveryRef::of(&record.delivery);
-        let Some(endpoint) = endpoint else {
+        let Some((endpoint, receiver, body)) = self.way(takes, &record.event) else {
             let action = DeliveryAction::NoReceiver { fence: job.fence };
             self.report(tenant, job.subject, Action::Delivery(named, action)).await;
             return;
@@ -63,24 +66,39 @@ impl Workers {
         if planted::is(Planted::EarlyAcknowledgement) {
             self.acknowledge(job, named).await;
         }
-        let message = self.message(wallets, &record);
+        let message = self.message(&record.event, body);
         failpoint::reach(Failpoint::BeforeDelivery);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
-        let answer = wallets.receiver.deliver(endpoint, &message).instrument(span).await;
+        let answer = receiver.deliver(endpoint, &message).instrument(span).await;
         failpoint::reach(Failpoint::AfterDelivery);
         count(&answer);
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
         self.report(tenant, job.subject, Action::Delivery(named, action)).await;
     }
 
-    fn message(&self, wallets: &WalletWorld, record: &DeliveryRecord) -> Message {
-        Message {
-            id: record.event.id,
-            path: format!("/webhooks/wallet/{}", record.event.event.kind().segment()),
-            at: self.world.wall_clock.now(),
-            body: (wallets.envelope)(&record.event),
-            traceparent: None,
-        }
+    /// Where an event goes, who takes it there, and its body; `None` = nowhere: there is no receiver, or it is not to have
+    /// events of this service.
+    fn way<'a>(
+        &'a self,
+        takes: &'a Takes,
+        event: &DeliveredEvent,
+    ) -> Option<(&'a Endpoint, &'a dyn Receiver, Vec<u8>)> {
+        let endpoint = takes.endpoint.as_ref()?;
+        let (receiver, body) = match event {
+            DeliveredEvent::Wallet(entry) => {
+                let wallets = self.world.wallet.as_ref()?;
+                (&wallets.receiver, (wallets.envelope)(entry))
+            }
+            DeliveredEvent::Payment(record) => {
+                let payments = self.world.payment_webhooks.as_ref().filter(|_| takes.payment_events)?;
+                (&payments.receiver, (payments.envelope)(record))
+            }
+        };
+        Some((endpoint, receiver.as_ref(), body))
+    }
+
+    fn message(&self, event: &DeliveredEvent, body: Vec<u8>) -> Message {
+        Message { id: event.id(), path: event.path(), at: self.world.wall_clock.now(), body, traceparent: None }
     }
 
     /// A planted bug: the receiver is taken to have a message before it was asked.
@@ -95,6 +113,12 @@ impl Workers {
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
         self.report(job.tenant, job.subject, Action::Delivery(named, action)).await;
     }
+}
+
+/// What a tenant's receiver takes.
+struct Takes {
+    payment_events: bool,
+    endpoint: Option<Endpoint>,
 }
 
 fn count(answer: &DeliveryAnswer) {

@@ -40,7 +40,7 @@ mod watch;
 pub type Stop = tokio::sync::watch::Receiver<bool>;
 
 /// The kinds of jobs that the wallet service has beside those of people.
-const WALLET_JOBS: [JobKind; 10] = [
+const WALLET_JOBS: [JobKind; 9] = [
     JobKind::Screen,
     JobKind::WalletTimer,
     JobKind::ExpireRequest,
@@ -50,7 +50,6 @@ const WALLET_JOBS: [JobKind; 10] = [
     JobKind::Exchange,
     JobKind::Payout,
     JobKind::InquirePayout,
-    JobKind::Deliver,
 ];
 
 /// What every worker needs.
@@ -87,6 +86,10 @@ impl Workers {
                 tasks.push((kind.name().replace('_', " "), Box::pin(work_off(self.clone(), kind, stop.clone()))));
             }
         }
+        if self.delivers() {
+            let name = JobKind::Deliver.name().to_owned();
+            tasks.push((name, Box::pin(work_off(self.clone(), JobKind::Deliver, stop.clone()))));
+        }
         tasks
     }
 
@@ -114,7 +117,7 @@ impl Workers {
             (JobKind::Exchange, Some(_)) => self.time_orders(jobs).await,
             (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,
             (JobKind::InquirePayout, Some(_)) => self.inquire_payouts(jobs).await,
-            (JobKind::Deliver, Some(wallets)) => self.deliver(wallets, jobs).await,
+            (JobKind::Deliver, _) if self.delivers() => self.deliver(jobs).await,
             // People's work, and the wallet service's where it is not offered.
             _ => {}
         }
@@ -135,7 +138,15 @@ impl Workers {
                 self.work(kind, self.take_due(kind).await?).await;
             }
         }
+        if self.delivers() {
+            self.deliver(self.store.lease_jobs(&[JobKind::Deliver], &self.owner, lease, most).await?).await;
+        }
         self.expire_some().await.map(drop)
+    }
+
+    /// Whether there is anything that webhooks could be about.
+    fn delivers(&self) -> bool {
+        self.world.wallet.is_some() || self.world.payment_webhooks.is_some()
     }
 
     /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.

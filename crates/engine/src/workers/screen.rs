@@ -1,4 +1,5 @@
-//! Screens deposits: the sender's name, the payer's address, the tokens' blacklists, what the wallet received lately.
+//! Screens deposits: the sender's name, the payer's address and surroundings, the tokens' blacklists, what the wallet
+//! received lately.
 //! What follows is decided by `domain::risk`; here it is only found out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +9,10 @@ use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, TenantId};
 use domain::job::Job;
 use domain::payment_request::{PaymentRequest, SenderDetails};
+use domain::ports::AnalysisFault;
+use domain::risk::proximity::{Nearness, Proximity, ProximityAnswer, ProximityQuestion, ProximityTerms};
 use domain::risk::{self, Assessment, Findings, RiskResult, Subject, sandbox};
-use domain::screening::{Party, Screened};
+use domain::screening::{Party, Screened, Verdict};
 use domain::wallet::Wallet;
 use domain::wallet_policy::WalletPolicy;
 use futures_util::future::join_all;
@@ -34,6 +37,8 @@ enum NotNow {
     Store(#[from] StoreError),
     #[error(transparent)]
     Chain(#[from] ChainFault),
+    #[error(transparent)]
+    Analysis(#[from] AnalysisFault),
 }
 
 impl Workers {
@@ -110,9 +115,15 @@ impl Workers {
         for token in &wallets.config.tokens {
             payer_flagged |= wallets.chain.is_blacklisted(token.address, deposit.from).await?;
         }
+        let name = self.screen_sender(&deposit.sender);
+        let payer = wallets.addresses.screen(&deposit.from, now);
+        let is_hit = |screened: &Screened| screened.verdict() == Verdict::Hit;
+        let is_certain = payer_flagged || is_hit(&payer) || name.as_ref().is_some_and(is_hit);
         let found = Findings {
-            name: self.screen_sender(&deposit.sender),
-            payer: wallets.addresses.screen(&deposit.from, now),
+            proximity: self.proximity(wallets, deposit, is_certain).await?,
+            proximity_terms: wallets.analysis.as_ref().map_or(ProximityTerms::NONE, |analysis| analysis.terms),
+            name,
+            payer,
             payer_flagged,
             velocity: self.store.velocity(deposit.tenant, deposit.wallet, deposit.id, now).await?,
             concern: deposit.concern,
@@ -128,6 +139,31 @@ impl Workers {
         Ok(risk::assess(&subject, &found, policy, now))
     }
 
+    /// How near the payer is to a listed address. A provider that does not answer is asked again when the lease has run
+    /// out, for a while; what is refused anyhow does not wait for it.
+    async fn proximity(
+        &self,
+        wallets: &WalletWorld,
+        deposit: &Deposit,
+        is_certain: bool,
+    ) -> Result<Proximity, AnalysisFault> {
+        let Some(analysis) = &wallets.analysis else { return Ok(Proximity::NotAsked) };
+        let Some(token) = wallets.config.token(deposit.coin) else {
+            return Ok(Proximity::Unanswered(format!("no token is configured for {}", deposit.coin.currency().code())));
+        };
+        let question =
+            ProximityQuestion { chain_id: wallets.config.chain_id, token, payer: deposit.from, tx: deposit.tx };
+        let answer = analysis.provider.proximity(&question).await;
+        count(&answer, analysis.terms);
+        match answer {
+            Ok(answer) => Ok(Proximity::Answered(answer)),
+            Err(fault) => {
+                let waits = !is_certain && self.clock().now() < deposit.state_at + analysis.patience;
+                if waits { Err(fault) } else { Ok(Proximity::Unanswered(fault.to_string())) }
+            }
+        }
+    }
+
     /// The sender's name against the lists; `None` = he gave none.
     fn screen_sender(&self, sender: &SenderDetails) -> Option<Screened> {
         let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
@@ -139,4 +175,17 @@ impl Workers {
         let party = Party { name: &name, birthdate: None, country: None };
         Some(self.world.screen.screen(&[party], self.clock().now()))
     }
+}
+
+fn count(answer: &Result<ProximityAnswer, AnalysisFault>, terms: ProximityTerms) {
+    let outcome = match answer {
+        Ok(answer) => match answer.nearness(terms) {
+            Nearness::Clean => "clean",
+            Nearness::Near(_) => "near",
+            Nearness::Listed => "listed",
+        },
+        Err(AnalysisFault::Silent(_)) => "silent",
+        Err(AnalysisFault::Nonsense(_)) => "nonsense",
+    };
+    metrics::counter!("corridor_chain_analysis_total", "outcome" => outcome).increment(1);
 }

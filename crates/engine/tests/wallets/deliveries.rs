@@ -6,7 +6,7 @@ use domain::ports::Clock as _;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use domain::webhook::DeliveryResult;
-use engine::wallets::{DeliveryFilter, Denied, Page};
+use engine::wallets::{DeliveredEvent, DeliveryFilter, Denied, Page};
 use uuid::Uuid;
 
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
@@ -16,7 +16,7 @@ fn failed() -> DeliveryResult {
 }
 
 fn all() -> DeliveryFilter {
-    DeliveryFilter { states: Vec::new(), kinds: Vec::new(), start: None, end: None }
+    DeliveryFilter::default()
 }
 
 /// A deposit that is approved: two events of one request.
@@ -168,7 +168,8 @@ fn the_log_reads_on_behind_a_number_without_gaps() {
         assert_eq!(all.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2]);
         let rest = world.wallets.events_after(&world.caller(), 1, 10).await.expect("readable");
         assert_eq!(rest, all[1..]);
-        assert_eq!(world.wallets.envelope(&all[0]).expect("offered"), world.bank.got()[0].body);
+        let first = DeliveredEvent::Wallet(Box::new(all[0].clone()));
+        assert_eq!(world.wallets.envelope(&first).expect("offered"), world.bank.got()[0].body);
     });
 }
 

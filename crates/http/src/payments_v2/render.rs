@@ -6,7 +6,7 @@ use domain::order::Order;
 use domain::payment::{Payment, PaymentState, Standing};
 use domain::quote::Quote;
 
-use crate::write::{ArrayWriter, ObjectWriter};
+use crate::write::{self, ArrayWriter, ObjectWriter};
 
 use engine::payments::{EventRecord, EventSubject, Record};
 
@@ -99,6 +99,11 @@ pub fn records(out: &mut ArrayWriter<'_>, records: &[Record]) {
     for each in records {
         out.object(|out| record(out, each, &each.payment.standing));
     }
+}
+
+/// An event as the log shows it: the body of its webhook.
+pub fn event_body(entry: &EventRecord) -> Vec<u8> {
+    write::object(|out| event(out, entry))
 }
 
 /// An event: envelope and the thing as it was then.

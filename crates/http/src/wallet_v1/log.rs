@@ -14,10 +14,11 @@ use crate::problem::WalletProblem;
 
 pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::deliveries(admitted.parts.uri.query())?;
-    let filter = DeliveryFilter { states: query.status.into_iter().collect(), ..DeliveryFilter::default() };
+    let states = query.status.into_iter().collect();
+    let filter = DeliveryFilter { of: query.service, states, ..DeliveryFilter::default() };
     let listed = api.wallets.deliveries(&admitted.caller, &filter, query.page.wanted()).await.map_err(denied)?;
     Ok(Answer::listed("deliveries", query.page, &listed, |out, record| {
-        render::delivery(out, &record.delivery, record.event.event.kind());
+        render::delivery(out, &record.delivery, record.event.kind_name());
     }))
 }
 
@@ -29,7 +30,7 @@ pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answe
         Denied::NotFound(_) => Named::Delivery.not_found(),
         refused => denied(refused),
     })?;
-    Ok(Answer::made(reply, |out, record| render::delivery(out, &record.delivery, record.event.event.kind())))
+    Ok(Answer::made(reply, |out, record| render::delivery(out, &record.delivery, record.event.kind_name())))
 }
 
 pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {

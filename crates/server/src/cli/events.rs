@@ -4,6 +4,8 @@ mod deliveries;
 pub mod follow;
 mod sign;
 
+pub(super) use deliveries::since;
+
 use std::ops::ControlFlow;
 
 use clap::{Args, Subcommand};

@@ -1,7 +1,7 @@
 //! `corridor webhooks …`: where a tenant's webhooks go and what signs them, written to the store directly and to its
 //! audit log. Secrets are shown once.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use domain::audit::Deed;
 use domain::ports::Clock as _;
 use domain::time::Span;
@@ -25,6 +25,10 @@ pub enum WebhooksCommand {
     /// Show where they go
     #[command(after_help = "Example:\n  corridor webhooks show --tenant demobank")]
     Show(TenantArgs),
+    /// Send the payment service's events there too, or no more
+    Payments(PaymentsArgs),
+    /// Send again what a receiver missed since a time, of both services
+    Recover(RecoverArgs),
     /// Sign with a new secret, shown once; the old one signs too until the bank has changed over
     Rotate(RotateArgs),
     /// Send nothing more; what happens meanwhile can be sent again later
@@ -46,7 +50,7 @@ Sending them elsewhere than before takes two people.")]
 pub struct SetArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// The address in front of /webhooks/wallet/…
+    /// The address in front of /webhooks/wallet/… and /webhooks/payment/…
     #[arg(long)]
     url: String,
     /// Who wants them sent there
@@ -57,20 +61,66 @@ pub struct SetArgs {
     approved_by: Option<String>,
 }
 
-impl SetArgs {
-    /// Who acts through the machine's user. A change takes two people, the first time does not.
-    fn deed(&self, user: &Deed, is_change: bool) -> Result<Deed, Failure> {
-        match (&self.by, &self.approved_by) {
-            (Some(by), Some(other)) if is_same(by, other) => {
-                Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
-            }
-            (Some(by), Some(other)) => Ok(user.clone().on_behalf_of(by).together_with(other)),
-            _ if is_change => {
-                Err(Failure::Usage("--by, --approved-by: sending them elsewhere takes two people".to_owned()))
-            }
-            _ => Ok(user.clone()),
+/// Who acts through the machine's user. What takes two people names them.
+fn deed(by: Option<&str>, other: Option<&str>, user: &Deed, what_takes_two: Option<&str>) -> Result<Deed, Failure> {
+    match (by, other, what_takes_two) {
+        (Some(by), Some(other), _) if is_same(by, other) => {
+            Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
         }
+        (Some(by), Some(other), _) => Ok(user.clone().on_behalf_of(by).together_with(other)),
+        (_, _, Some(what)) => Err(Failure::Usage(format!("--by, --approved-by: {what} takes two people"))),
+        (_, _, None) => Ok(user.clone()),
     }
+}
+
+/// `on` or `off`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    /// From now on.
+    On,
+    /// No more.
+    Off,
+}
+
+/// Options of `webhooks payments`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor webhooks payments on --tenant demobank --by ayesha --approved-by omar
+  corridor webhooks payments off --tenant demobank
+
+The events of GET /v2/events go to URL/webhooks/payment/…, signed like the others. Switching them on takes two people.
+What happened before is sent by `corridor webhooks recover`.")]
+pub struct PaymentsArgs {
+    /// Whether they are sent
+    #[arg(value_enum)]
+    to: Switch,
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Who wants it
+    #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
+    by: Option<String>,
+    /// Who approves it: somebody else
+    #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
+    approved_by: Option<String>,
+}
+
+/// Options of `webhooks recover`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor webhooks recover --tenant demobank --since 2026-11-21T00:00:00Z
+  corridor webhooks recover --tenant demobank --since 6h --dry-run
+
+Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then, and payment
+events of before they were switched on: at most 1000 at once.")]
+pub struct RecoverArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Since when: an instant, or how long ago (90m, 6h, 2d)
+    #[arg(long, value_name = "TIME", value_parser = super::events::since)]
+    since: jiff::Timestamp,
+    /// Only say which
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Options of `webhooks rotate`.
@@ -100,6 +150,8 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
     run_async(async {
         match command {
             WebhooksCommand::Set(args) => set(args, context).await,
+            WebhooksCommand::Payments(args) => payments(args, context).await,
+            WebhooksCommand::Recover(args) => recover(args, context).await,
             WebhooksCommand::Show(args) => show(args, context).await,
             WebhooksCommand::Rotate(args) => rotate(args, context).await,
             WebhooksCommand::Disable(args) => {
@@ -129,7 +181,8 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let known = found(&opened, tenant.id).await?;
     // A sandbox's tenant begins with a secret and nowhere to send to.
     let is_change = known.as_ref().is_some_and(|known| !known.url.is_empty() && known.url != args.url);
-    let by = args.deed(&opened.by, is_change)?;
+    let takes_two = is_change.then_some("sending them elsewhere");
+    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     if known.is_some() {
         let done = opened.store.set_webhook_url(tenant.id, &args.url, &by).await;
         done.map_err(Failure::of_store)?;
@@ -140,6 +193,52 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let secret = SecretString::from(text.clone());
     opened.store.add_webhook(tenant.id, &args.url, secret, &by).await.map_err(Failure::of_store)?;
     show_secret(&args.url, &text, context)
+}
+
+async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let on = args.to == Switch::On;
+    let takes_two = on.then_some("sending payment events");
+    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
+    opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
+    output::remark(match args.to {
+        Switch::On => "payment events are sent from now on; `corridor webhooks recover` sends those of before",
+        Switch::Off => "payment events are sent no more",
+    });
+    Ok(())
+}
+
+async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let wallets = opened.wallets()?;
+    let denied = |denied: engine::wallets::Denied| Failure::Refused(denied.to_string());
+    let since = domain::time::Timestamp(args.since.as_microsecond());
+    let lost = wallets.service.lost_since(&caller, since).await.map_err(denied)?;
+    if !args.dry_run {
+        wallets.service.recover(&caller, &lost, &opened.by).await.map_err(denied)?;
+    }
+    wallets.finish().await;
+    let again = lost.deliveries.iter().map(|it| (it.event.at(), it.delivery.event, it.event.kind_name()));
+    let late = lost.untold.iter().map(|it| (it.at, it.id, it.kind.name()));
+    let all: Vec<_> = again.chain(late).collect();
+    match context.output {
+        Output::Json => output::json(&json!({
+            "sent_again": !args.dry_run,
+            "deliveries": all.iter().map(|(_, id, _)| id.to_string()).collect::<Vec<_>>(),
+            "more": lost.more,
+        })),
+        Output::Table => {
+            for (at, id, kind) in &all {
+                output::line(&format!("{at} {id} {kind}"))?;
+            }
+            let what = if args.dry_run { "would be sent" } else { "are sent" };
+            let more = if lost.more { "; there are more" } else { "" };
+            output::remark(&format!("{} events {what}{more}", all.len()));
+            Ok(())
+        }
+    }
 }
 
 async fn rotate(args: &RotateArgs, context: &Context) -> Result<(), Failure> {
@@ -181,6 +280,7 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
         Output::Table => output::members(&[
             ("url", webhook.url),
             ("secrets", signing.to_string()),
+            ("payment events", if webhook.payment_events { "on" } else { "off" }.to_owned()),
             ("set", webhook.created_at.to_string()),
             ("disabled", since.map(|since| since.to_string()).unwrap_or_default()),
             ("why", why.unwrap_or_default()),
@@ -188,6 +288,7 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
         Output::Json => output::json(&json!({
             "url": webhook.url,
             "secrets": signing,
+            "payment_events": webhook.payment_events,
             "created_at": webhook.created_at.to_string(),
             "disabled_at": since.map(|since| since.to_string()),
             "disabled_why": why,

@@ -91,11 +91,17 @@ impl Client {
         end_of_log(next, is_behind).await
     }
 
-    /// A page of the deliveries of webhooks in this state, each with the JSON that it came as; newest first. Empty behind
-    /// the last.
-    pub async fn deliveries(&self, status: Option<&str>, page: usize) -> Result<Vec<(Delivery, String)>, ClientError> {
+    /// A page of the deliveries of a service's webhooks in this state, each with the JSON that it came as; newest first.
+    /// Empty behind the last.
+    pub async fn deliveries(
+        &self,
+        service: &str,
+        status: Option<&str>,
+        page: usize,
+    ) -> Result<Vec<(Delivery, String)>, ClientError> {
         let mut query = vec![("page", page.to_string()), ("limit", PAGE.to_string())];
         query.extend(status.map(|status| ("status", status.to_owned())));
+        query.push(("service", service.to_owned()));
         let answer = self.get("/v1/sdk/webhooks/deliveries", &query).await?;
         let page: DeliveryPage = read(&answer)?;
         let entries = page.deliveries.into_iter().map(|entry| {
@@ -181,9 +187,9 @@ mod tests {
         let (events, next) = client.wallet_events(6).await.expect("events");
         assert_eq!((events[0].id.as_str(), events[0].kind.as_str(), next), ("e-1", "wallet.blocked", 7));
         assert_eq!(events[0].json, event);
-        let found = client.deliveries(Some("dead"), 2).await.expect("deliveries");
+        let found = client.deliveries("payment", Some("dead"), 2).await.expect("deliveries");
         assert_eq!((found[0].0.attempts, found[0].0.last_status, found[0].1.as_str()), (12, Some(500), entry));
         let asked: Vec<String> = server.asked().into_iter().map(|asked| asked.query).collect();
-        assert_eq!(asked, ["after=6&limit=1000", "page=2&limit=100&status=dead"]);
+        assert_eq!(asked, ["after=6&limit=1000", "page=2&limit=100&status=dead&service=payment"]);
     }
 }

@@ -43,7 +43,8 @@ impl Config {
     pub fn fetches_over_tls(&self) -> bool {
         let rates = self.rates.sources.iter().map(|source| &source.location);
         let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
-        rates.chain(lists).any(|location| location.starts_with("https://"))
+        let analysis = std::iter::once(&self.screening.chain_analysis.url);
+        rates.chain(lists).chain(analysis).any(|location| location.starts_with("https://"))
     }
 
     /// The bank directory's file; `None` for the shipped sample.

@@ -39,13 +39,14 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 12] = [
+pub const SECRET_KEYS: [&str; 13] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
     "rates.token",
+    "screening.chain_analysis.api_key",
     "chain.node_url",
     "chain.second_node_url",
     "chain.keys.keystore_password",

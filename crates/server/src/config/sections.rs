@@ -337,6 +337,18 @@ pub struct Screening {
     pub sample_list: bool,
     pub lists: Vec<ListEntry>,
     pub refresh_s: u32,
+    pub chain_analysis: ChainAnalysis,
+}
+
+/// `[screening.chain_analysis]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChainAnalysis {
+    pub url: String,
+    pub api_key: Secret,
+    pub timeout_ms: u32,
+    pub review_after_s: u32,
+    pub review_hops: u8,
 }
 
 /// `[engine]`

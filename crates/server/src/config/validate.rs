@@ -141,6 +141,15 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
         faults.check("screening.lists", !list.locations.is_empty(), "every list needs a location");
         list.locations.iter().for_each(|place| location("screening.lists", place, faults));
     }
+    let analysis = &screening.chain_analysis;
+    if !analysis.url.is_empty() {
+        faults.check("screening.chain_analysis.url", is_address(&analysis.url), "must be an https address");
+        location("screening.chain_analysis.url", &analysis.url, faults);
+    }
+    // A round of jobs is to be through before its leases run out.
+    faults.within("screening.chain_analysis.timeout_ms", analysis.timeout_ms, 100, 5_000);
+    faults.within("screening.chain_analysis.review_after_s", analysis.review_after_s, 0, 86_400);
+    faults.within("screening.chain_analysis.review_hops", analysis.review_hops, 1, 50);
 }
 
 /// A path, or an address that may be asked: https, or plain http on this machine.

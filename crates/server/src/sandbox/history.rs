@@ -134,6 +134,7 @@ impl Past {
             screen: Arc::new(adapters::screening::ListBook::sample()?),
             rails: rails(config, data_dir, &clock)?,
             wallet: None,
+            payment_webhooks: None,
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
             // This clock moves when it is told to, never while a batch waits.

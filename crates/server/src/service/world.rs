@@ -8,21 +8,22 @@ use std::time::Duration;
 
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
-use adapters::screening::ListBook;
+use adapters::screening::{HttpChainAnalysis, ListBook, ProviderSettings};
 use adapters::webhooks;
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
 use domain::policy::Environment;
 use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
+use domain::risk::proximity::ProximityTerms;
 use domain::time::{Span, Timestamp};
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
-use engine::world::{WalletWorld, World};
-
+use engine::world::{Analysis, PaymentWebhooks, WalletWorld, World};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use secrecy::SecretString;
 use store::Tenant;
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
@@ -91,7 +92,9 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone())).transpose()?;
+    let sender = webhook_sender(config)?;
+    let analysis = chain_analysis(config, &http);
+    let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
     let world = Arc::new(World {
         corridors,
         directory: Arc::new(directory(config)?),
@@ -99,6 +102,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         screen,
         rails,
         wallet,
+        payment_webhooks: Some(payment_webhooks(sender)),
         clock: Arc::new(clock.clone()),
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
@@ -110,20 +114,50 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
 }
 
-fn wallet_world(config: &Config, chain: &ChainSide, lists: Arc<ListBook>) -> anyhow::Result<WalletWorld> {
+/// Takes webhooks of both services to their receivers.
+fn webhook_sender(config: &Config) -> anyhow::Result<Arc<webhooks::Sender>> {
+    let settings = webhooks::Settings { reach: config.receivers(), roots: webhook_roots(config)? };
+    Ok(Arc::new(webhooks::Sender::new(settings)?.traced(crate::telemetry::current_traceparent)))
+}
+
+/// Who is asked about payers' surroundings; nobody where no address is configured.
+fn chain_analysis(config: &Config, http: &reqwest::Client) -> Option<Analysis> {
+    let wanted = &config.screening.chain_analysis;
+    let settings = ProviderSettings {
+        url: wanted.url.clone(),
+        api_key: (!wanted.api_key.is_empty()).then(|| SecretString::from(wanted.api_key.expose())),
+        timeout: Duration::from_millis(wanted.timeout_ms.into()),
+    };
+    (!wanted.url.is_empty()).then(|| Analysis {
+        provider: Arc::new(HttpChainAnalysis::new(http.clone(), settings)),
+        terms: ProximityTerms { review_hops: wanted.review_hops },
+        patience: Span::secs(wanted.review_after_s.into()),
+    })
+}
+
+fn payment_webhooks(receiver: Arc<webhooks::Sender>) -> PaymentWebhooks {
+    PaymentWebhooks { receiver, envelope: http_api::payments_v2::render::event_body }
+}
+
+fn wallet_world(
+    config: &Config,
+    chain: &ChainSide,
+    lists: Arc<ListBook>,
+    analysis: Option<Analysis>,
+    receiver: Arc<webhooks::Sender>,
+) -> WalletWorld {
     let sandbox = config.environment == Environment::Mock;
-    let reach = config.receivers();
-    let settings = webhooks::Settings { reach, roots: webhook_roots(config)? };
-    Ok(WalletWorld {
+    WalletWorld {
         config: chain.config.clone(),
         chain: chain.chain.clone(),
         signer: chain.signer.clone(),
         contracts: chain.contracts.clone(),
         addresses: lists,
-        receiver: Arc::new(webhooks::Sender::new(settings)?.traced(crate::telemetry::current_traceparent)),
+        analysis,
+        receiver,
         envelope: http_api::wallet_v1::render::event_body,
         sandbox,
-    })
+    }
 }
 
 fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
@@ -145,6 +179,7 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
         screen: Arc::new(ListBook::sample()?),
         rails: BTreeMap::new(),
         wallet: None,
+        payment_webhooks: None,
         clock: Arc::new(clock),
         wall_clock: Arc::new(WallClock),
         tuning: config.tuning(),
@@ -164,7 +199,8 @@ pub async fn for_deposit_commands(config: &Config, data_dir: &Path) -> anyhow::R
     let chain = super::no_chain::chain_side(config, data_dir)?;
     let http = client(config, HeaderMap::new())?;
     let lists = Arc::new(sanction_lists(config, &http, world.clock.now()).await?);
-    let wallet = wallet_world(config, &chain, lists.clone())?;
+    let analysis = chain_analysis(config, &http);
+    let wallet = wallet_world(config, &chain, lists.clone(), analysis, webhook_sender(config)?);
     Ok(World { screen: lists, wallet: Some(wallet), ..world })
 }
 

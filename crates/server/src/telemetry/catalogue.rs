@@ -104,6 +104,7 @@ const ALERTS: Values = Values::Known(&[
     "rail_mismatch",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
+const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
 const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 
 const fn metric(
@@ -191,6 +192,12 @@ pub const METRICS: &[Metric] = &[
     ),
     // wallets
     metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Things found that a person has to look at"),
+    metric(
+        "corridor_chain_analysis_total",
+        Kind::Counter,
+        &[("outcome", ANALYSIS_OUTCOMES)],
+        "Questions to the provider of chain analysis",
+    ),
     metric(
         "corridor_webhook_tries_total",
         Kind::Counter,

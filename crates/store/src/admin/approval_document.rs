@@ -38,6 +38,7 @@ enum DeedRow {
     SetPricing { premium_bps: u32, margin_bps: u32, margin_bps_by_country: BTreeMap<String, u32>, spread_bps: u32 },
     SetPolicy { version: u32, values: BTreeMap<String, String> },
     SetWebhookUrl { url: String },
+    SetPaymentWebhooks { on: bool },
     AcceptCoinCode { coin: String, at_block: u64 },
     SetUserAccess { user: Uuid, roles: Vec<String>, scope: Option<Uuid> },
 }
@@ -126,6 +127,7 @@ impl DeedRow {
                 DeedRow::SetPolicy { version: *version, values }
             }
             Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
+            Deed::SetPaymentWebhooks { on } => DeedRow::SetPaymentWebhooks { on: *on },
             Deed::AcceptCoinCode { coin, at_block } => {
                 DeedRow::AcceptCoinCode { coin: coin.currency().code().to_owned(), at_block: *at_block }
             }
@@ -173,6 +175,7 @@ impl DeedRow {
                 Deed::SetPolicy { version, values: values.collect::<Result<_, StoreError>>()? }
             }
             DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
+            DeedRow::SetPaymentWebhooks { on } => Deed::SetPaymentWebhooks { on },
             DeedRow::AcceptCoinCode { coin, at_block } => {
                 Deed::AcceptCoinCode { coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?, at_block }
             }
@@ -215,6 +218,7 @@ mod tests {
             Deed::SetPricing(pricing),
             Deed::SetPolicy { version: 3, values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into() },
             Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
+            Deed::SetPaymentWebhooks { on: true },
             Deed::AcceptCoinCode { coin: StableCoin::Usdc, at_block: 9 },
             Deed::SetUserAccess { user: UserId(id), roles: vec![Role::Viewer], scope: Scope::Tenant(TenantId(id)) },
             Deed::SetUserAccess { user: UserId(id), roles: Vec::new(), scope: Scope::All },

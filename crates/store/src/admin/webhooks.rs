@@ -21,8 +21,13 @@ static INSERT: Stmt = Stmt::written(
 );
 static ONE: Stmt = Stmt::written(
     "webhook.one",
-    "SELECT w.url, w.secrets, w.created_at, w.disabled_at, w.disabled_why FROM webhook_endpoint w \
-     WHERE w.tenant = $1",
+    "SELECT w.url, w.secrets, w.created_at, w.disabled_at, w.disabled_why, COALESCE(h.payment_webhooks, 0) \
+     FROM webhook_endpoint w LEFT JOIN tenant_head h ON h.tenant = w.tenant WHERE w.tenant = $1",
+);
+// In the row that batches lock: one that is under way has its events delivered or not, and the next one knows.
+static SET_PAYMENT_EVENTS: Stmt = Stmt::written(
+    "webhook.set_payment_events",
+    "UPDATE tenant_head SET payment_webhooks = $2 WHERE tenant = $1 AND payment_webhooks <> $2",
 );
 static SET_URL: Stmt =
     Stmt::written("webhook.set_url", "UPDATE webhook_endpoint SET url = $2, version = version + 1 WHERE tenant = $1");
@@ -41,7 +46,8 @@ static ENABLE: Stmt = Stmt::written(
      WHERE tenant = $1 AND disabled_at IS NOT NULL",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &SET_URL, &SET_SECRETS, &DISABLE, &ENABLE];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&INSERT, &ONE, &SET_PAYMENT_EVENTS, &SET_URL, &SET_SECRETS, &DISABLE, &ENABLE];
 
 /// Where a tenant's webhooks go.
 #[derive(Clone)]
@@ -54,6 +60,8 @@ pub struct Webhook {
     pub created_at: Timestamp,
     /// Since when it gets nothing, and why.
     pub disabled: Option<(Timestamp, String)>,
+    /// Whether it gets the payment service's events too.
+    pub payment_events: bool,
 }
 
 impl Webhook {
@@ -86,6 +94,11 @@ fn facts(webhook: &Webhook) -> Facts {
     facts.opt_text("disabled_why", webhook.disabled.as_ref().map(|(_, why)| why))
 }
 
+/// A switch in the audit log.
+const fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
 /// An address without user, password and query.
 fn shown(url: &str) -> String {
     let plain = url.split_once(['?', '#']).map_or(url, |(plain, _)| plain);
@@ -108,7 +121,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let first = KeySecret { secret, created_at: self.options().clock.now(), valid_until: None };
         let created_at = first.created_at;
-        let webhook = Webhook { url: url.to_owned(), secrets: vec![first], created_at, disabled: None };
+        let (disabled, payment_events) = (None, false);
+        let webhook = Webhook { url: url.to_owned(), secrets: vec![first], created_at, disabled, payment_events };
         let sealed = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
         let note = Note::new("webhook.add", "webhook", tenant).after(facts(&webhook));
         let params = vec![self.now_param(), tenant.0.into(), url.into(), sealed.into()];
@@ -134,6 +148,7 @@ impl Store {
             secrets: secrets::open(self.vault(), place(&tenant), &sealed)?,
             created_at: Timestamp(fields.int()?),
             disabled: fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned)),
+            payment_events: fields.flag()?,
         };
         Ok(Some((webhook, sealed)))
     }
@@ -192,6 +207,32 @@ impl Store {
         let new = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
         let step = Step::one(&SET_SECRETS, vec![tenant.0.into(), sealed.into(), new.into()]);
         self.noted(tenant, by.into(), note, vec![step]).await
+    }
+
+    /// Says whether the payment service's events go there too, from the next commit of the tenant on.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no receiver, or it is so already.
+    pub async fn set_payment_webhooks(
+        &self,
+        tenant: TenantId,
+        on: bool,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let by = by.into();
+        let changed = async || {
+            let found = self.webhook(tenant).await?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            if webhook.payment_events == on {
+                let already = format!("payment events are {} already", on_or_off(on));
+                return Err(StoreError::Conflict(already));
+            }
+            let step = Step::one(&SET_PAYMENT_EVENTS, vec![tenant.0.into(), i64::from(on).into()]);
+            let told = |on| facts(&webhook).text("payment_events", on_or_off(on));
+            let note = Note::new("webhook.set_payment_events", "webhook", tenant).before(told(!on)).after(told(on));
+            Ok((note, vec![step]))
+        };
+        self.noted_as_read(tenant, by, changed).await
     }
 
     /// Sends nothing more.

@@ -1,10 +1,13 @@
-//! Deliveries of wallet events: one by one, of an aggregate, and the log of all with its attempts.
+//! Deliveries of events: one by one, of an aggregate, and the log of all with its attempts. What they tell is read here for
+//! the wallet service, in `payment_deliveries` for the payment service.
 
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use domain::event::EventKind;
 use domain::ids::{EventId, TenantId};
 use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
 
+use super::events::EventRecord;
 use super::page::{Listed, Page, most, total};
 use crate::error::StoreError;
 use crate::rows;
@@ -72,16 +75,97 @@ pub struct DeliveryRecord {
     /// The delivery.
     pub delivery: Delivery,
     /// The event.
-    pub event: WalletEventEntry,
+    pub event: DeliveredEvent,
+}
+
+/// An event of either service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveredEvent {
+    /// The wallet service's.
+    Wallet(Box<WalletEventEntry>),
+    /// The payment service's.
+    Payment(Box<EventRecord>),
+}
+
+impl DeliveredEvent {
+    /// Its id.
+    pub fn id(&self) -> EventId {
+        match self {
+            DeliveredEvent::Wallet(entry) => entry.id,
+            DeliveredEvent::Payment(record) => record.event.id,
+        }
+    }
+
+    /// When it happened.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            DeliveredEvent::Wallet(entry) => entry.at,
+            DeliveredEvent::Payment(record) => record.event.at,
+        }
+    }
+
+    /// What happened, by its name.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            DeliveredEvent::Wallet(entry) => entry.event.kind().name(),
+            DeliveredEvent::Payment(record) => record.event.kind.name(),
+        }
+    }
+
+    /// Where a receiver takes it.
+    pub fn path(&self) -> String {
+        match self {
+            DeliveredEvent::Wallet(entry) => format!("/webhooks/wallet/{}", entry.event.kind().segment()),
+            DeliveredEvent::Payment(record) => format!("/webhooks/payment/{}", record.event.kind.segment()),
+        }
+    }
+}
+
+/// Whose events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventsOf {
+    /// The wallet service's.
+    #[default]
+    Wallets,
+    /// The payment service's.
+    Payments,
+}
+
+impl EventsOf {
+    /// Both.
+    pub const ALL: [EventsOf; 2] = [EventsOf::Wallets, EventsOf::Payments];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EventsOf::Wallets => "wallet",
+            EventsOf::Payments => "payment",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<EventsOf> {
+        EventsOf::ALL.into_iter().find(|of| of.name() == name)
+    }
+
+    /// The names of the events that there are.
+    pub fn kinds(self) -> Vec<&'static str> {
+        match self {
+            EventsOf::Wallets => WalletEventKind::ALL.map(WalletEventKind::name).into(),
+            EventsOf::Payments => EventKind::ALL.map(EventKind::name).into(),
+        }
+    }
 }
 
 /// Which deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
+    /// Whose events.
+    pub of: EventsOf,
     /// States; empty = all.
     pub states: Vec<DeliveryState>,
-    /// Kinds of events; empty = all.
-    pub kinds: Vec<WalletEventKind>,
+    /// Kinds of events by their names; empty = all.
+    pub kinds: Vec<&'static str>,
     /// Of events at or after.
     pub start: Option<Timestamp>,
     /// Of events before.
@@ -89,15 +173,12 @@ pub struct DeliveryFilter {
 }
 
 impl DeliveryFilter {
-    fn params(&self, tenant: TenantId) -> Vec<Value> {
+    pub(super) fn params(&self, tenant: TenantId) -> Vec<Value> {
         let mut states: Vec<&str> = self.states.iter().map(|state| state.name()).collect();
         if states.is_empty() {
             states.extend(DeliveryState::ALL.map(DeliveryState::name));
         }
-        let mut kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
-        if kinds.is_empty() {
-            kinds.extend(WalletEventKind::ALL.map(WalletEventKind::name));
-        }
+        let kinds = if self.kinds.is_empty() { self.of.kinds() } else { self.kinds.clone() };
         vec![
             tenant.0.into(),
             format!(",{},", states.join(",")).into(),
@@ -116,7 +197,10 @@ impl Store {
     pub async fn delivery(&self, tenant: TenantId, event: EventId) -> Result<Option<DeliveryRecord>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
-        Ok(self.delivery_records(&rows).await?.pop())
+        match self.delivery_records(&rows).await?.pop() {
+            None => self.payment_delivery(tenant, event).await,
+            found => Ok(found),
+        }
     }
 
     /// How far an aggregate's events are delivered.
@@ -133,7 +217,7 @@ impl Store {
         rows.first().map(|row| rows::delivery::read_stream(&mut row.fields(), &keys)).transpose()
     }
 
-    /// What of an aggregate's events the receiver does not have, in their order: pending, given up or disabled.
+    /// What of a wallet, request or order's events the receiver does not have, in their order: pending, given up or disabled.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -143,7 +227,7 @@ impl Store {
         self.delivery_records(&rows).await
     }
 
-    /// A page of a tenant's deliveries, those of the newest events first.
+    /// A page of a tenant's deliveries, the newest first.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -153,13 +237,17 @@ impl Store {
         filter: &DeliveryFilter,
         page: Page,
     ) -> Result<Listed<DeliveryRecord>, StoreError> {
+        if filter.of == EventsOf::Payments {
+            return self.payment_deliveries(tenant, filter, page).await;
+        }
         let params = filter.params(tenant);
         let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
         let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
         Ok(Listed { rows: self.delivery_records(&rows).await?, total })
     }
 
-    /// What was given up or had no receiver, of events at or after `since`: the oldest first, at most `limit`.
+    /// Of the wallet service's events at or after `since`, what was given up or had no receiver: the oldest first, at most
+    /// `limit`.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -215,7 +303,8 @@ impl Store {
         let record = |row: &Row| {
             let mut fields = row.fields();
             let delivery = rows::delivery::read(&mut fields, &keys)?;
-            Ok(DeliveryRecord { delivery, event: rows::wallet_event::read(&mut fields, &keys)? })
+            let event = DeliveredEvent::Wallet(Box::new(rows::wallet_event::read(&mut fields, &keys)?));
+            Ok(DeliveryRecord { delivery, event })
         };
         rows.iter().map(record).collect()
     }

@@ -7,8 +7,8 @@ use domain::time::Timestamp;
 
 use super::payments::{Record, read_record};
 use crate::error::StoreError;
-use crate::rows;
-use crate::sql::{Stmt, tables};
+use crate::rows::{self, Keys};
+use crate::sql::{Fields, Stmt, tables};
 use crate::store::Store;
 
 static AFTER: Stmt = Stmt::written(
@@ -43,6 +43,18 @@ pub struct EventRecord {
     pub subject: EventSubject,
 }
 
+/// Reads an event, its payment and order (nothing where it is about a quote) and its quote, in this order.
+pub(super) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<EventRecord, StoreError> {
+    let event = rows::event::read(fields, keys)?;
+    let subject = if event.kind.is_of_quote() {
+        fields.skip(tables::PAYMENT.columns.len() + tables::PAYMENT_ORDER.columns.len());
+        EventSubject::Quote(Box::new(rows::quote::read(fields, keys)?))
+    } else {
+        EventSubject::Payment(Box::new(read_record(fields, keys)?))
+    };
+    Ok(EventRecord { event, subject })
+}
+
 impl Store {
     /// Events of a tenant behind `after_seq`, in order, at most `limit`.
     ///
@@ -57,19 +69,7 @@ impl Store {
         let keys = self.id_keys().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), limit.into()]).await?;
-        let mut found = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let mut fields = row.fields();
-            let event = rows::event::read(&mut fields, &keys)?;
-            let subject = if event.kind.is_of_quote() {
-                fields.skip(tables::PAYMENT.columns.len() + tables::PAYMENT_ORDER.columns.len());
-                EventSubject::Quote(Box::new(rows::quote::read(&mut fields, &keys)?))
-            } else {
-                EventSubject::Payment(Box::new(read_record(&mut fields, &keys)?))
-            };
-            found.push(EventRecord { event, subject });
-        }
-        Ok(found)
+        rows.iter().map(|row| read(&mut row.fields(), &keys)).collect()
     }
 
     /// The number of a tenant's newest event; 0 where there is none.

@@ -10,6 +10,7 @@ pub(crate) mod jobs;
 pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod page;
+pub(crate) mod payment_deliveries;
 pub(crate) mod payments;
 pub(crate) mod reconcile;
 pub(crate) mod references;

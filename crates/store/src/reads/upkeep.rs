@@ -44,11 +44,41 @@ static PRUNE_BATCHES: Stmt = Stmt::written(
 static PRUNE_EVENTS: Stmt = Stmt::written(
     "upkeep.prune_events",
     "DELETE FROM event WHERE tenant = $3 AND at < $1 \
-     AND seq < (SELECT MIN(e.seq) + $2 FROM event e WHERE e.tenant = $3)",
+     AND seq < (SELECT MIN(e.seq) + $2 FROM event e WHERE e.tenant = $3) \
+     AND seq < COALESCE((SELECT MIN(p.seq) FROM delivery d \
+     JOIN event p ON p.tenant = d.tenant AND p.subject = d.aggregate AND p.version = d.version \
+     WHERE d.tenant = $3 AND d.state <> 'delivered' AND d.state = 'pending' \
+     AND d.aggregate_kind IN ('payment', 'quote')), seq + 1)",
 );
 // Whoever replays one of these at the same moment waits, and then finds nothing.
 static LOCK_HEAD: Stmt =
     Stmt::written("upkeep.lock_head", "SELECT wallet_seq FROM tenant_head WHERE tenant = $1 {{for_update}}");
+// How payment events were delivered goes before they do, and with it how far the deliveries of a payment are, where all are
+// through: the next one begins anew.
+static OLD_PAYMENT_DELIVERY: Stmt = Stmt::written(
+    "upkeep.old_payment_delivery",
+    "SELECT d.created_at FROM delivery d WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') \
+     AND d.created_at < $2 AND d.state <> 'pending' LIMIT 1",
+);
+static PRUNE_PAYMENT_ATTEMPTS: Stmt = Stmt::written(
+    "upkeep.prune_payment_attempts",
+    "DELETE FROM delivery_attempt WHERE tenant = $1 AND event IN (SELECT d.event FROM delivery d WHERE d.tenant = $1 \
+     AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
+     ORDER BY d.created_at, d.event LIMIT $3)",
+);
+static PRUNE_PAYMENT_STREAMS: Stmt = Stmt::written(
+    "upkeep.prune_payment_streams",
+    "DELETE FROM delivery_stream WHERE tenant = $1 AND open_version > newest_version \
+     AND aggregate IN (SELECT d.aggregate FROM delivery d WHERE d.tenant = $1 \
+     AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
+     ORDER BY d.created_at, d.event LIMIT $3)",
+);
+static PRUNE_PAYMENT_DELIVERIES: Stmt = Stmt::written(
+    "upkeep.prune_payment_deliveries",
+    "DELETE FROM delivery WHERE tenant = $1 AND event IN (SELECT d.event FROM delivery d WHERE d.tenant = $1 \
+     AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
+     ORDER BY d.created_at, d.event LIMIT $3)",
+);
 // The same for wallet events, up to the first that is still to be delivered, and with them how they were delivered.
 static OLD_WALLET_EVENTS: Stmt = Stmt::written(
     "upkeep.old_wallet_events",
@@ -113,6 +143,10 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &PRUNE_BATCHES,
     &PRUNE_EVENTS,
     &LOCK_HEAD,
+    &OLD_PAYMENT_DELIVERY,
+    &PRUNE_PAYMENT_ATTEMPTS,
+    &PRUNE_PAYMENT_STREAMS,
+    &PRUNE_PAYMENT_DELIVERIES,
     &OLD_WALLET_EVENTS,
     &PRUNE_DELIVERY_ATTEMPTS,
     &PRUNE_DELIVERIES,
@@ -173,11 +207,27 @@ impl Store {
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
+            self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;
             events += self.remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), most.clone(), tenant.id.0.into()]).await?;
             wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
             windows += self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
         }
         Ok(Pruned { idempotency, answers, batches, events, wallet_events, windows })
+    }
+
+    async fn prune_payment_deliveries(&self, tenant: TenantId, before: Timestamp) -> Result<(), StoreError> {
+        let old = || vec![tenant.0.into(), before.0.into()];
+        if self.query(&OLD_PAYMENT_DELIVERY, old()).await?.is_empty() {
+            return Ok(());
+        }
+        let some = || [old(), vec![PRUNE_WALLET_EVENTS_MAX.into()]].concat();
+        let steps = vec![
+            Step::one(&LOCK_HEAD, vec![tenant.0.into()]),
+            Step::any(&PRUNE_PAYMENT_ATTEMPTS, some()),
+            Step::any(&PRUNE_PAYMENT_STREAMS, some()),
+            Step::any(&PRUNE_PAYMENT_DELIVERIES, some()),
+        ];
+        self.write_counts(steps).await.map(drop)
     }
 
     async fn prune_wallet_events(&self, tenant: TenantId, before: Timestamp) -> Result<u64, StoreError> {

@@ -17,7 +17,9 @@ use crate::sql::{Columns, Fields};
 use crate::working_set::{Head, IdempotencyRecord, Made};
 
 pub(crate) fn read_head(fields: &mut Fields<'_>) -> Result<(TenantId, Head), StoreError> {
-    Ok((TenantId(fields.uuid()?), Head { payment_seq: fields.int()?, wallet_seq: fields.int()? }))
+    let tenant = TenantId(fields.uuid()?);
+    let (payment_seq, wallet_seq) = (fields.int()?, fields.int()?);
+    Ok((tenant, Head { payment_seq, wallet_seq, payment_webhooks: fields.flag()? }))
 }
 
 pub(crate) fn read_external_id(

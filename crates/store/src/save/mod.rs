@@ -233,7 +233,7 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
             Ok(())
         },
         |tenant, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq);
+            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(new.payment_webhooks.into());
             Ok(())
         },
     )

@@ -63,7 +63,7 @@ pub(crate) static BATCH: Table =
 
 pub(crate) static TENANT_HEAD: Table = Table {
     name: "tenant_head",
-    columns: &[("tenant", Uuid), ("payment_seq", Int), ("wallet_seq", Int)],
+    columns: &[("tenant", Uuid), ("payment_seq", Int), ("wallet_seq", Int), ("payment_webhooks", Int)],
     keys: 1,
     changes: &["payment_seq", "wallet_seq"],
     guards: &["payment_seq", "wallet_seq"],

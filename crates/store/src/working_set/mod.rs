@@ -22,7 +22,7 @@ use domain::ids::{
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
 use domain::order::Order;
-use domain::payment::{Discrepancy, IdSource, JobChange, NewEvent, Payment};
+use domain::payment::{Discrepancy, JobChange, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::quote::Quote;
 use domain::sender_limit::{Spent, Tally};
@@ -45,6 +45,8 @@ pub struct Head {
     pub payment_seq: i64,
     /// Number of the newest event of the wallet service's log.
     pub wallet_seq: i64,
+    /// Whether the payment service's events are delivered. Administrators say so, batches only read it.
+    pub payment_webhooks: bool,
 }
 
 /// What an accepted request with an `Idempotency-Key` made, so that a repetition gets the same answer.
@@ -208,12 +210,12 @@ impl WorkingSet {
     }
 
     /// Adds events to the tenant's log, numbering them on.
-    pub fn append(&mut self, tenant: TenantId, events: Vec<NewEvent>, ids: &mut dyn IdSource) {
+    pub fn append(&mut self, tenant: TenantId, events: Vec<NewEvent>) {
         let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
         for event in events {
             head.payment_seq += 1;
             self.events.add(Event {
-                id: EventId(ids.next()),
+                id: event.kind.aggregate(event.subject).event_id(tenant, event.version),
                 tenant,
                 seq: head.payment_seq,
                 kind: event.kind,

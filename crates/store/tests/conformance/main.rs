@@ -16,6 +16,7 @@ mod engines;
 mod four_eyes;
 mod jobs;
 mod lists;
+mod payment_deliveries;
 mod rails;
 mod roles;
 mod rows;
@@ -69,6 +70,10 @@ conformance! {
         an_end_is_in_the_audit_log
         what_was_done_for_a_proposal_is_found_again
         settings_change_only_as_they_were_seen;
+    payment_deliveries:
+        payment_events_are_switched_where_batches_see_it
+        deliveries_of_payment_events_are_read_with_their_events
+        old_payment_events_go_with_their_deliveries_but_not_before_them;
     schema:
         every_statement_is_prepared
         migrating_twice_does_nothing

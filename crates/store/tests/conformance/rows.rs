@@ -93,7 +93,7 @@ pub async fn what_is_discarded_leaves_no_trace(world: World) {
         again.id = QuoteId(ids.next());
         dropped = Some(again.id);
         ws.quotes.put((tenant, again.id), again);
-        ws.append(tenant, Vec::new(), ids);
+        ws.append(tenant, Vec::new());
         ws.discard();
     };
     world.execute(&tenant_need(tenant), decide).await.expect("saved");

@@ -331,7 +331,7 @@ fn put_offer(ws: &mut WorkingSet, tenant: TenantId, offer: Offer, ids: &mut dyn 
         version: 1,
         standing: None,
     };
-    ws.append(tenant, vec![event], ids);
+    ws.append(tenant, vec![event]);
     let open = ws.open_quotes.get(&(tenant, Country::Pak)).copied().unwrap_or(0);
     ws.open_quotes.put((tenant, Country::Pak), open + 1);
     ws.quotes.put((tenant, quote.id), quote.clone());
@@ -415,7 +415,7 @@ pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects, ids
     let tenant = payment.tenant;
     ws.payments.put((tenant, payment.id), payment.clone());
     ws.book(effects.transfers).expect("booked");
-    ws.append(tenant, effects.events, ids);
+    ws.append(tenant, effects.events);
     if let Some(change) = effects.job {
         ws.set_job(tenant, payment.id.0, change);
     }

@@ -14,7 +14,7 @@ pub struct Entry {
     pub arrival: Arrival,
     /// `event_type` of the body; empty where there is none.
     pub event_type: String,
-    /// What its data are about: `payment_request_id`, else `order_id`, else `wallet_id`.
+    /// What its data are about: `payment_request_id`, else `order_id`, else `wallet_id`, else the payment or quote.
     pub subject: Option<String>,
     /// When.
     pub at: Timestamp,

@@ -127,6 +127,8 @@ pub struct Reply {
 
 #[derive(Deserialize)]
 struct Envelope {
+    /// The payment service's events call it otherwise.
+    #[serde(alias = "type")]
     event_type: String,
     data: Subject,
 }
@@ -136,6 +138,8 @@ struct Subject {
     payment_request_id: Option<String>,
     order_id: Option<String>,
     wallet_id: Option<String>,
+    /// Of a payment or a quote.
+    id: Option<String>,
 }
 
 /// A receiver without clock and socket.
@@ -193,8 +197,8 @@ impl ReceiverCore {
         let verdict = proof::judge(&self.secrets, &arrival, now);
         let envelope = serde_json::from_slice::<Envelope>(&arrival.body).ok();
         let (event_type, subject) = envelope.map_or((String::new(), None), |envelope| {
-            let Subject { payment_request_id, order_id, wallet_id } = envelope.data;
-            (envelope.event_type, payment_request_id.or(order_id).or(wallet_id))
+            let Subject { payment_request_id, order_id, wallet_id, id } = envelope.data;
+            (envelope.event_type, payment_request_id.or(order_id).or(wallet_id).or(id))
         });
         let id = arrival.id.clone().unwrap_or_default();
         let repeated = self.processed.contains_key(&id);

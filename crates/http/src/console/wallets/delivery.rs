@@ -20,14 +20,16 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Aggregate::Request(id) => Cell::id_link(visit.href(&format!("/requests/{id}")), id),
         Aggregate::Order(id) => Cell::id_link(visit.href(&format!("/orders/{id}")), id),
         Aggregate::Wallet(id) => Cell::id_link(visit.href(&format!("/wallets/{id}")), id),
+        Aggregate::Payment(id) => Cell::id_link(visit.href(&format!("/payments/{id}")), id),
+        Aggregate::Quote(id) => Cell::id(id),
     };
     let facts = vec![
         ("Status", Cell::state(delivery.state.name(), tone(delivery.state))),
-        ("Event", Cell::text(record.event.event.kind().name())),
+        ("Event", Cell::text(record.event.kind_name())),
         ("Id", Cell::id(delivery.event)),
         ("About", about),
         ("Number there", Cell::number(delivery.version)),
-        ("Happened", Cell::When(record.event.at)),
+        ("Happened", Cell::When(record.event.at())),
         ("Next try", instant(delivery.next_at)),
         ("Delivered", instant(delivery.delivered_at)),
         ("Tries", Cell::number(delivery.attempts)),

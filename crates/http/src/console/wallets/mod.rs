@@ -91,6 +91,7 @@ fn connections() -> Routes {
         .post("/console/t/{tenant}/webhooks/recover", webhooks::recover)
         .post("/console/t/{tenant}/webhooks/example", webhooks::example)
         .post("/console/t/{tenant}/webhooks/url", receiver::set_url)
+        .post("/console/t/{tenant}/webhooks/payments", receiver::set_payments)
         .post("/console/t/{tenant}/webhooks/rotate", receiver::rotate)
         .post("/console/t/{tenant}/webhooks/disable", receiver::disable)
         .post("/console/t/{tenant}/webhooks/enable", receiver::enable)

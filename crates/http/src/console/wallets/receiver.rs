@@ -31,6 +31,13 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
         ("Address", Cell::maybe(Some(webhook.url.clone()).filter(|url| !url.is_empty()))),
         ("Secrets that sign", Cell::number(valid)),
         ("Set", Cell::When(webhook.created_at)),
+        (
+            "Payment events",
+            match webhook.payment_events {
+                true => Cell::state("sent", Tone::Good),
+                false => Cell::state("not sent", Tone::Plain),
+            },
+        ),
     ];
     match webhook.disabled {
         None => facts.push(("Status", Cell::state("in use", Tone::Good))),
@@ -77,6 +84,16 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
             .field(Field::line("url", "Address in front of /webhooks/…"));
         forms.push(form.why().danger());
     }
+    if may("payments") {
+        let form = match webhook.payment_events {
+            false => FormView::new("payments", "Send payment events too", to("payments"), "Propose").says(
+                "What happens to quotes and payments goes there too, from then on. Somebody else has to approve it.",
+            ),
+            true => FormView::new("payments", "Send no payment events", to("payments"), "Send no more of them")
+                .says("What happens meanwhile can be sent later."),
+        };
+        forms.push(form.why().danger());
+    }
     if may("rotate") {
         let form = FormView::new("rotate", "New secret", to("rotate"), "Make a new secret")
             .says("It is shown once. The old one signs too, until the bank has changed over.")
@@ -120,6 +137,19 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
             shown_once(&visit, &secret)
         }
     }
+}
+
+/// Payment events begin with two people and end with one.
+pub(super) async fn set_payments(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let Some(webhook) = known(&visit).await? else {
+        return Err(Stop::Refused("There is no receiver yet.".to_owned()));
+    };
+    if !webhook.payment_events {
+        return visit.propose(Deed::SetPaymentWebhooks { on: true }, &why).await;
+    }
+    visit.console().store().set_payment_webhooks(visit.tenant_id()?, false, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href("/webhooks"), "Payment events are sent no more."))
 }
 
 pub(super) async fn rotate(visit: Visit) -> Answer {

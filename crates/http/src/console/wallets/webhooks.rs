@@ -3,14 +3,16 @@
 use domain::delivery::DeliveryState;
 use domain::time::Timestamp;
 use domain::wallet_event::WalletEventKind;
-use engine::wallets::{DeliveryFilter, DeliveryRecord};
+use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::view::{Field, FormView, Section, asked, instant, page, pager, sheet, words};
 use crate::console::{Answer, Cell, Stop, Table, Tone, Visit};
 
-const FILTERS: [&str; 4] = ["status", "event", "from", "until"];
+const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
+/// Whose events, for people.
+const EVENTS_OF: [(&str, &str); 2] = [("wallet", "the wallet service"), ("payment", "the payment service")];
 
 pub(super) const fn tone(state: DeliveryState) -> Tone {
     match state {
@@ -31,9 +33,11 @@ pub(super) fn day(text: Option<&str>) -> Result<Option<Timestamp>, Stop> {
 }
 
 fn filter(visit: &Visit) -> Result<DeliveryFilter, Stop> {
+    let of = asked(visit, "service", EventsOf::parse)?.pop().unwrap_or_default();
     Ok(DeliveryFilter {
+        of,
         states: asked(visit, "status", DeliveryState::parse)?,
-        kinds: asked(visit, "event", WalletEventKind::parse)?,
+        kinds: asked(visit, "event", |name| of.kinds().into_iter().find(|kind| *kind == name))?,
         start: day(visit.query().given("from"))?,
         end: day(visit.query().given("until"))?,
     })
@@ -49,7 +53,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         let answer = delivery.last_fault.clone().or_else(|| delivery.last_status.map(|status| status.to_string()));
         vec![
             Cell::id_link(visit.href(&format!("/webhooks/deliveries/{}", delivery.event)), delivery.event),
-            Cell::text(record.event.event.kind().name()),
+            Cell::text(record.event.kind_name()),
             Cell::state(delivery.state.name(), tone(delivery.state)),
             Cell::number(delivery.attempts),
             Cell::When(delivery.created_at),
@@ -63,11 +67,11 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let head = ["Delivery", "Event", "Status", "Tries", "Made", "Next try", "Last answer"];
     let table = Table::new("Deliveries", &head, rows).or("No delivery fits.").paged(pager);
     let query = visit.query();
+    let kinds: Vec<_> = filter.of.kinds().into_iter().map(|kind| (kind, kind)).collect();
     let filters = FormView::filters(vec![
+        Field::choice("service", "Events of", &EVENTS_OF).holding(filter.of.name()),
         Field::one_of("status", "Status", DeliveryState::ALL.map(DeliveryState::name)).or_all().as_asked(query),
-        Field::choice("event", "Event", &WalletEventKind::ALL.map(|kind| (kind.name(), kind.name())))
-            .or_all()
-            .as_asked(query),
+        Field::choice("event", "Event", &kinds).or_all().as_asked(query),
         Field::day("from", "From (UTC)").optional().as_asked(query),
         Field::day("until", "Before (UTC)").optional().as_asked(query),
     ]);
@@ -91,11 +95,13 @@ pub(super) async fn recover(visit: Visit) -> Answer {
     let since = day(visit.form().given("since"))?.ok_or_else(|| Stop::Invalid("Please give a day.".to_owned()))?;
     let wallets = &visit.console().wallets;
     let lost = wallets.lost_since(&caller, since).await?;
-    for record in &lost.deliveries {
-        wallets.redeliver(&caller, record.delivery.event, visit.deed(&why), None).await?;
-    }
+    wallets.recover(&caller, &lost, &visit.deed(&why)).await?;
     let more = if lost.more { " There are more: please send again once more." } else { "" };
-    let words = format!("Deliveries that are sent again: {}.{more}", lost.deliveries.len());
+    let late = match lost.untold.len() {
+        0 => String::new(),
+        count => format!(" Payment events of before that are sent now: {count}."),
+    };
+    let words = format!("Deliveries that are sent again: {}.{late}{more}", lost.deliveries.len());
     Ok(visit.done(&visit.href("/webhooks"), &words))
 }
 

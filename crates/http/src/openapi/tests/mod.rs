@@ -130,7 +130,12 @@ fn the_payment_events_are_the_webhooks() {
     let hooks: BTreeSet<&str> =
         document["webhooks"].as_object().expect("an object").keys().map(String::as_str).collect();
     let events = domain::event::EventKind::ALL;
-    assert_eq!(hooks, events.iter().filter(|kind| !kind.is_of_quote()).map(|kind| kind.name()).collect());
+    assert_eq!(hooks, events.iter().map(|kind| kind.name()).collect());
+    for kind in events {
+        let says = document["webhooks"][kind.name()]["post"]["description"].as_str().expect("a text");
+        let path = format!("{{webhook_base}}/webhooks/payment/{} ", kind.segment());
+        assert!(says.starts_with(&format!("Sent to {path}")), "{says}");
+    }
     let named: Vec<&str> = document["components"]["schemas"]["EventType"]["enum"]
         .as_array()
         .expect("an array")

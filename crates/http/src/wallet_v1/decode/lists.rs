@@ -3,7 +3,7 @@
 use domain::delivery::DeliveryState;
 use domain::deposit::DepositKind;
 use domain::payment_request::RequestState;
-use engine::wallets::TransactionKind;
+use engine::wallets::{EventsOf, TransactionKind};
 
 use super::ID_MAX_CHARS;
 use super::exchange::ORDER_TYPE;
@@ -22,6 +22,7 @@ const AFTER: Integer = Integer { min: 0, max: i64::MAX };
 
 const REQUEST_STATE: OneOf<RequestState> = one_of(&RequestState::ALL, RequestState::name);
 const DELIVERY_STATE: OneOf<DeliveryState> = one_of(&DeliveryState::ALL, DeliveryState::name);
+const EVENTS_OF: OneOf<EventsOf> = one_of(&EventsOf::ALL, EventsOf::name);
 
 const TRANSACTION_KINDS: [TransactionKind; 3] = [
     TransactionKind::Deposit(DepositKind::Received),
@@ -155,6 +156,8 @@ pub fn reviews(raw: Option<&str>) -> Result<ReviewList, Rejection> {
 /// The query of `GET /v1/sdk/webhooks/deliveries`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryList {
+    /// Of whose events.
+    pub service: EventsOf,
     /// In this state; `None` = in any.
     pub status: Option<DeliveryState>,
     /// Which page.
@@ -168,8 +171,9 @@ pub struct DeliveryList {
 pub fn deliveries(raw: Option<&str>) -> Result<DeliveryList, Rejection> {
     let mut query = Query::of(raw);
     let status = query.optional("status", |name, given| DELIVERY_STATE.read_str(name, given));
+    let service = query.optional("service", |name, given| EVENTS_OF.read_str(name, given));
     let page = Page::read(&mut query);
-    query.finish(|| Some(DeliveryList { status, page: page()? }))
+    query.finish(|| Some(DeliveryList { service: service.unwrap_or_default(), status, page: page()? }))
 }
 
 /// The query of `GET /v1/sdk/events`.

@@ -4,7 +4,7 @@ use domain::delivery::Delivery;
 use domain::deposit::{Decision, Deposit, DepositStatus, ReviewVerdict};
 use domain::risk::Assessment;
 use domain::wallet::{Wallet, WalletState};
-use domain::wallet_event::{Aggregate, WalletEventKind};
+use domain::wallet_event::Aggregate;
 
 use super::amounts::coin;
 use super::transaction::sender;
@@ -92,15 +92,17 @@ fn risk(out: &mut ObjectWriter<'_>, assessment: &Assessment) {
     out.time("assessed_at", assessment.at);
 }
 
-/// The delivery of an event of a kind.
-pub fn delivery(out: &mut ObjectWriter<'_>, delivery: &Delivery, kind: WalletEventKind) {
+/// The delivery of an event of a kind, by its name.
+pub fn delivery(out: &mut ObjectWriter<'_>, delivery: &Delivery, kind: &str) {
     out.plain("delivery_id", delivery.event);
     out.plain("event_id", delivery.event);
-    out.text("event_type", kind.name());
+    out.text("event_type", kind);
     let (about, id) = match delivery.aggregate {
         Aggregate::Request(id) => ("payment_request_id", id.0),
         Aggregate::Order(id) => ("order_id", id.0),
         Aggregate::Wallet(id) => ("wallet_id", id.0),
+        Aggregate::Payment(id) => ("payment_id", id.0),
+        Aggregate::Quote(id) => ("quote_id", id.0),
     };
     out.object("subject", |out| out.plain(about, id.hyphenated()));
     out.integer("position", delivery.version);

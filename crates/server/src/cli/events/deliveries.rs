@@ -41,6 +41,24 @@ impl Status {
     }
 }
 
+/// `--service`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Service {
+    /// The wallet service's.
+    Wallet,
+    /// The payment service's.
+    Payment,
+}
+
+impl Service {
+    const fn name(self) -> &'static str {
+        match self {
+            Service::Wallet => "wallet",
+            Service::Payment => "payment",
+        }
+    }
+}
+
 /// Options of `events list`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -50,6 +68,9 @@ pub struct ListArgs {
     /// Only those in this state
     #[arg(long, value_enum)]
     status: Option<Status>,
+    /// Of whose events
+    #[arg(long, value_enum, default_value_t = Service::Wallet)]
+    service: Service,
     /// Most that are shown, newest first (1 to 10000)
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=LIST_MAX as u64))]
     limit: u64,
@@ -74,7 +95,7 @@ pub struct ResendArgs {
   corridor events recover --since 2026-11-21T00:00:00Z
   corridor events recover --since 6h --dry-run
 
-Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then: at
+Sends again, of both services and oldest first, what was given up (dead) or had no receiver (disabled) and happened since then: at
 most 10000 at once.")]
 pub struct RecoverArgs {
     /// Since when: an instant, or how long ago (90m, 6h, 2d)
@@ -88,7 +109,7 @@ pub struct RecoverArgs {
 }
 
 /// An instant, or a time ago.
-fn since(text: &str) -> Result<Timestamp, String> {
+pub fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
@@ -105,7 +126,7 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
         let mut found = Vec::new();
         for page in 0.. {
             let status = args.status.map(Status::name);
-            let entries = api::patiently(async || client.deliveries(status, page).await).await?;
+            let entries = api::patiently(async || client.deliveries(args.service.name(), status, page).await).await?;
             let last = entries.is_empty();
             found.extend(entries);
             if last || found.len() >= most {
@@ -202,9 +223,12 @@ async fn recovered(
 /// Dead and disabled deliveries since then, oldest first. The interface lists them newest first.
 async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, Failure> {
     let mut lost = Vec::new();
-    for status in [Status::Dead, Status::Disabled] {
+    let wanted =
+        [Service::Wallet, Service::Payment].map(|of| [Status::Dead, Status::Disabled].map(|status| (of, status)));
+    for (of, status) in wanted.into_iter().flatten() {
         for page in 0.. {
-            let entries = api::patiently(async || client.deliveries(Some(status.name()), page).await).await?;
+            let entries =
+                api::patiently(async || client.deliveries(of.name(), Some(status.name()), page).await).await?;
             let before = lost.len();
             for (delivery, _) in entries {
                 let made: Timestamp = delivery
@@ -255,7 +279,7 @@ mod tests {
         );
         let disabled = page(&[("d-1", "disabled", "2026-11-21T00:00:00.000Z")]);
         let none = page(&[]);
-        let list = [(200, &*dead), (200, &*more), (200, &*disabled), (200, &*none)];
+        let list = [(200, &*dead), (200, &*more), (200, &*disabled), (200, &*none), (200, &*none), (200, &*none)];
         let again = |id: &str| format!("/v1/sdk/webhooks/deliveries/{id}/redeliver");
         let (one, two, three) = (again("d-1"), again("d-2"), again("d-3"));
         let busy = r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many"}"#;

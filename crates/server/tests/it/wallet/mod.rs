@@ -5,6 +5,7 @@ pub mod acts;
 mod audit;
 mod blacklist;
 mod chain;
+mod chain_analysis;
 mod control;
 mod deliveries;
 mod deposits;

@@ -157,6 +157,8 @@ pub fn envelope(entry: &WalletEventEntry) -> Vec<u8> {
         Aggregate::Request(id) => ("payment_request_id", id.0),
         Aggregate::Order(id) => ("order_id", id.0),
         Aggregate::Wallet(id) => ("wallet_id", id.0),
+        Aggregate::Payment(id) => ("payment_id", id.0),
+        Aggregate::Quote(id) => ("quote_id", id.0),
     };
     let said = serde_json::json!({
         "event_id": entry.id.to_string(), "event_type": entry.event.kind().name(), "timestamp": entry.at.to_string(),

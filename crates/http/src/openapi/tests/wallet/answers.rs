@@ -187,9 +187,9 @@ fn deliveries_are_written_as_the_document_shows_them() {
         last_fault: Some("HTTP status 503".to_owned()),
         revision: 4,
     };
-    check("delivery", |out| render::delivery(out, &delivery, WalletEventKind::PaymentReceived));
+    check("delivery", |out| render::delivery(out, &delivery, WalletEventKind::PaymentReceived.name()));
     check_list("deliveryList", "deliveries", |out| {
-        render::delivery(out, &delivery, WalletEventKind::PaymentReceived);
+        render::delivery(out, &delivery, WalletEventKind::PaymentReceived.name());
     });
 }
 

@@ -129,6 +129,48 @@ async fn what_had_no_receiver_is_recovered() {
     assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn payment_events_of_before_are_recovered() {
+    let installation = Installation::new();
+    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+    let _sandbox = delivering(&installation, &receiver);
+    let before = triggered(&installation, "payment.failed", "payment");
+    let tenant = ["--tenant", "demobank"];
+    let webhooks = |args: &[&str]| installation.run(&[&["webhooks"], args, &tenant].concat());
+    assert_eq!(webhooks(&["payments", "on"]).code, 2, "it takes two people");
+    assert_eq!(
+        webhooks(&["payments", "on", "--by", "ayesha", "--approved-by", "Ayesha"]).code,
+        1,
+        "two different ones"
+    );
+    let shown = |is: bool| installation.json(&[&["webhooks", "show"][..], &tenant].concat())[0]["payment_events"] == is;
+    assert!(shown(false));
+    let on = webhooks(&["payments", "on", "--by", "ayesha", "--approved-by", "omar"]);
+    assert_eq!(on.code, 0, "{}", on.stderr);
+    assert!(shown(true));
+    let after = triggered(&installation, "payment.failed", "payment");
+    let ends = ["payment-queued", "payment-processing", "payment-failed"];
+    let expected: Vec<String> = ends.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
+    assert!(wait::until(TOLD_AT_MOST, || told(&receiver, &after).len() >= expected.len()));
+    assert_eq!(told(&receiver, &after), expected);
+    assert_eq!(told(&receiver, &before), Vec::<String>::new(), "of before, not by itself");
+
+    let dry = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h", "--dry-run"]);
+    assert_eq!((&dry[0]["sent_again"], &dry[0]["more"]), (&false.into(), &false.into()));
+    let missing = dry[0]["deliveries"].as_array().expect("ids").len();
+    assert!(missing >= ends.len(), "{dry:?}");
+    let sent = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h"]);
+    assert_eq!(sent[0]["deliveries"], dry[0]["deliveries"]);
+    assert!(wait::until(TOLD_AT_MOST, || told(&receiver, &before).len() >= expected.len()));
+    assert_eq!(told(&receiver, &before), expected, "in their order");
+    let none = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h"]);
+    assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");
+    let listed = installation.json(&["events", "list", "--service", "payment", "--limit", "1000"]);
+    assert!(listed.iter().any(|entry| entry["subject"]["payment_id"] == before.as_str()), "{listed:?}");
+    assert_eq!(webhooks(&["payments", "off"]).code, 0);
+    assert!(shown(false));
+}
+
 #[test]
 fn every_scenario_is_listed_and_others_are_refused() {
     let installation = Installation::new();

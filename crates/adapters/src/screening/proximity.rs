@@ -1,0 +1,278 @@
+//! Asks a provider of chain analysis over HTTPS how near a payer's address is to a listed one. The contract is our own and
+//! stands in the guide on compliance: whatever a vendor speaks is put behind it by whoever runs the installation.
+//!
+//! What comes back is untrusted: bounded in size and time, read strictly, and told of with the text that it carries cut to
+//! what fits a line. It decides nothing.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use domain::chain::Address;
+use domain::ports::{AnalysisFault, Answer, ChainAnalysis};
+use domain::risk::proximity::{NearestListed, ProximityAnswer, ProximityQuestion};
+use futures_util::StreamExt as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Deserializer};
+use tokio::sync::Semaphore;
+
+use crate::fetch;
+
+/// Version of the contract, in question and answer.
+const VERSION: &str = "1";
+/// Most bytes of an answer.
+const ANSWER_MAX_BYTES: usize = 16 * 1024;
+/// Most characters of a text in an answer.
+const TEXT_MAX_CHARS: usize = 200;
+/// Most questions under way at once: with the longest time-out a round of jobs is through before its leases run out.
+const ASKED_AT_ONCE: usize = 16;
+
+/// Where the provider is.
+#[derive(Clone, Debug)]
+pub struct ProviderSettings {
+    /// Questions are POSTed there: https, or this very machine.
+    pub url: String,
+    /// `Authorization: Bearer …`; `None` = without.
+    pub api_key: Option<SecretString>,
+    /// Longest time for one question, connection and body together.
+    pub timeout: Duration,
+}
+
+/// A provider behind HTTPS.
+#[derive(Debug)]
+pub struct HttpChainAnalysis {
+    client: reqwest::Client,
+    settings: ProviderSettings,
+    turns: Semaphore,
+}
+
+/// An answer as it is written. Members that are not known are passed over.
+#[derive(Deserialize)]
+struct Written {
+    version: String,
+    provider_version: String,
+    address: String,
+    /// `null` = none was found; an answer that does not say is none.
+    #[serde(deserialize_with = "said")]
+    hops: Option<u8>,
+    category: Option<String>,
+    source: Option<String>,
+    evidence_reference: Option<String>,
+    risk_score: Option<u8>,
+}
+
+/// A member that must be there, be it `null`.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+impl HttpChainAnalysis {
+    /// A provider. The client must not follow redirects.
+    pub fn new(client: reqwest::Client, settings: ProviderSettings) -> HttpChainAnalysis {
+        HttpChainAnalysis { client, settings, turns: Semaphore::new(ASKED_AT_ONCE) }
+    }
+
+    async fn ask(&self, question: &ProximityQuestion) -> Result<ProximityAnswer, AnalysisFault> {
+        let turn = self.turns.acquire().await;
+        let _turn = turn.map_err(|_| AnalysisFault::Silent("it is asked no more".to_owned()))?;
+        fetch::check_scheme(&self.settings.url).map_err(|error| AnalysisFault::Silent(error.to_string()))?;
+        let body = self.exchange(question).await?;
+        read(&body, question.payer)
+    }
+
+    async fn exchange(&self, question: &ProximityQuestion) -> Result<Vec<u8>, AnalysisFault> {
+        let silent = |error: reqwest::Error| AnalysisFault::Silent(fetch::causes(&error.without_url()));
+        let mut request = self.client.post(&self.settings.url).timeout(self.settings.timeout);
+        request = request.header("content-type", "application/json").header("accept", "application/json");
+        if let Some(key) = &self.settings.api_key {
+            request = request.bearer_auth(key.expose_secret());
+        }
+        let response = request.body(written(question)).send().await.map_err(silent)?;
+        if response.status() != reqwest::StatusCode::OK {
+            return Err(AnalysisFault::Silent(format!("HTTP {}", response.status().as_u16())));
+        }
+        let mut bytes = Vec::new();
+        let mut body = response.bytes_stream();
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(silent)?;
+            if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
+                return Err(AnalysisFault::Nonsense(format!("more than {ANSWER_MAX_BYTES} bytes")));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+}
+
+impl ChainAnalysis for HttpChainAnalysis {
+    fn proximity<'a>(&'a self, question: &'a ProximityQuestion) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>> {
+        Box::pin(self.ask(question))
+    }
+}
+
+/// The question as JSON: hexadecimal digits and numbers, nothing to be escaped.
+fn written(question: &ProximityQuestion) -> String {
+    let ProximityQuestion { chain_id, token, payer, tx } = question;
+    let (token, payer) = (plain(token), plain(payer));
+    format!(
+        r#"{{"version":"{VERSION}","chain_id":{chain_id},"token":"{token}","address":"{payer}","transaction_hash":"{tx}"}}"#
+    )
+}
+
+/// An address in lower case: a checksum is no part of what is asked.
+fn plain(address: &Address) -> String {
+    address.0.iter().fold("0x".to_owned(), |mut text, byte| {
+        // Writing to a text never fails.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
+    let nonsense = |why: &str| AnalysisFault::Nonsense(why.to_owned());
+    let said: Written = serde_json::from_slice(body)
+        .map_err(|error| AnalysisFault::Nonsense(format!("line {} column {}", error.line(), error.column())))?;
+    if said.version != VERSION {
+        return Err(nonsense("another version of the contract"));
+    }
+    if Address::parse(&said.address) != Some(payer) {
+        return Err(nonsense("about another address"));
+    }
+    if said.risk_score.is_some_and(|score| score > 100) {
+        return Err(nonsense("risk_score beyond 100"));
+    }
+    let nearest = match said.hops {
+        None => None,
+        Some(hops) => Some(NearestListed {
+            hops,
+            category: text("category", said.category)?,
+            source: text("source", said.source)?,
+            reference: text("evidence_reference", said.evidence_reference)?,
+        }),
+    };
+    let provider_version = text("provider_version", Some(said.provider_version))?;
+    Ok(ProximityAnswer { provider_version, nearest, risk_score: said.risk_score })
+}
+
+/// A text of one line that is there.
+fn text(name: &str, given: Option<String>) -> Result<String, AnalysisFault> {
+    let fits = |text: &String| {
+        !text.trim().is_empty() && text.chars().count() <= TEXT_MAX_CHARS && !text.chars().any(char::is_control)
+    };
+    given.filter(fits).ok_or_else(|| AnalysisFault::Nonsense(format!("{name} is missing, too long or no text")))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chain::TxHash;
+
+    use super::*;
+    use crate::fetch::tests::{client, serve_once};
+
+    const PAYER: Address = Address([0xab; 20]);
+
+    fn question() -> ProximityQuestion {
+        ProximityQuestion { chain_id: 1, token: Address([7; 20]), payer: PAYER, tx: TxHash([9; 32]) }
+    }
+
+    fn provider(url: &str, timeout: Duration) -> HttpChainAnalysis {
+        let api_key = Some(SecretString::from("key".to_owned()));
+        HttpChainAnalysis::new(client(), ProviderSettings { url: url.to_owned(), api_key, timeout })
+    }
+
+    fn answer(members: &str) -> String {
+        format!(r#"{{"version":"1","provider_version":"acme 9","address":"0x{}",{members}}}"#, "AB".repeat(20))
+    }
+
+    async fn told(body: &str) -> Result<ProximityAnswer, AnalysisFault> {
+        let url = serve_once("content-type: application/json", body.as_bytes().to_vec()).await;
+        provider(&url, Duration::from_secs(5)).proximity(&question()).await
+    }
+
+    #[test]
+    fn the_question_is_the_contracts() {
+        let expected = format!(
+            r#"{{"version":"1","chain_id":1,"token":"0x{}","address":"0x{}","transaction_hash":"0x{}"}}"#,
+            "07".repeat(20),
+            "ab".repeat(20),
+            "09".repeat(32)
+        );
+        assert_eq!(written(&question()), expected);
+    }
+
+    #[tokio::test]
+    async fn answers_are_read_strictly() {
+        let near = answer(
+            r#""hops":2,"category":"mixer","source":"acme","evidence_reference":"case 7","risk_score":61,"extra":{"a":[1]}"#,
+        );
+        let nearest = NearestListed {
+            hops: 2,
+            category: "mixer".to_owned(),
+            source: "acme".to_owned(),
+            reference: "case 7".to_owned(),
+        };
+        let expected =
+            ProximityAnswer { provider_version: "acme 9".to_owned(), nearest: Some(nearest), risk_score: Some(61) };
+        assert_eq!(told(&near).await, Ok(expected));
+        let clean = ProximityAnswer { provider_version: "acme 9".to_owned(), nearest: None, risk_score: None };
+        assert_eq!(told(&answer(r#""hops":null"#)).await, Ok(clean));
+        let long = "x".repeat(201);
+        for nonsense in [
+            String::new(),
+            "[]".to_owned(),
+            "{}".to_owned(),
+            answer(r#""risk_score":1"#),
+            answer(r#""hops":-1"#),
+            answer(r#""hops":256"#),
+            answer(r#""hops":1.5"#),
+            answer(r#""hops":"1""#),
+            answer(r#""hops":1"#),
+            answer(r#""hops":1,"category":"c","source":"s""#),
+            answer(r#""hops":1,"category":"c","source":"s","evidence_reference":" ""#),
+            answer(r#""hops":1,"category":"c\n","source":"s","evidence_reference":"e""#),
+            answer(&format!(r#""hops":1,"category":"{long}","source":"s","evidence_reference":"e""#)),
+            answer(r#""hops":null,"risk_score":101"#),
+            answer(r#""hops":null,"hops":3"#),
+            answer(r#""hops":null"#).replace("\"1\"", "\"2\""),
+            answer(r#""hops":null"#).replace("ABAB", "ABAC"),
+            answer(r#""hops":null"#).replace("acme 9", ""),
+            format!("{}{}", answer(r#""hops":null"#), "x"),
+            answer(r#""hops":null"#) + &" ".repeat(ANSWER_MAX_BYTES),
+        ] {
+            let got = told(&nonsense).await;
+            assert!(matches!(got, Err(AnalysisFault::Nonsense(_))), "{nonsense}: {got:?}");
+        }
+    }
+
+    /// Serves one whole answer on a local port.
+    async fn saying(head: &'static str) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+        let url = format!("http://{}/", listener.local_addr().expect("address"));
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.expect("accept");
+            let mut request = [0; 4096];
+            let _ = socket.read(&mut request).await.expect("request");
+            socket.write_all(head.as_bytes()).await.expect("written");
+            // An answer that never comes to its end.
+            std::future::pending::<()>().await;
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn who_is_silent_slow_or_sends_elsewhere_has_not_answered() {
+        let redirect = "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
+        let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n";
+        let drip = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";
+        for (head, said) in [(redirect, "HTTP 302"), (busy, "HTTP 503"), (drip, "")] {
+            let url = saying(head).await;
+            let got = provider(&url, Duration::from_millis(500)).proximity(&question()).await;
+            let Err(AnalysisFault::Silent(why)) = got else { panic!("{head}: {got:?}") };
+            assert!(why.contains(said) && !why.contains("127.0.0.1"), "{why}");
+        }
+        for url in ["http://127.0.0.1:1/", "http://analysis.example/"] {
+            let got = provider(url, Duration::from_secs(1)).proximity(&question()).await;
+            assert!(matches!(got, Err(AnalysisFault::Silent(_))), "{got:?}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which tenants want the payment service's events delivered, as this node saw it last. A hint: what is loaded for a batch
+//! follows it, what is decided follows the row that the batch locks. Where the two differ the batch is loaded again, so a
+//! tenant that wants no events pays nothing for others that do.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::ids::TenantId;
+use store::need::Need;
+use store::working_set::WorkingSet;
+
+use crate::command::Command;
+
+/// The tenants that want them. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listeners(Arc<Mutex<BTreeSet<TenantId>>>);
+
+impl Listeners {
+    /// The rows of a batch, with those of its deliveries where they are wanted.
+    pub(crate) fn need(&self, commands: &[&Command]) -> Need {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut need = Need::default();
+        for command in commands {
+            need.merge(command.need());
+            if known.contains(&command.tenant) {
+                need.merge(command.need_of_payment_deliveries());
+            }
+        }
+        need
+    }
+
+    /// Whether the rows are there that the batch's tenants want. Learns from what the batch has locked.
+    pub(crate) fn are_served(&self, ws: &WorkingSet, commands: &[&Command]) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut served = true;
+        for command in commands {
+            let wants = ws.heads.get(&command.tenant).is_some_and(|head| head.payment_webhooks);
+            if wants {
+                served &= !known.insert(command.tenant);
+            } else if !known.is_empty() {
+                known.remove(&command.tenant);
+            }
+        }
+        served
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::QuoteId;
+    use domain::time::Timestamp;
+    use store::working_set::Head;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::command::Action;
+
+    const TENANT: TenantId = TenantId(Uuid::from_u128(1));
+    const OTHER: TenantId = TenantId(Uuid::from_u128(2));
+
+    fn expire(tenant: TenantId) -> Command {
+        Command { tenant, action: Action::ExpireQuotes(vec![QuoteId(Uuid::from_u128(3))]) }
+    }
+
+    fn locked(wants: bool) -> WorkingSet {
+        let mut ws = WorkingSet::new(Timestamp(0));
+        ws.heads.load(TENANT, Head { payment_webhooks: wants, ..Head::default() });
+        ws.heads.load(OTHER, Head::default());
+        ws
+    }
+
+    #[test]
+    fn only_who_wants_payment_events_asks_for_more_rows() {
+        let (listeners, command, other) = (Listeners::default(), expire(TENANT), expire(OTHER));
+        assert_eq!(listeners.need(&[&command]), command.need());
+        assert!(listeners.are_served(&locked(false), &[&command, &other]));
+        assert_eq!(listeners.need(&[&command]), command.need(), "off: nothing more");
+        assert!(!listeners.are_served(&locked(true), &[&command, &command]), "switched on: load again");
+        let need = listeners.need(&[&command]);
+        assert!(need.streams.contains(&(TENANT, Uuid::from_u128(3))) && need.receivers.contains(&(TENANT, ())));
+        assert_eq!(listeners.need(&[&other]), other.need());
+        assert!(listeners.are_served(&locked(true), &[&command, &other]));
+        assert!(listeners.are_served(&locked(false), &[&command]), "switched off: what is loaded is enough");
+        assert_eq!(listeners.need(&[&command]), command.need());
+    }
+}

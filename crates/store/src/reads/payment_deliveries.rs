@@ -1,0 +1,157 @@
+//! The same for the payment service's events, which have a log of their own; and which of them were never delivered.
+
+use domain::event::EventKind;
+use domain::ids::{EventId, TenantId};
+use domain::time::Timestamp;
+use domain::wallet_event::Aggregate;
+
+use super::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord};
+use super::events;
+use super::page::{Listed, Page, most, total};
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Row, Stmt};
+use crate::store::Store;
+
+static ONE: Stmt = Stmt::written(
+    "payment_delivery.one",
+    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
+     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
+     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
+     WHERE d.tenant = $1 AND d.event = $2",
+);
+// $2 and $3 hold the wanted states and kinds between commas. Deliveries were made when their events happened, or later.
+static LIST: Stmt = Stmt::written(
+    "payment_delivery.list",
+    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
+     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
+     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
+     WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
+     AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5 \
+     ORDER BY d.created_at DESC, e.seq DESC LIMIT $6 OFFSET $7",
+);
+static LIST_TOTAL: Stmt = Stmt::written(
+    "payment_delivery.list_total",
+    "SELECT COUNT(*) FROM delivery d \
+     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
+     WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
+     AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5",
+);
+static LOST: Stmt = Stmt::written(
+    "payment_delivery.lost",
+    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
+     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
+     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
+     WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state IN ('dead', 'disabled') \
+     AND d.aggregate_kind IN ('payment', 'quote') AND e.at >= $2 ORDER BY e.seq LIMIT $3",
+);
+static UNTOLD: Stmt = Stmt::written(
+    "payment_delivery.untold",
+    "SELECT {{event e}} FROM event e LEFT JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
+     WHERE e.tenant = $1 AND e.seq > $2 AND e.at >= $3 AND d.event IS NULL ORDER BY e.seq LIMIT $4",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &LOST, &UNTOLD];
+
+/// An event that was not to be delivered when it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UntoldEvent {
+    /// Its id.
+    pub id: EventId,
+    /// What it belongs to.
+    pub aggregate: Aggregate,
+    /// Its number there.
+    pub version: i64,
+    /// What happened.
+    pub kind: EventKind,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Store {
+    pub(super) async fn payment_delivery(
+        &self,
+        tenant: TenantId,
+        event: EventId,
+    ) -> Result<Option<DeliveryRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
+        Ok(self.payment_delivery_records(&rows).await?.pop())
+    }
+
+    pub(super) async fn payment_deliveries(
+        &self,
+        tenant: TenantId,
+        filter: &DeliveryFilter,
+        page: Page,
+    ) -> Result<Listed<DeliveryRecord>, StoreError> {
+        let params = filter.params(tenant);
+        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
+        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
+        Ok(Listed { rows: self.payment_delivery_records(&rows).await?, total })
+    }
+
+    /// Of the payment service's events at or after `since`, what was given up or had no receiver: the oldest first, at
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn lost_payment_deliveries(
+        &self,
+        tenant: TenantId,
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let rows = self.query(&LOST, vec![tenant.0.into(), since.0.into(), most(limit)]).await?;
+        self.payment_delivery_records(&rows).await
+    }
+
+    /// Of the payment service's events at or after `since`, those that nobody wanted delivered when they happened: the
+    /// oldest first, at most `limit`. Those that cannot be delivered are left out.
+    ///
+    /// # Errors
+    /// As [`Store::delivery`].
+    pub async fn untold_payment_events(
+        &self,
+        tenant: TenantId,
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<UntoldEvent>, StoreError> {
+        let keys = self.id_keys().await?;
+        let (mut after, mut found) = (0, Vec::new());
+        while found.len() < limit {
+            let params = vec![tenant.0.into(), after.into(), since.0.into(), most(limit)];
+            let rows = self.query(&UNTOLD, params).await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in &rows {
+                let event = rows::event::read(&mut row.fields(), &keys)?;
+                after = event.seq;
+                if event.is_deliverable() {
+                    let (id, aggregate) = (event.id, event.aggregate());
+                    found.push(UntoldEvent { id, aggregate, version: event.version, kind: event.kind, at: event.at });
+                }
+            }
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn payment_delivery_records(&self, rows: &[Row]) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let keys = self.id_keys().await?;
+        let record = |row: &Row| {
+            let mut fields = row.fields();
+            let delivery = rows::delivery::read(&mut fields, &keys)?;
+            let event = DeliveredEvent::Payment(Box::new(events::read(&mut fields, &keys)?));
+            Ok(DeliveryRecord { delivery, event })
+        };
+        rows.iter().map(record).collect()
+    }
+}
