@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 10] = [
+const MIGRATIONS: [Migration; 11] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -29,6 +29,7 @@ const MIGRATIONS: [Migration; 10] = [
     Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
     Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
     Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
+    Migration { version: 14, name: "refund addresses", text: include_str!("../migrations/0014_refund_addresses.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.

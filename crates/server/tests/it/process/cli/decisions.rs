@@ -77,6 +77,11 @@ fn a_refused_payment_is_given_back_by_two_people() {
         |by: &str| review(&installation, &["refund", "approve", "--by", by, "--why", "the sender confirmed it", &id]);
     let shown = || printed(&review(&installation, &["refund", "show", &id]));
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
+    let by = ["--to-senders-address", "--by", "ayesha", "--why", "case 17", id.as_str()];
+    let nobody = review(&installation, &[&["refund", "propose"], &by[..]].concat());
+    assert_eq!((nobody.code, nobody.stderr.contains("named no address")), (1, true), "{nobody:?}");
+    let both = review(&installation, &[&["refund", "propose", "--to", TO], &by[..]].concat());
+    assert_eq!(both.code, 2, "one address is enough: {both:?}");
     let listed = propose(LISTED);
     assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
