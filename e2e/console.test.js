@@ -237,11 +237,14 @@ describe('four eyes', () => {
     await sender.page.goto(await introduced(request));
     const hash = await account.pay('USDC', request.escrow_address, 25_010_000);
     await sees(sender.page, 'This payment could not be completed.');
+    await sender.page.fill('#back input[name=address]', account.address);
+    await sender.page.click('#back button');
+    await sender.page.locator('#back bdi.address').waitFor();
     const before = await account.balance('USDC');
     const [maker, checker] = [await open(ayesha), await open(omar)];
     const deposit = await maker.find(hash);
     const give = maker.page.locator('form', { has: maker.page.getByRole('heading', { name: 'Give it back' }) });
-    await give.getByLabel('Address').fill(account.address);
+    assert.equal(await give.getByLabel('Address').inputValue(), account.address, 'as the sender asks');
     await give.getByLabel('Why').fill('the sender named this address');
     await maker.press('Propose the refund', give);
     await checker.go(deposit);

@@ -172,15 +172,30 @@ describe('a sender pays', () => {
 });
 
 describe('a payment that is not as it should be', () => {
-  it('is not accepted: neutrally, and nothing more is asked', async () => {
+  it('is not accepted: neutrally, and the sender says where it goes back to', async () => {
     const request = await bank.request('25.01');
-    const { page, close } = await open(await introduced(request));
+    const { page, close } = await open(await introduced(request), { expected: [/status of 422/] });
     await account.pay('USDC', request.escrow_address, 25_010_000);
     await sees(page, 'This payment could not be completed.');
     assert.equal(await page.locator('.receipt').count(), 0);
     await everywhere(page, 'not accepted');
     await page.setViewportSize({ width: 390, height: 844 });
     await screen(page, 'pay-not-accepted');
+    const address = page.locator('#back input[name=address]');
+    await address.fill('0x12');
+    await page.click('#back button');
+    await page.locator('#address-fault').waitFor();
+    await everywhere(page, 'not accepted, a wrong address');
+    await address.fill(account.address.toLowerCase());
+    await page.click('#back button');
+    await page.locator('#back bdi.address', { hasText: account.address }).waitFor();
+    await page.goto(`${page.url()}?lang=ar`);
+    await everywhere(page, 'not accepted, an address is kept, ar');
+    // Whoever has the link alone is led to the page of whoever has paid.
+    await page.goto(request.payment_link);
+    await page.getByText('open the page on which you saw the address').waitFor();
+    assert.ok(!(await page.content()).includes(account.address));
+    await everywhere(page, 'not accepted, elsewhere');
     await close();
   });
 

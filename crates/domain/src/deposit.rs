@@ -23,10 +23,12 @@ pub mod hold;
 mod judge;
 mod refund;
 mod release;
+mod sent_back;
 pub mod states;
 mod token;
 
 pub use case::{Case, DepositRefusal, Terms};
+pub use sent_back::Asking;
 pub use token::{Halt, TokenState};
 
 /// Where a deposit is.
@@ -215,6 +217,8 @@ pub struct Refund {
     pub proposed: bool,
     /// Who approved it: somebody else.
     pub approved_by: Option<String>,
+    /// What screening the address found when it was approved, on the lists of then.
+    pub screened_again: Option<crate::screening::Screened>,
     /// The execution on the chain.
     pub execute: Option<IntentId>,
     /// The transaction that paid it.

@@ -55,6 +55,8 @@ ids! {
     PaymentRequestId
     /// One submission of a sender's details.
     SenderInfoId
+    /// One answer of a sender to where money is to be sent back.
+    RefundToId
     /// Money that arrived on the chain: an incoming transaction.
     DepositId
     /// An order to exchange stable coins.

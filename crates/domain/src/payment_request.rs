@@ -9,10 +9,12 @@ use crate::time::Timestamp;
 
 pub mod asked;
 mod change;
+pub mod refund_to;
 pub mod states;
 
 pub use asked::{AmountAsked, AmountRefusal, FIAT, Paid};
 pub use change::{DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, NewRequest, RequestConflict, create};
+pub use refund_to::{Named, RefundTo};
 pub use states::{RequestStep, RequestTrigger};
 
 /// `status` of the specification's payment request.

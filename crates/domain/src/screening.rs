@@ -37,10 +37,23 @@ pub enum Verdict {
     Hit,
 }
 
+impl Verdict {
+    /// What people are told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Clean => "clean",
+            Verdict::Review => "review",
+            Verdict::Hit => "hit",
+        }
+    }
+}
+
 /// Scores from here on go to a person.
 pub const REVIEW_FROM: u8 = 85;
 /// Scores from here on are refused.
 pub const HIT_FROM: u8 = 95;
+/// The same entry, to the letter.
+pub const SCORE_MAX: u8 = 100;
 
 impl Screened {
     /// Clean below 85 on a fresh list, refused from 95, a person's decision otherwise.
@@ -52,6 +65,20 @@ impl Screened {
         } else {
             Verdict::Clean
         }
+    }
+
+    /// Whether it is on a list, or near enough to an entry, however old the lists are.
+    pub const fn is_match(&self) -> bool {
+        self.score >= REVIEW_FROM
+    }
+
+    /// The same of an address that a token's own contract has on its blacklist. What the lists say goes before that.
+    #[must_use]
+    pub fn with_blacklist_of(self, token: &str) -> Screened {
+        if self.is_match() {
+            return self;
+        }
+        Screened { score: SCORE_MAX, evidence: Some(format!("blacklist of {token}'s contract")), ..self }
     }
 }
 
@@ -73,5 +100,21 @@ mod tests {
             let found = Screened { score, evidence: None, list_version: String::new(), stale };
             assert_eq!(found.verdict(), verdict, "{score} stale={stale}");
         }
+    }
+
+    #[test]
+    fn a_tokens_blacklist_is_a_hit_and_the_lists_evidence_goes_before_it() {
+        let found = |score, evidence: Option<&str>, stale| Screened {
+            score,
+            evidence: evidence.map(str::to_owned),
+            list_version: "1".to_owned(),
+            stale,
+        };
+        let flagged = found(0, None, true).with_blacklist_of("USDC");
+        assert_eq!(flagged, found(100, Some("blacklist of USDC's contract"), true));
+        assert_eq!((flagged.verdict(), flagged.is_match()), (Verdict::Hit, true));
+        let listed = found(90, Some("OFAC 1"), false);
+        assert_eq!(listed.clone().with_blacklist_of("USDC"), listed);
+        assert!(!found(84, None, true).is_match() && found(85, None, false).is_match());
     }
 }

@@ -44,6 +44,12 @@ pub enum DepositRefusal {
     /// The address that it is to be given back to is, or may be, on a list, or the lists are too old.
     #[error("the address cannot be paid")]
     AddressRefused,
+    /// The address of a proposed refund is, or may be, on a list by now.
+    #[error("the address that it goes back to is on a list by now: withdraw the proposal")]
+    AddressListed,
+    /// Nobody can be cleared: the lists are too old.
+    #[error("the sanction lists are too old to approve an address by")]
+    ListsTooOld,
     /// Who proposed a refund cannot approve it too.
     #[error("another person has to approve the refund")]
     SamePerson,

@@ -2,9 +2,9 @@
 //! another person approves it; both halves are carried out on the chain by keys of their own. What is on legal hold is
 //! never given back.
 
+use super::Refund;
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
-use super::{Pot, Refund};
 use crate::chain::{Address, TxHash, intent_word};
 use crate::chain_tx::{IntentKind, Plan};
 use crate::ids::IntentId;
@@ -28,9 +28,7 @@ impl Case {
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
         let state = self.allowed(Trigger::RefundAsked)?;
-        // The controller gives nothing back out of a wallet: there is no telling its owner's money apart there.
-        let held = matches!(self.deposit.pot, Pot::Escrow | Pot::Suspense) && self.deposit.place.is_some();
-        if !held || self.deposit.request.is_none() {
+        if !self.deposit.is_held_in_escrow() {
             return Err(DepositRefusal::NothingHeld);
         }
         if self.escrow_is_held() {
@@ -55,6 +53,7 @@ impl Case {
             propose: id,
             proposed: false,
             approved_by: None,
+            screened_again: None,
             execute: None,
             tx: None,
         });
@@ -72,12 +71,18 @@ impl Case {
         effects
     }
 
-    /// Another person approves the refund.
+    /// Another person approves the refund, to an address about which `screened` is found now: lists have changed since it
+    /// was proposed.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`],
-    /// [`DepositRefusal::EscrowHeld`], in this order.
-    pub fn approve_refund(&mut self, by: &str, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
+    /// [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
+    pub fn approve_refund(
+        &mut self,
+        screened: Screened,
+        by: &str,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
         let state = self.deposit.state;
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
@@ -92,8 +97,14 @@ impl Case {
         if held {
             return Err(DepositRefusal::EscrowHeld);
         }
+        match screened.verdict() {
+            Verdict::Clean => {}
+            _ if screened.is_match() => return Err(DepositRefusal::AddressListed),
+            _ => return Err(DepositRefusal::ListsTooOld),
+        }
         let id = IntentId(cx.ids.next());
         refund.approved_by = Some(by.to_owned());
+        refund.screened_again = Some(screened);
         refund.execute = Some(id);
         let plan = Plan::ExecuteRefund { intent: intent_word(tenant, refund.propose) };
         self.deposit.version += 1;
@@ -101,6 +112,22 @@ impl Case {
             WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
         let intent = self.new_intent(id, IntentKind::ExecuteRefund, plan, &mut effects, cx);
         self.intents.push(intent);
+        Ok(effects)
+    }
+
+    /// Its approval was refused because the address is on a list by now: a person is called, since money waits to go there.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]: no refund waits for its approval any more.
+    pub fn refund_listed(&mut self, screened: &Screened) -> Result<WalletEffects, DepositRefusal> {
+        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
+        if self.deposit.refund.as_ref().filter(open).is_none() || !screened.is_match() {
+            return Err(DepositRefusal::State(self.deposit.state));
+        }
+        let mut effects = WalletEffects::default();
+        let version = &screened.list_version;
+        let what = format!("a refund was not approved: its address is on a list of version {version}; withdraw it");
+        self.alert(AlertKind::Transaction, what, &mut effects);
         Ok(effects)
     }
 

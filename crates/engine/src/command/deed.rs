@@ -22,12 +22,14 @@ impl Action {
                 _,
                 DepositAction::Reviewed { by, .. }
                 | DepositAction::ProposeRefund { by, .. }
-                | DepositAction::ApproveRefund { by }
+                | DepositAction::ApproveRefund { by, .. }
+                | DepositAction::RefundListed { by, .. }
                 | DepositAction::WithdrawRefund { by },
             ) => Some(by),
             Action::Exchange(_, ExchangeAction::Resolve { by, .. } | ExchangeAction::Recredit { by }) => Some(by),
             Action::Delivery(_, DeliveryAction::Replay { by, .. }) => Some(by),
             Action::Request(_, RequestAction::Cancel { by, .. }) => by.as_deref(),
+            Action::Request(_, RequestAction::RefundTo(answer)) => Some(&answer.by),
             Action::CreateQuote { .. }
             | Action::AcceptPayment { .. }
             | Action::ExpireQuotes(_)

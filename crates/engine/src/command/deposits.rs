@@ -135,6 +135,17 @@ pub enum DepositAction {
     },
     /// Another person agrees.
     ApproveRefund {
+        /// The address that was screened: of the proposal that he has seen.
+        to: Address,
+        /// What screening it found now.
+        screened: Screened,
+        /// Who.
+        by: Box<Deed>,
+    },
+    /// He was refused: the address is on a list by now.
+    RefundListed {
+        /// What screening the address found.
+        screened: Screened,
         /// Who.
         by: Box<Deed>,
     },
@@ -162,6 +173,7 @@ impl DepositAction {
             DepositAction::Reviewed { .. }
                 | DepositAction::ProposeRefund { .. }
                 | DepositAction::ApproveRefund { .. }
+                | DepositAction::RefundListed { .. }
                 | DepositAction::WithdrawRefund { .. }
         )
     }

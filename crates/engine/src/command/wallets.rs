@@ -4,8 +4,9 @@ use domain::audit::Deed;
 use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
-use domain::ids::{EventId, IntentId, PaymentRequestId, SenderInfoId, TenantId, WalletId};
+use domain::ids::{DepositId, EventId, IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{NewRequest, SenderDetails};
+use domain::screening::Screened;
 use domain::time::Timestamp;
 use domain::wallet::{BlacklistOrder, BlockOrder, KycLevel, Provision, Wallet};
 use domain::wallet_event::Aggregate;
@@ -109,6 +110,25 @@ pub enum RequestAction {
     },
     /// A sender has said who he is.
     Sender(SenderInfoId, SenderDetails),
+    /// A sender has said where money of his is to be sent back to.
+    RefundTo(Box<RefundAnswer>),
+}
+
+/// Where a sender wants his money back.
+#[derive(Clone, Debug)]
+pub struct RefundAnswer {
+    /// The id that the answer will have.
+    pub id: RefundToId,
+    /// The submission on whose page it was given.
+    pub sender: SenderInfoId,
+    /// Where to.
+    pub to: Address,
+    /// What screening the address found.
+    pub screened: Screened,
+    /// The deposits about which he was asked: one of them still has to ask.
+    pub deposits: Vec<DepositId>,
+    /// Whose deed it is.
+    pub by: Deed,
 }
 
 /// What is to be done about one delivery.
@@ -195,11 +215,12 @@ impl RequestAction {
             RequestAction::WalletChanged(wallet) => _ = need.wallets.insert((tenant, *wallet)),
             RequestAction::Expire { .. } => {}
             RequestAction::Sender(..) => _ = need.senders.insert((tenant, request)),
+            RequestAction::RefundTo(answer) => need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id))),
         }
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender(..))
+        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender(..) | RequestAction::RefundTo(_))
     }
 }
 

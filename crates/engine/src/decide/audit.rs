@@ -6,6 +6,7 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ledger::AccountCode;
+use domain::screening::Screened;
 use store::working_set::WorkingSet;
 
 use crate::command::deposits::{DepositAction, DepositRef};
@@ -60,6 +61,7 @@ fn note(command: &Command) -> Option<Note> {
                 DepositAction::Reviewed { verdict, .. } => format!("review.{}", verdict.name()),
                 DepositAction::ProposeRefund { .. } => "refund.propose".to_owned(),
                 DepositAction::ApproveRefund { .. } => "refund.approve".to_owned(),
+                DepositAction::RefundListed { .. } => "refund.not_approved".to_owned(),
                 DepositAction::WithdrawRefund { .. } => "refund.withdraw".to_owned(),
                 _ => return None,
             };
@@ -74,6 +76,7 @@ fn note(command: &Command) -> Option<Note> {
             Note::new(name, "order", key.order)
         }
         Action::Request(id, RequestAction::Cancel { .. }) => Note::new("request.cancel", "request", id),
+        Action::Request(id, RequestAction::RefundTo(_)) => Note::new("refund.address", "request", id),
         Action::Delivery(named, DeliveryAction::Replay { .. }) => Note::new("webhook.redeliver", "event", named.event),
         Action::MakeUpFor { aggregate, .. } => Note::new("webhook.make_up_for", aggregate.kind(), aggregate.id()),
         _ => return None,
@@ -128,8 +131,17 @@ fn added(facts: Facts, action: &Action) -> Facts {
             let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();
             facts.text("events", numbers.join(", "))
         }
+        Action::Request(_, RequestAction::RefundTo(answer)) => {
+            screened(facts.text("refund_to", answer.to), &answer.screened)
+        }
+        Action::Deposit(_, DepositAction::RefundListed { screened: found, .. }) => screened(facts, found),
         _ => facts,
     }
+}
+
+/// What screening an address found, and by which lists.
+fn screened(facts: Facts, found: &Screened) -> Facts {
+    facts.text("screening", found.verdict().name()).text("list_version", &found.list_version)
 }
 
 fn prefund(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
@@ -149,6 +161,7 @@ fn deposit(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Facts {
     let facts = Facts::new().text("state", deposit.state.name());
     let Some(refund) = &deposit.refund else { return facts };
     let facts = facts.text("refund_to", refund.to).text("proposed_by", &refund.proposed_by);
+    let facts = screened(facts, refund.screened_again.as_ref().unwrap_or(&refund.screened));
     facts.opt_text("approved_by", refund.approved_by.as_ref())
 }
 

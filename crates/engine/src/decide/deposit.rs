@@ -118,7 +118,14 @@ pub(super) fn act(
         DepositAction::ProposeRefund { to, screened, by } => {
             case.propose_refund(*to, screened.clone(), by.person(), terms, cx)?
         }
-        DepositAction::ApproveRefund { by } => case.approve_refund(by.person(), cx)?,
+        DepositAction::ApproveRefund { to, screened, by } => {
+            // Another proposal than the one whose address was screened.
+            if case.deposit.refund.as_ref().is_some_and(|refund| refund.to != *to) {
+                return Err(Refused::NotAsSeen);
+            }
+            case.approve_refund(screened.clone(), by.person(), cx)?
+        }
+        DepositAction::RefundListed { screened, .. } => case.refund_listed(screened)?,
         DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,
     };
     effects::write(ws, tenant, effects)?;

@@ -1,15 +1,16 @@
 //! Commands about payment requests.
 
+use domain::deposit::Asking;
 use domain::ids::{PaymentRequestId, TenantId};
 use domain::payment::Cx;
-use domain::payment_request::{PaymentRequest, SenderInfo};
+use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::wallet::WalletState;
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, WorkingSet};
 
 use super::quote::{remember, replayed};
 use super::{effects, holds};
-use crate::command::wallets::RequestAction;
+use crate::command::wallets::{RefundAnswer, RequestAction};
 use crate::command::{Outcome, Refused};
 
 pub(super) fn act(
@@ -42,8 +43,28 @@ pub(super) fn act(
             ws.add_sender(SenderInfo { id: *info, tenant, request: id, details: details.clone(), at: cx.now });
             WalletEffects::default()
         }
+        RequestAction::RefundTo(answer) => {
+            ws.add_refund_address(refund_to(ws, &request, answer, cx)?);
+            WalletEffects::default()
+        }
     };
     effects::write(ws, tenant, effects)?;
     ws.requests.put(key, request.clone());
     Ok(Outcome::Request(Box::new(request)))
+}
+
+/// A sender's answer, as long as one of the deposits that he was asked about still asks.
+fn refund_to(
+    ws: &WorkingSet,
+    request: &PaymentRequest,
+    answer: &RefundAnswer,
+    cx: &Cx<'_>,
+) -> Result<RefundTo, Refused> {
+    let (tenant, exception) = (request.tenant, request.exception());
+    let mut asked = answer.deposits.iter().filter_map(|id| ws.deposits.get(&(tenant, *id)));
+    if !asked.any(|deposit| deposit.asks_where_back(exception) == Asking::Yes) {
+        return Err(Refused::NotAsSeen);
+    }
+    let RefundAnswer { id, sender, to, screened, .. } = answer.clone();
+    Ok(RefundTo { id, tenant, request: request.id, sender, to, screened, at: cx.now })
 }

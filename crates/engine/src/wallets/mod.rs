@@ -30,6 +30,7 @@ mod exchange;
 mod pay_page;
 mod provision;
 mod recover;
+mod refund_address;
 mod requests;
 mod reviews;
 
@@ -37,6 +38,7 @@ pub use exchange::NewOrderAsked;
 pub use pay_page::{Arrival, Found, PayPage, PaySender};
 pub use provision::{Held, NewCustomer};
 pub use recover::{Lost, RECOVERED_MAX};
+pub use refund_address::Answered;
 pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
 

@@ -1,9 +1,11 @@
 //! What the page behind a payment link needs. The recipient's wallet never leaves here.
 
-use domain::chain::{Depth, LogEvent, TxHash};
+use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::SenderInfoId;
-use domain::payment_request::{PaymentRequest, SenderDetails};
+use domain::payment_request::refund_to::ANSWERS_MAX;
+use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
+use domain::time::Timestamp;
 use domain::wallet::WalletState;
 use store::Tenant;
 
@@ -31,6 +33,31 @@ pub struct PaySender {
     pub id: SenderInfoId,
     /// `custodial_provider`: where he pays from.
     pub provider: Option<String>,
+    /// When he said who he is.
+    pub at: Timestamp,
+    /// Where he wants money sent back that is not accepted, as he said last.
+    pub back_to: Option<Address>,
+    /// How often he has said it.
+    pub answers: usize,
+}
+
+impl PaySender {
+    fn of(info: SenderInfo, given: &[RefundTo]) -> PaySender {
+        let answers: Vec<&RefundTo> = given.iter().filter(|answer| answer.sender == info.id).collect();
+        let back_to = answers.last().map(|answer| answer.to);
+        let (provider, answers) = (info.details.custodial_provider, answers.len());
+        PaySender { id: info.id, provider, at: info.at, back_to, answers }
+    }
+
+    /// Whether a deposit can be his: he had said who he is before it was seen.
+    pub fn may_be_of(&self, deposit: &Deposit) -> bool {
+        self.at <= deposit.seen_at
+    }
+
+    /// Whether he may still say something else.
+    pub const fn may_answer(&self) -> bool {
+        self.answers < ANSWERS_MAX
+    }
 }
 
 /// What a transaction that a sender names is to a payment request.
@@ -84,8 +111,13 @@ impl Wallets {
             let confirmations = self.confirmations(&deposit).await?;
             arrivals.push(Arrival { deposit, confirmations });
         }
+        // Nobody is asked where to send back what has not come.
+        let given = match arrivals.is_empty() {
+            true => Vec::new(),
+            false => self.store.refund_addresses(tenant, request.id).await?,
+        };
         let senders = self.store.sender_infos(tenant, request.id).await?.into_iter();
-        let senders = senders.map(|it| PaySender { id: it.id, provider: it.details.custodial_provider }).collect();
+        let senders = senders.map(|info| PaySender::of(info, &given)).collect();
         Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, senders })
     }
 

@@ -2,15 +2,16 @@
 
 use domain::audit::Deed;
 use domain::chain::Address;
-use domain::deposit::{Deposit, ReviewVerdict};
+use domain::deposit::{Deposit, DepositRefusal, ReviewVerdict};
 use domain::ids::DepositId;
+use domain::screening::Screened;
 use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::command::{Action, Idempotency, Outcome};
+use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "transaction_id";
 
@@ -71,11 +72,12 @@ impl Wallets {
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        let screened = self.offered()?.addresses.screen(&to, self.world.clock.now());
+        let screened = self.screen_address(&to).await?;
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
     }
 
-    /// Another person agrees.
+    /// Another person agrees. The address is screened again, with the lists of now: whoever is on one of them by now is not
+    /// paid, and a person is called about the proposal.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -86,7 +88,24 @@ impl Wallets {
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        self.changed_deposit(caller, deposit, DepositAction::ApproveRefund { by }).await
+        let found = self.find_deposit(caller, deposit).await?;
+        let not_proposed = || Denied::Refused(DepositRefusal::State(found.state).into());
+        let to = found.refund.as_ref().ok_or_else(not_proposed)?.to;
+        let screened = self.screen_address(&to).await?;
+        let action = DepositAction::ApproveRefund { to, screened: screened.clone(), by: by.clone() };
+        let told = self.changed_deposit(caller, deposit, action).await;
+        if matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed)))) {
+            self.refund_is_listed(caller, deposit, screened, by).await;
+        }
+        told
+    }
+
+    /// Calls a person about a proposal to an address that is listed by now. The approval is refused whatever comes of it.
+    async fn refund_is_listed(&self, caller: &Caller, deposit: DepositId, screened: Screened, by: Box<Deed>) {
+        let action = DepositAction::RefundListed { screened, by };
+        if let Err(denied) = self.changed_deposit(caller, deposit, action).await {
+            tracing::error!(%denied, %deposit, "no alert could be raised about a refund to a listed address");
+        }
     }
 
     /// The proposal is taken back, before anybody has approved it.

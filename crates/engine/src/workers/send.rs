@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use domain::chain::{Address, Call, ChainFault, KeyRole, Movement, SignFault, Simulated, vault};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
-use domain::deposit::Halt;
-use domain::ids::{ChainTxId, IntentId, TenantId};
+use domain::deposit::{DepositState, Halt};
+use domain::ids::{ChainTxId, DepositId, IntentId, TenantId};
 use domain::job::Job;
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
@@ -185,7 +185,9 @@ impl Workers {
                 let works = |at: usize| each.get(at).copied().unwrap_or(true);
                 let mut taken = Vec::with_capacity(held.len());
                 for (at, one) in held.iter().enumerate() {
-                    if works(at) || one.0.unchecked {
+                    if let Some(verdict) = self.refund_is_listed(wallets, &one.0).await? {
+                        self.tell_verdict(one, verdict).await;
+                    } else if works(at) || one.0.unchecked {
                         taken.push((IntentKey::of(&one.0), one.1));
                     } else {
                         let verdict = self.diagnose(wallets, lane, &one.0, "the controller refuses it").await?;
@@ -222,6 +224,26 @@ impl Workers {
             self.raise(lane.tenant, Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }).await;
         }
         Ok(Lane { signer: first, ..lane.clone() })
+    }
+
+    /// Nothing is given back to an address that the coin's own contract has on its blacklist by now: some contracts pay
+    /// there all the same.
+    async fn refund_is_listed(&self, wallets: &WalletWorld, intent: &Intent) -> Result<Option<Verdict>, ChainFault> {
+        if intent.kind != IntentKind::ExecuteRefund {
+            return Ok(None);
+        }
+        let deposit = match self.store.deposit(intent.tenant, DepositId(intent.subject)).await {
+            Ok(deposit) => deposit.filter(|it| it.state == DepositState::Refunding),
+            Err(error) => return Err(ChainFault::Unreachable(format!("the deposit cannot be read: {error}"))),
+        };
+        let Some((deposit, to)) = deposit.and_then(|it| it.refund.as_ref().map(|refund| refund.to).map(|to| (it, to)))
+        else {
+            return Ok(None);
+        };
+        let Some(token) = wallets.config.token(deposit.coin) else { return Ok(None) };
+        let listed = wallets.chain.is_blacklisted(token, to).await?;
+        let why = format!("its address is on the blacklist of {}'s contract", deposit.coin.currency().code());
+        Ok(listed.then_some(Verdict::Fails { why, reason: FailureReason::AddressBlacklisted, at_once: true }))
     }
 
     /// Nothing can be called before the controller is there, and once it is there it is not put there again.

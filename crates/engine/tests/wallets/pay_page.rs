@@ -1,11 +1,16 @@
 //! What the page behind a link is told.
 
 use domain::chain::{Address, BlockHash, ChainLog, LogEvent, Receipt, TxHash};
+use domain::deposit::DepositState;
+use domain::ids::SenderInfoId;
 use domain::payment_request::SenderDetails;
+use domain::payment_request::refund_to::ANSWERS_MAX;
+use domain::screening::Verdict;
 use domain::time::Span;
 use domain::wallet::BlacklistOrder;
-use engine::wallets::{Denied, Found};
+use engine::wallets::{Answered, Denied, Found};
 
+use crate::outside::{CONTROLLER, LISTED};
 use crate::world::{COIN, Setup, TENANT, USDC, with};
 
 #[test]
@@ -101,5 +106,43 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
         let page = world.wallets.pay_page(&request.token).await.expect("there");
         let known = world.wallets.find_payment(&page, seen.tx).await;
         assert_eq!(known.expect("looked up"), Found::Known, "without asking the chain");
+    });
+}
+
+#[test]
+fn where_refused_money_goes_back_to_is_screened_and_kept_so_often_and_no_more() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        let early = world.wallets.submit_sender(&request.token, SenderDetails::default()).await.expect("there");
+        let answer = async |sender, to| world.wallets.answer_where_back(&request.token, sender, to).await;
+        let own = |byte| Address([byte; 20]);
+        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "nothing has come");
+        let deposit = world.pay_by(&request, "Edgar", "Evil", own(0x99), COIN).await;
+        world.work().await;
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::LegalHold);
+        let sender = world.wallets.pay_page(&request.token).await.expect("there").senders[1].id;
+        for ours in [request.escrow, wallet.address, CONTROLLER, wallet.implementation, own(0)] {
+            assert_eq!(answer(sender, ours).await.expect("there"), Answered::Unusable, "{ours}");
+        }
+        let stranger = answer(SenderInfoId(uuid::Uuid::nil()), own(1)).await;
+        assert!(matches!(stranger, Err(Denied::NotFound(_))), "{stranger:?}");
+        world.chain.blacklisted.lock().expect("nobody panicked").insert(own(2));
+        for to in [own(1), LISTED, own(2)] {
+            assert_eq!(answer(sender, to).await.expect("there"), Answered::Kept, "{to}");
+            assert_eq!(answer(sender, to).await.expect("there"), Answered::Kept, "the same again is one answer");
+        }
+        world.chain.silent.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(answer(sender, own(3)).await.expect("there"), Answered::Kept, "by the lists alone");
+        let given = world.store.refund_addresses(TENANT, request.id).await.expect("readable");
+        let found: Vec<_> = given.iter().map(|it| (it.to, it.screened.verdict())).collect();
+        let (clean, hit) = (Verdict::Clean, Verdict::Hit);
+        assert_eq!(found, [(own(1), clean), (LISTED, hit), (own(2), hit), (own(3), clean)]);
+        assert!(given[2].screened.evidence.as_deref().is_some_and(|it| it.contains("blacklist")), "{given:?}");
+        for byte in 4..u8::try_from(ANSWERS_MAX).expect("few") {
+            assert_eq!(answer(sender, own(byte)).await.expect("there"), Answered::Kept);
+        }
+        assert_eq!(answer(sender, own(0x77)).await.expect("there"), Answered::NotAsked);
+        assert_eq!(world.store.refund_addresses(TENANT, request.id).await.expect("readable").len(), ANSWERS_MAX);
     });
 }

@@ -4,7 +4,7 @@
 use askama::Template;
 use domain::payment_request::RequestException;
 
-use super::view::{Incoming, Progress, View};
+use super::view::{Back, Incoming, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
@@ -76,7 +76,10 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
     if !matches!(view, View::Status { .. }) {
         return None;
     }
+    // Where to send the money back is still to be said.
+    let asks = matches!(view.back(), Back::Asks | Back::Elsewhere);
     Some(match (view.step(), view.has_failed()) {
+        (_, true) if asks => ("status-not", "over"),
         (_, true) => ("status-over", "over"),
         (5, false) => ("status-done", "good"),
         (4, _) => ("status-received", "way"),

@@ -4,6 +4,7 @@
 
 mod answers;
 pub mod assets;
+mod back;
 mod find;
 pub mod form;
 pub mod language;

@@ -6,13 +6,14 @@ use domain::payment_request::PaymentRequest;
 use domain::time::Timestamp;
 
 use super::assets::{ASSETS, Assets};
+use super::back;
 use super::find::{self, Sought};
 use super::form::{Field, Form};
 use super::language::Language;
 use super::live;
 use super::receipt;
 use super::target::Target;
-use super::view::{View, amount_asked};
+use super::view::{Back, View, amount_asked};
 use super::visit::Here;
 use super::way::{SUGGESTED, Way};
 use super::words::{Markup, Words};
@@ -24,6 +25,8 @@ const REFRESH_STATUS_S: u32 = 10;
 /// A telephone number as it should be written: 50 is a prefix of the Emirates, the rest is nobody's.
 const PHONE_EXAMPLE: &str = "+971 50 123 4567";
 const AMOUNT_EXAMPLE: &str = "25.50";
+/// What an address begins with.
+const ADDRESS_PREFIX: &str = "0x";
 
 /// What every page has.
 pub struct Base {
@@ -100,6 +103,19 @@ pub struct Page<'a> {
     pub network: &'a str,
     /// Whether the visitor is one who has said who he is.
     pub known: bool,
+    /// Where he wants money sent back, as far as he has said.
+    pub answer: &'a Answer,
+}
+
+/// What a sender has answered to where money is to be sent back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The address that is kept: EIP-55.
+    pub kept: Option<String>,
+    /// What was typed, if it was wrong.
+    pub typed: Option<Field>,
+    /// Whether he has answered as often as answers are kept.
+    pub is_last: bool,
 }
 
 /// What the frame of a page is written from.
@@ -156,6 +172,7 @@ struct SendPage<'a> {
     /// Another coin, where it leads.
     others: Vec<(Markup, String)>,
     again: String,
+    back: Option<BackForm<'a>>,
 }
 
 impl SendPage<'_> {
@@ -191,6 +208,20 @@ struct StatusPage<'a> {
     help: Option<Help<'a>>,
     receipt: Markup,
     again: Option<String>,
+    back: Option<BackForm<'a>>,
+}
+
+/// "Where shall we send the money back?"
+struct BackForm<'a> {
+    /// Where the form is sent; `None` = there is nothing to fill in.
+    action: Option<String>,
+    /// Only on the page of whoever has sent the money.
+    is_elsewhere: bool,
+    kept: Option<&'a str>,
+    value: &'a str,
+    fault: Option<Markup>,
+    label: Markup,
+    warning: Markup,
 }
 
 /// "I have paid, but it is not shown".
@@ -275,8 +306,8 @@ impl Page<'_> {
         let others = others.collect::<askama::Result<_>>()?;
         let before = words.around("pay-before", "time", &instant(self.frame.expires_at))?;
         let again = self.here.link("", self.here.carried(), self.here.coin);
-        let (base, framed, help) = (self.base(Some(REFRESH_SENDING_S)), self.framed()?, self.help()?);
-        SendPage { base, framed, help, target, amount, title, before, others, again }.render()
+        let (base, framed, help) = (self.base(self.refresh(REFRESH_SENDING_S)), self.framed()?, self.help()?);
+        SendPage { base, framed, help, target, amount, title, before, others, again, back: self.back()? }.render()
     }
 
     fn status(&self) -> askama::Result<String> {
@@ -284,8 +315,42 @@ impl Page<'_> {
         let help = if waiting { Some(self.help()?) } else { None };
         let receipt = receipt::receipt(self.view, self.frame, self.network, self.known)?;
         let again = waiting.then(|| self.here.link("", self.here.carried(), None));
-        let base = self.base(waiting.then_some(REFRESH_STATUS_S));
-        StatusPage { base, framed: self.framed()?, help, receipt, again }.render()
+        let base = self.base(if waiting { self.refresh(REFRESH_STATUS_S) } else { None });
+        StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }.render()
+    }
+
+    /// After how many seconds it is read again without a script: never while somebody may be filling in an address.
+    fn refresh(&self, seconds: u32) -> Option<u32> {
+        (self.view.back() != Back::Asks).then_some(seconds)
+    }
+
+    fn back(&self) -> askama::Result<Option<BackForm<'_>>> {
+        let (words, answer) = (self.frame.words, self.answer);
+        let takes = match self.view.back() {
+            Back::No => return Ok(None),
+            // Of an address that he never named there is nothing to say.
+            Back::Fixed if answer.kept.is_none() => return Ok(None),
+            Back::Asks => !answer.is_last,
+            Back::Fixed | Back::Elsewhere => false,
+        };
+        let action = takes.then(|| self.here.link("", self.here.carried(), self.here.coin));
+        let example = [("example", ADDRESS_PREFIX)];
+        let fault = match answer.typed.as_ref().and_then(|field| field.fault) {
+            Some(back::NO_ADDRESS) => Some(words.with("fault-address", &example)?),
+            Some(key) => Some(words.say(key)?),
+            None => None,
+        };
+        let coins = self.view.coins_asked_about();
+        let values = [("network", self.network), ("token", coins.as_str())];
+        Ok(Some(BackForm {
+            action,
+            is_elsewhere: self.view.back() == Back::Elsewhere,
+            kept: answer.kept.as_deref(),
+            value: answer.typed.as_ref().map_or("", |field| field.value.as_str()),
+            fault,
+            label: words.with("back-address", &example)?,
+            warning: words.with("back-warning", &values)?,
+        }))
     }
 
     fn help(&self) -> askama::Result<Help<'_>> {

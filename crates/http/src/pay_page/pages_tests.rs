@@ -9,6 +9,8 @@ use super::super::view::Incoming;
 use super::*;
 use crate::wallet_v1::samples::{self, T0, deposit, request};
 
+/// The example of EIP-55: an address of the sender's.
+const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}=HYPERLINK";
 /// Everything that a page loads with itself, in bytes (`experience.md`, "Pay page").
 const BUDGET: usize = 60 * 1024;
@@ -31,11 +33,22 @@ fn frame(request: &PaymentRequest, language: Language) -> Frame {
 }
 
 fn view(request: &PaymentRequest, deposits: &[Deposit], known: bool) -> View {
-    let arrived = deposits.iter().filter_map(|deposit| Incoming::of(deposit, Some((3, 12)))).collect();
+    let arrived = deposits.iter().filter_map(|deposit| Incoming::of(deposit, request, Some((3, 12)))).collect();
     View::of(request, arrived, true, known, T0)
 }
 
 fn written(request: &PaymentRequest, view: &View, sought: Option<Sought>, way: Way, language: Language) -> String {
+    answered(request, view, sought, way, language, &Answer::default())
+}
+
+fn answered(
+    request: &PaymentRequest,
+    view: &View,
+    sought: Option<Sought>,
+    way: Way,
+    language: Language,
+    answer: &Answer,
+) -> String {
     let target = match view {
         View::Send { offers, .. } => target(offers, Some("USDT"), way),
         _ => None,
@@ -43,9 +56,8 @@ fn written(request: &PaymentRequest, view: &View, sought: Option<Sought>, way: W
     let (here, frame) = (here(language), frame(request, language));
     let (form, known) = (Form::default(), !matches!(view, View::Details { .. }));
     let sought = sought.map(|sought| (sought, "0xab"));
-    Page { here: &here, view, frame: &frame, form: &form, target: target.as_ref(), sought, network: "Ethereum", known }
-        .render()
-        .expect("written")
+    let (here, frame, form, target, network) = (&here, &frame, &form, target.as_ref(), "Ethereum");
+    Page { here, view, frame, form, target, sought, network, known, answer }.render().expect("written")
 }
 
 fn shown(request: &PaymentRequest, states: &[DepositState], known: bool) -> String {
@@ -59,9 +71,8 @@ fn details(form: &Form, language: Language) -> String {
         frame(&request(), language),
         View::Details { arrived: vec![], notice: RequestException::None },
     );
-    Page { here: &here, view: &view, frame: &frame, form, target: None, sought: None, network: "", known: false }
-        .render()
-        .expect("written")
+    let (here, view, frame, target, sought, answer) = (&here, &view, &frame, None, None, &Answer::default());
+    Page { here, view, frame, form, target, sought, network: "", known: false, answer }.render().expect("written")
 }
 
 /// The requests that there are: open, in any amount, in money, partly paid, paid in each wrong way, over.
@@ -116,6 +127,11 @@ fn every_page() -> Vec<Case> {
         for sought in every_answer() {
             add(format!("{sought:?}"), written(&request(), &send, Some(sought), Way::Exchange, language), None);
         }
+        let refused = view(&request(), &[deposit(DepositState::Rejected)], true);
+        for answer in every_answer_about_back() {
+            let page = answered(&request(), &refused, None, Way::Exchange, language, &answer);
+            add(format!("{answer:?}"), page, Some(&refused));
+        }
         let faulty = Form::read(format!("first_name={HOSTILE}&email={HOSTILE}").as_bytes()).expect_err("wrong");
         add("faulty form".to_owned(), details(&faulty, language), None);
         for title in ["busy", "unread", "failed"] {
@@ -124,6 +140,20 @@ fn every_page() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// What a sender may have answered to where money is to be sent back: kept, wrong in each way, for the last time.
+fn every_answer_about_back() -> Vec<Answer> {
+    let kept = || Some(OWN.to_owned());
+    let typed = [back::NO_ADDRESS, back::MISTYPED, back::UNUSABLE];
+    let typed = typed.map(|fault| Answer {
+        kept: kept(),
+        typed: Some(Field { value: HOSTILE.to_owned(), fault: Some(fault) }),
+        is_last: false,
+    });
+    let more =
+        [Answer { kept: kept(), typed: None, is_last: false }, Answer { kept: kept(), typed: None, is_last: true }];
+    typed.into_iter().chain(more).collect()
 }
 
 fn every_answer() -> Vec<Sought> {
@@ -277,6 +307,7 @@ fn what_people_write_never_becomes_markup() {
         sought: None,
         network: "",
         known: false,
+        answer: &Answer::default(),
     };
     let page = page.render().expect("written");
     assert_eq!(page.matches("alert(1)").count(), 3);
@@ -404,5 +435,60 @@ fn only_the_sender_is_shown_his_transaction_on_the_receipt() {
     assert!(receipt(true).contains(&tx) && !receipt(false).contains(&tx));
     for text in ["Demo Bank", "Rent", "25.50 USDC", "2026-11-21 06:59 UTC", "Ethereum"] {
         assert_eq!(receipt(false).matches(text).count(), 1, "{text}, of the one that arrived: {}", receipt(false));
+    }
+}
+
+#[test]
+fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let refused = view(&paid, &[deposit(DepositState::Rejected)], true);
+    let page = |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);
+    let asked = page(Answer::default());
+    for text in [
+        "<h2 id=\"back-title\">Where shall we send the money back?</h2>",
+        "<form method=\"post\" action=\"/pay/t/s?lang=en\" novalidate>",
+        "on the network <bdi>Ethereum</bdi> that can receive <bdi>USDC</bdi>.",
+        "<input id=\"address\" name=\"address\"",
+        "Keep this address",
+    ] {
+        assert!(asked.contains(text), "{text} in {asked}");
+    }
+    assert!(!asked.contains("http-equiv"), "a form that is filled in must not be reloaded");
+    let kept = page(Answer { kept: Some(OWN.to_owned()), ..Answer::default() });
+    for text in [&format!("<bdi class=\"address\" dir=\"ltr\">{OWN}</bdi>"), "Change the address", "You can change it"]
+    {
+        assert!(kept.contains(text), "{text} in {kept}");
+    }
+    let typed = Some(Field { value: "0x12".to_owned(), fault: Some(back::NO_ADDRESS) });
+    let wrong = page(Answer { typed, ..Answer::default() });
+    assert!(wrong.contains("value=\"0x12\" aria-invalid=\"true\" aria-describedby=\"address-fault\""), "{wrong}");
+    assert!(wrong.contains("id=\"address-fault\">This is not an address."), "{wrong}");
+    let last = page(Answer { kept: Some(OWN.to_owned()), typed: None, is_last: true });
+    assert!(last.contains("cannot be changed any more") && !last.contains("<form method=\"post\""), "{last}");
+    // Somebody has proposed a refund: what is kept is shown, and nothing where nothing was said.
+    let proposed = view(&paid, &[deposit(DepositState::Refunding)], true);
+    let page = |kept: Option<&str>| {
+        let answer = Answer { kept: kept.map(str::to_owned), ..Answer::default() };
+        answered(&paid, &proposed, None, Way::Exchange, Language::English, &answer)
+    };
+    assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("cannot be changed any more"));
+    assert!(!page(None).contains("id=\"back\"") && !page(Some(OWN)).contains("name=\"address\""));
+    // Whoever has the link alone is led to the page of whoever has paid.
+    let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
+    let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
+    assert!(visitor.contains("open the page on which you saw the address") && !visitor.contains("name=\"address\""));
+}
+
+#[test]
+fn one_on_legal_hold_is_asked_about_in_the_very_same_words() {
+    for (_, request) in requests() {
+        for known in [false, true] {
+            let page = |state| {
+                let view = view(&request, &[deposit(state)], known);
+                let answer = Answer { kept: Some(OWN.to_owned()), ..Answer::default() };
+                answered(&request, &view, None, Way::Exchange, Language::Urdu, &answer)
+            };
+            assert_eq!(page(DepositState::Rejected), page(DepositState::LegalHold));
+        }
     }
 }

@@ -29,7 +29,7 @@ pub fn router(wallets: Wallets, settings: Settings) -> Router {
         .route("/pay/{token}/qr.svg", get(link_code))
         .route("/pay/{token}/status", get(status))
         .route("/pay/{token}/stream", get(follow))
-        .route("/pay/{token}/{submission}", get(show_known))
+        .route("/pay/{token}/{submission}", get(show_known).post(answer_back))
         .route("/pay/{token}/{submission}/status", get(status_known))
         .route("/pay/{token}/{submission}/stream", get(follow_known))
         .with_state(pages)
@@ -57,6 +57,12 @@ async fn show_known(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Re
 async fn submit(State(pages): State<Arc<Pages>>, token: Token, request: Request<Body>) -> Response {
     let visit = Visit::of(&request);
     respond(pages.take_form(named(token), &visit, request).await, &visit)
+}
+
+async fn answer_back(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Request<Body>) -> Response {
+    let visit = Visit::of(&request);
+    let (token, submission) = both(path);
+    respond(pages.take_address(token, submission, &visit, request).await, &visit)
 }
 
 async fn link_code(State(pages): State<Arc<Pages>>, token: Token, request: Request<Body>) -> Response {

@@ -7,17 +7,18 @@ use axum::body::Body;
 use axum::response::Response;
 use domain::ids::SenderInfoId;
 use domain::ports::Clock;
-use engine::wallets::{Found, PayPage, PaySender, Wallets};
+use engine::wallets::{Answered, Arrival, Found, PayPage, PaySender, Wallets};
 use http::{HeaderMap, Request, StatusCode};
 use tokio::sync::{Semaphore, watch};
 
 use super::answers::{NEVER, Stopped, answer, html, see_other};
+use super::back;
 use super::find::{self, Sought};
-use super::form::Form;
-use super::pages::{Frame, Page};
+use super::form::{Field, Form};
+use super::pages::{Answer, Frame, Page};
 use super::stream::{self, Followed, STREAMS_MAX};
 use super::target::{Network, Target};
-use super::view::{Incoming, View};
+use super::view::{Back, Incoming, View};
 use super::visit::{Here, Visit};
 use super::way::Way;
 use super::words::Words;
@@ -84,19 +85,74 @@ impl Pages {
         if submission.is_some() && shown.known.is_none() {
             return Ok(see_other(&led_to(&token, None, here)));
         }
+        let sought = self.sought(&shown, visit).await?.zip(visit.typed.as_deref());
+        Ok(html(StatusCode::OK, self.written(&shown, here, sought, None)?))
+    }
+
+    /// The page of a view other than that of a form of details that was filled in.
+    fn written(
+        &self,
+        shown: &Shown,
+        here: &Here,
+        sought: Option<(Sought, &str)>,
+        typed: Option<Field>,
+    ) -> Result<String, Stopped> {
         let network = self.network()?;
-        let (target, sought) = (self.target(&shown, here, &network)?, self.sought(&shown, visit).await?);
+        let target = self.target(shown, here, &network)?;
+        let known = shown.known.as_ref();
+        let kept = known.and_then(|sender| sender.back_to).map(|address| address.to_string());
+        let answer = Answer { kept, typed, is_last: known.is_some_and(|sender| !sender.may_answer()) };
         let page = Page {
             here,
             view: &shown.view,
             frame: &self.frame(&shown.page, Words(here.language)),
             form: &Form::default(),
             target: target.as_ref(),
-            sought: sought.zip(visit.typed.as_deref()),
+            sought,
             network: &network.name,
-            known: shown.known.is_some(),
+            known: known.is_some(),
+            answer: &answer,
         };
-        Ok(html(StatusCode::OK, page.render()?))
+        Ok(page.render()?)
+    }
+
+    /// Takes where a sender wants money sent back, and shows him what is kept; a wrong address is shown again.
+    pub(super) async fn take_address(
+        &self,
+        token: String,
+        submission: String,
+        visit: &Visit,
+        request: Request<Body>,
+    ) -> Result<Response, Stopped> {
+        let body = self.form_body(visit, request).await?;
+        let shown = self.shown(&token, Some(&submission)).await?;
+        let here = &visit.here;
+        let Some(sender) = shown.known.as_ref().map(|sender| sender.id) else {
+            return Ok(see_other(&led_to(&token, None, here)));
+        };
+        let typed = match (shown.view.back(), back::read(&body)) {
+            (Back::Asks, Err(field)) => field,
+            (Back::Asks, Ok(to)) => match self.wallets.answer_where_back(&token, sender, to).await? {
+                Answered::Unusable => Field { value: to.to_string(), fault: Some(back::UNUSABLE) },
+                // The page says what is kept, and whether it can be changed.
+                Answered::Kept | Answered::NotAsked => return Ok(see_other(&led_to(&token, Some(sender), here))),
+            },
+            _ => return Ok(see_other(&led_to(&token, Some(sender), here))),
+        };
+        Ok(html(StatusCode::UNPROCESSABLE_ENTITY, self.written(&shown, here, None, Some(typed))?))
+    }
+
+    /// The body of a form, if it is one of ours and there is room for it.
+    async fn form_body(&self, visit: &Visit, request: Request<Body>) -> Result<Vec<u8>, Stopped> {
+        self.count(visit, "form", FORMS_PER_WINDOW)?;
+        if is_cross_site(request.headers()) {
+            return Err(Stopped::Refused(StatusCode::FORBIDDEN));
+        }
+        if is_encoded(request.headers()) {
+            return Err(Stopped::Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        let body = collect(request.into_body(), self.settings.body).await;
+        Ok(body.map_err(|_| Stopped::Refused(StatusCode::BAD_REQUEST))?.to_vec())
     }
 
     /// Takes the sender's details and leads him on; a faulty form is shown again.
@@ -106,15 +162,7 @@ impl Pages {
         visit: &Visit,
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
-        self.count(visit, "form", FORMS_PER_WINDOW)?;
-        if is_cross_site(request.headers()) {
-            return Err(Stopped::Refused(StatusCode::FORBIDDEN));
-        }
-        if is_encoded(request.headers()) {
-            return Err(Stopped::Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-        }
-        let body = collect(request.into_body(), self.settings.body).await;
-        let body = body.map_err(|_| Stopped::Refused(StatusCode::BAD_REQUEST))?;
+        let body = self.form_body(visit, request).await?;
         let shown = self.shown(&token, None).await?;
         let here = &visit.here;
         match (&shown.view, Form::read(&body)) {
@@ -125,8 +173,8 @@ impl Pages {
             (View::Details { .. }, Err(form)) => {
                 let frame = &self.frame(&shown.page, Words(here.language));
                 let view = &shown.view;
-                let page =
-                    Page { here, view, frame, form: &form, target: None, sought: None, network: "", known: false };
+                let (target, sought, answer) = (None, None, &Answer::default());
+                let page = Page { here, view, frame, form: &form, target, sought, network: "", known: false, answer };
                 Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page.render()?))
             }
             // Something has come in the meantime: there is nothing to be sent now.
@@ -205,8 +253,12 @@ impl Pages {
         let page = self.find(token).await?;
         let id = submission.and_then(SenderInfoId::parse);
         let known = id.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
-        let arrived = page.arrivals.iter();
-        let arrived = arrived.filter_map(|arrival| Incoming::of(&arrival.deposit, arrival.confirmations)).collect();
+        let told = |arrival: &Arrival| {
+            let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
+            let is_his = known.as_ref().is_none_or(|sender| sender.may_be_of(&arrival.deposit));
+            Some(if is_his { incoming } else { incoming.of_another() })
+        };
+        let arrived = page.arrivals.iter().filter_map(told).collect();
         let now = self.wallets.world().clock.now();
         let view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }

@@ -3,7 +3,7 @@
 
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::{Asking, Deposit, DepositState};
 use domain::payment_request::{Asked, PaymentRequest, RequestException, RequestState};
 use domain::time::Timestamp;
 
@@ -22,6 +22,21 @@ pub struct Incoming {
     pub paid_at: Timestamp,
     /// Its transaction; shown to nobody but the sender.
     pub tx: TxHash,
+    /// Whether its sender is asked where to send it back.
+    pub asking: Asking,
+}
+
+/// Whether a page asks where money is to be sent back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// There is nothing to ask.
+    No,
+    /// It asks, and takes an answer.
+    Asks,
+    /// The sender may not change any more what he has said.
+    Fixed,
+    /// It asks him whose money it is, on his own page.
+    Elsewhere,
 }
 
 /// How far a payment is.
@@ -44,8 +59,8 @@ pub enum Progress {
 }
 
 impl Incoming {
-    /// What may be told of a deposit; nothing of one that is shown to nobody.
-    pub fn of(deposit: &Deposit, confirmations: Option<(u64, u64)>) -> Option<Incoming> {
+    /// What may be told of a deposit of a request; nothing of one that is shown to nobody.
+    pub fn of(deposit: &Deposit, request: &PaymentRequest, confirmations: Option<(u64, u64)>) -> Option<Incoming> {
         let progress = match deposit.state {
             DepositState::Orphaned => return None,
             DepositState::Seen => Progress::Seen(confirmations),
@@ -59,7 +74,14 @@ impl Incoming {
             DepositState::Refunded => Progress::GivenBack,
         };
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
-        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx })
+        let asking = deposit.asks_where_back(request.exception());
+        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx, asking })
+    }
+
+    /// The same of one that cannot be the visitor's own: he is not asked about it.
+    #[must_use]
+    pub const fn of_another(self) -> Incoming {
+        Incoming { asking: Asking::No, ..self }
     }
 
     /// The amount with its coin.
@@ -102,6 +124,8 @@ pub enum View {
         arrived: Vec<Incoming>,
         /// What is unusual about it.
         notice: RequestException,
+        /// Whether it is asked where to send something of that back.
+        back: Back,
     },
     /// How the payment goes.
     Status {
@@ -109,6 +133,8 @@ pub enum View {
         arrived: Vec<Incoming>,
         /// What is unusual about it.
         notice: RequestException,
+        /// Whether it is asked where to send something of that back.
+        back: Back,
     },
 }
 
@@ -120,10 +146,11 @@ impl View {
         let under_way = arrived.iter().any(|incoming| matches!(incoming.progress, Progress::Seen(_)));
         let offers = if open && !under_way { offers(request) } else { Vec::new() };
         let notice = request.exception();
+        let back = Back::of(&arrived, known);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
-            (true, _) => View::Status { arrived, notice },
-            (false, true) => View::Send { offers, arrived, notice },
+            (true, _) => View::Status { arrived, notice, back },
+            (false, true) => View::Send { offers, arrived, notice, back },
             (false, false) => View::Details { arrived, notice },
         }
     }
@@ -155,11 +182,33 @@ impl View {
         match self {
             View::Closed => "closed".to_owned(),
             View::Details { .. } => "details".to_owned(),
-            View::Send { offers, .. } => offers.iter().fold("send".to_owned(), |shape, offer| {
-                format!("{shape}-{}", offer.minor.map_or_else(|| "any".to_owned(), render::coin))
-            }),
-            View::Status { arrived, .. } => format!("status-{}-{}", self.step(), arrived.len()),
+            View::Send { offers, back, .. } => {
+                let shape = offers.iter().fold("send".to_owned(), |shape, offer| {
+                    format!("{shape}-{}", offer.minor.map_or_else(|| "any".to_owned(), render::coin))
+                });
+                format!("{shape}{}", back.shape())
+            }
+            View::Status { arrived, back, .. } => {
+                format!("status-{}-{}{}", self.step(), arrived.len(), back.shape())
+            }
         }
+    }
+
+    /// Whether it is asked where to send money back.
+    pub const fn back(&self) -> Back {
+        match self {
+            View::Closed | View::Details { .. } => Back::No,
+            View::Send { back, .. } | View::Status { back, .. } => *back,
+        }
+    }
+
+    /// The coins about which it is asked, with commas between them.
+    pub fn coins_asked_about(&self) -> String {
+        let asks = |coin: &StableCoin| {
+            self.arrived().iter().any(|incoming| incoming.coin == *coin && incoming.asking != Asking::No)
+        };
+        let codes = StableCoin::ALL.into_iter().filter(asks).map(|coin| coin.currency().code());
+        codes.collect::<Vec<_>>().join(", ")
     }
 
     /// What has come, whatever else is shown.
@@ -176,6 +225,28 @@ impl View {
             View::Closed | View::Details { .. } => false,
             View::Send { .. } => true,
             View::Status { arrived, .. } => !arrived.iter().all(Incoming::is_over),
+        }
+    }
+}
+
+impl Back {
+    /// What is asked about what has come. Whoever has not said who he is may have nothing to do with it.
+    fn of(arrived: &[Incoming], known: bool) -> Back {
+        match (arrived.iter().map(|incoming| incoming.asking).max(), known) {
+            (Some(Asking::Yes), true) => Back::Asks,
+            (Some(Asking::Yes), false) => Back::Elsewhere,
+            (Some(Asking::Over), true) => Back::Fixed,
+            _ => Back::No,
+        }
+    }
+
+    /// What it adds to the name of a page's shape.
+    const fn shape(self) -> &'static str {
+        match self {
+            Back::No => "",
+            Back::Asks => "-back",
+            Back::Fixed => "-fixed",
+            Back::Elsewhere => "-elsewhere",
         }
     }
 }

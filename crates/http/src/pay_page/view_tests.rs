@@ -6,7 +6,8 @@ use super::*;
 use crate::wallet_v1::samples::{T0, deposit, request};
 
 fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View {
-    let arrived = arrived.iter().filter_map(|state| Incoming::of(&deposit(*state), Some((1, 12)))).collect();
+    let told = |state: &DepositState| Incoming::of(&deposit(*state), request, Some((1, 12)));
+    let arrived = arrived.iter().filter_map(told).collect();
     View::of(request, arrived, true, known, T0)
 }
 
@@ -15,7 +16,10 @@ fn the_address_comes_after_the_details() {
     let asked = request();
     assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![], notice: RequestException::None });
     let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
-    assert_eq!(view(&asked, &[], true), View::Send { offers, arrived: vec![], notice: RequestException::None });
+    assert_eq!(
+        view(&asked, &[], true),
+        View::Send { offers, arrived: vec![], notice: RequestException::None, back: Back::No }
+    );
 }
 
 #[test]
@@ -24,7 +28,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
     assert_eq!(
         view(&flexible, &[], true),
-        View::Send { offers: any.to_vec(), arrived: vec![], notice: RequestException::None }
+        View::Send { offers: any.to_vec(), arrived: vec![], notice: RequestException::None, back: Back::No }
     );
     let asked = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -52,7 +56,7 @@ fn nobody_is_asked_to_pay_what_is_on_its_way() {
 #[test]
 fn what_is_left_of_a_partial_payment_can_be_sent() {
     let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
-    let View::Send { offers, arrived, notice: RequestException::Partial } =
+    let View::Send { offers, arrived, notice: RequestException::Partial, back: Back::No } =
         view(&partial, &[DepositState::Completed], true)
     else {
         panic!("the address is shown");
@@ -113,7 +117,7 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
 fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_confirmations_come() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let seen = |have| {
-        let arrived = Incoming::of(&deposit(DepositState::Seen), Some((have, 12))).into_iter().collect();
+        let arrived = Incoming::of(&deposit(DepositState::Seen), &paid, Some((have, 12))).into_iter().collect();
         View::of(&paid, arrived, true, true, T0).shape()
     };
     assert_eq!(seen(1), seen(11));
@@ -125,9 +129,64 @@ fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_conf
         seen(1),
         view(&paid, &[DepositState::Screening], true).shape(),
         view(&paid, &[DepositState::Completed], true).shape(),
+        view(&paid, &[DepositState::Rejected], true).shape(),
+        view(&paid, &[DepositState::Rejected], false).shape(),
+        view(&paid, &[DepositState::Refunding], true).shape(),
         View::Closed.shape(),
     ];
     for (at, shape) in shapes.iter().enumerate() {
         assert!(!shapes[at + 1..].contains(shape), "{shape} twice");
     }
+}
+
+#[test]
+fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_else() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    for (state, back) in [
+        (DepositState::Rejected, Back::Asks),
+        (DepositState::LegalHold, Back::Asks),
+        (DepositState::Failed, Back::Asks),
+        (DepositState::Refunding, Back::Fixed),
+        (DepositState::Refunded, Back::No),
+        (DepositState::Seen, Back::No),
+        (DepositState::Held, Back::No),
+        (DepositState::Screening, Back::No),
+        (DepositState::InReview, Back::No),
+        (DepositState::Approved, Back::No),
+        (DepositState::Completed, Back::No),
+        (DepositState::Suspended, Back::No),
+    ] {
+        let elsewhere = if back == Back::Asks { Back::Elsewhere } else { Back::No };
+        assert_eq!(view(&paid, &[state], true).back(), back, "{state:?}");
+        assert_eq!(view(&paid, &[state], false).back(), elsewhere, "{state:?}");
+        // Beside one that is through, and while more may be sent.
+        assert_eq!(view(&paid, &[DepositState::Completed, state], true).back(), back, "{state:?}");
+        let open = view(&request(), &[state], true);
+        assert!(state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back, "{open:?}");
+    }
+    let both = view(&paid, &[DepositState::Refunding, DepositState::Rejected], true);
+    assert_eq!((both.back(), both.coins_asked_about().as_str()), (Back::Asks, "USDC"));
+}
+
+#[test]
+fn what_is_looked_at_is_asked_about_where_the_page_says_why_already() {
+    let double = Received { usdc: 51_000_000, usdt: 0 };
+    let paid = PaymentRequest { state: RequestState::Paid, received: double, ..request() };
+    for unusual in [
+        paid.clone(),
+        PaymentRequest { late: true, state: RequestState::Expired, ..request() },
+        PaymentRequest { wrong_asset: true, ..request() },
+    ] {
+        assert_eq!(view(&unusual, &[DepositState::InReview], true).back(), Back::Asks, "{:?}", unusual.exception());
+        assert_eq!(view(&unusual, &[DepositState::Screening], true).back(), Back::No, "{:?}", unusual.exception());
+    }
+    assert_eq!(view(&paid, &[DepositState::Completed], true).back(), Back::No, "the recipient has it all");
+}
+
+#[test]
+fn a_deposit_that_was_there_before_the_visitor_said_who_he_is_is_not_his() {
+    let incoming = Incoming::of(&deposit(DepositState::Rejected), &request(), None).expect("shown");
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    assert_eq!(View::of(&paid, vec![incoming], true, true, T0).back(), Back::Asks);
+    assert_eq!(View::of(&paid, vec![incoming.of_another()], true, true, T0).back(), Back::No);
 }

@@ -129,12 +129,14 @@ fn no_language_says_why_something_is_looked_at() {
 #[test]
 fn every_message_is_used_and_every_used_message_is_there() {
     let files = [
+        include_str!("back.rs"),
         include_str!("find.rs"),
         include_str!("form.rs"),
         include_str!("live.rs"),
         include_str!("pages.rs"),
         include_str!("receipt.rs"),
         include_str!("answers.rs"),
+        include_str!("../../templates/pay/back.html"),
         include_str!("../../templates/pay/base.html"),
         include_str!("../../templates/pay/details.html"),
         include_str!("../../templates/pay/framed.html"),

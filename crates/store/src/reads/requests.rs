@@ -1,7 +1,7 @@
 //! Payment requests, and what senders said about themselves.
 
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
-use domain::payment_request::{PaymentRequest, RequestState, SenderInfo};
+use domain::payment_request::{PaymentRequest, RefundTo, RequestState, SenderInfo};
 use domain::time::Timestamp;
 
 use super::page::{Listed, Page, total};
@@ -38,7 +38,12 @@ static SENDERS: Stmt = Stmt::written(
     "SELECT {{sender_info s}} FROM sender_info s WHERE s.tenant = $1 AND s.request = $2 ORDER BY s.id",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS];
+static REFUND_ADDRESSES: Stmt = Stmt::written(
+    "request.refund_addresses",
+    "SELECT {{refund_address a}} FROM refund_address a WHERE a.tenant = $1 AND a.request = $2 ORDER BY a.id",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS, &REFUND_ADDRESSES];
 
 impl Store {
     /// A payment request.
@@ -108,5 +113,19 @@ impl Store {
         let keys = self.id_keys().await?;
         let rows = self.query(&SENDERS, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
         rows.iter().map(|row| rows::request::read_sender(&mut row.fields(), &keys)).collect()
+    }
+
+    /// Where senders want money for a request sent back, in the order in which they said it.
+    ///
+    /// # Errors
+    /// As [`Store::request`].
+    pub async fn refund_addresses(
+        &self,
+        tenant: TenantId,
+        request: PaymentRequestId,
+    ) -> Result<Vec<RefundTo>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&REFUND_ADDRESSES, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
+        rows.iter().map(|row| rows::request::read_refund_to(&mut row.fields(), &keys)).collect()
     }
 }

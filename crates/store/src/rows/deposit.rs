@@ -26,7 +26,7 @@ stored_struct! { Screened as ScreenedDoc {
 } }
 stored_struct! { Refund as RefundDoc {
     to: Address, proposed_by: String, screened: Screened, propose: IntentId, proposed: bool,
-    approved_by: Option<String>, execute: Option<IntentId>, tx: Option<TxHash>,
+    approved_by: Option<String>, screened_again: Option<Screened>, execute: Option<IntentId>, tx: Option<TxHash>,
 } }
 document! {
     /// What of a deposit is in no column.
@@ -143,4 +143,18 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deposit, Stor
         legal_hold: rest.legal_hold,
         version,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refund_of_before_addresses_were_screened_again_is_read() {
+        let before = r#"{"to":"5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","proposed_by":"amal",
+            "screened":{"score":3,"evidence":null,"list_version":"v","stale":false},
+            "propose":"11111111-1111-4111-8111-111111111111","proposed":true,"approved_by":"bilal","execute":null,"tx":null}"#;
+        let refund = Refund::of(serde_json::from_str(before).expect("readable")).expect("a refund");
+        assert_eq!((refund.screened.score, refund.screened_again), (3, None));
+    }
 }

@@ -2,8 +2,9 @@
 
 use domain::chain::{Address, Word};
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{PaymentRequestId, SenderInfoId, TenantId, WalletId};
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState, SenderDetails, SenderInfo};
+use domain::ids::{PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
+use domain::payment_request::{Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo};
+use domain::screening::Screened;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -129,4 +130,28 @@ pub(crate) fn read_sender(fields: &mut Fields<'_>, keys: &Keys) -> Result<Sender
     let at = Timestamp(fields.int()?);
     let said: Said = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
     Ok(SenderInfo { id: SenderInfoId(keys.public(stored)), tenant, request, details: said.details, at })
+}
+
+document! {
+    /// What of a sender's answer is in no column.
+    Answered of RefundTo in "refund_address.document" { to: Address, screened: Screened }
+}
+
+pub(crate) fn write_refund_to(answer: &RefundTo, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+    let stored = keys.stored(answer.id.0);
+    let document = document::seal::<Answered>(answer, answer.tenant, stored.as_bytes(), keys)?;
+    out.uuid(answer.tenant.0).uuid(keys.stored(answer.request.0)).uuid(stored);
+    out.uuid(keys.stored(answer.sender.0)).int(answer.at.0).bytes(document);
+    Ok(())
+}
+
+pub(crate) fn read_refund_to(fields: &mut Fields<'_>, keys: &Keys) -> Result<RefundTo, StoreError> {
+    let tenant = TenantId(fields.uuid()?);
+    let request = PaymentRequestId(keys.public(fields.uuid()?));
+    let stored = fields.uuid()?;
+    let sender = SenderInfoId(keys.public(fields.uuid()?));
+    let at = Timestamp(fields.int()?);
+    let said: Answered = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
+    let (to, screened) = (said.to, said.screened);
+    Ok(RefundTo { id: RefundToId(keys.public(stored)), tenant, request, sender, to, screened, at })
 }

@@ -13,6 +13,7 @@ statements! {
     REQUEST_INSERT = insert("save.request_insert", tables::PAYMENT_REQUEST);
     WATCHED_INSERT = insert("save.watched_insert", tables::WATCHED_ADDRESS);
     SENDER_INSERT = insert("save.sender_insert", tables::SENDER_INFO);
+    REFUND_ADDRESS_INSERT = insert("save.refund_address_insert", tables::REFUND_ADDRESS);
     DEPOSIT_UPDATE = update("save.deposit_update", tables::DEPOSIT);
     DEPOSIT_INSERT = insert("save.deposit_insert", tables::DEPOSIT);
     EXCHANGE_UPDATE = update("save.exchange_update", tables::EXCHANGE_ORDER);
@@ -57,6 +58,9 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     save_watched(ws, saver);
     saver.added(&ws.sender_infos, &SENDER_INSERT, &tables::SENDER_INFO, |info, out| {
         rows::request::write_sender(info, keys, out)
+    })?;
+    saver.added(&ws.refund_addresses, &REFUND_ADDRESS_INSERT, &tables::REFUND_ADDRESS, |answer, out| {
+        rows::request::write_refund_to(answer, keys, out)
     })?;
     saver.changed(
         &ws.deposits,

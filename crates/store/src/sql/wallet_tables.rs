@@ -4,12 +4,13 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-pub(crate) static ALL: [&Table; 20] = [
+pub(crate) static ALL: [&Table; 21] = [
     &WALLET,
     &CUSTOMER,
     &WATCHED_ADDRESS,
     &PAYMENT_REQUEST,
     &SENDER_INFO,
+    &REFUND_ADDRESS,
     &DEPOSIT,
     &EXCHANGE_ORDER,
     &CHAIN_SIGNER,
@@ -88,6 +89,14 @@ pub(crate) static PAYMENT_REQUEST: Table = Table {
 pub(crate) static SENDER_INFO: Table = Table {
     name: "sender_info",
     columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("at", Int), ("document", Bytes)],
+    keys: 3,
+    changes: &[],
+    guards: &[],
+};
+
+pub(crate) static REFUND_ADDRESS: Table = Table {
+    name: "refund_address",
+    columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("sender", Uuid), ("at", Int), ("document", Bytes)],
     keys: 3,
     changes: &[],
     guards: &[],

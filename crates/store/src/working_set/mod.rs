@@ -23,7 +23,7 @@ use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
 use domain::order::Order;
 use domain::payment::{Discrepancy, JobChange, NewEvent, Payment};
-use domain::payment_request::{PaymentRequest, SenderInfo};
+use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::quote::Quote;
 use domain::sender_limit::{Spent, Tally};
 use domain::sweep::Sweep;
@@ -175,6 +175,8 @@ working_set! {
     receivers: Table<TenantId, ReceiverRow>,
     /// New sender details.
     sender_infos: Log<SenderInfo>,
+    /// New answers of senders to where money is to be sent back.
+    refund_addresses: Log<RefundTo>,
     /// New events of the wallet service.
     wallet_events: Log<WalletEventEntry>,
     /// New attempts to deliver.

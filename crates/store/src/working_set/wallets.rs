@@ -4,7 +4,7 @@ use domain::chain::KeyRole;
 use domain::delivery::DeliveryAttempt;
 use domain::deposit::UnsupportedAsset;
 use domain::ids::TenantId;
-use domain::payment_request::SenderInfo;
+use domain::payment_request::{RefundTo, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
 use domain::wallet_event::{NewWalletEvent, WalletEventEntry};
@@ -55,6 +55,11 @@ impl WorkingSet {
     pub fn add_sender(&mut self, info: SenderInfo) {
         self.last_senders.put((info.tenant, info.request), info.clone());
         self.sender_infos.add(info);
+    }
+
+    /// Adds where a sender wants money sent back.
+    pub fn add_refund_address(&mut self, answer: RefundTo) {
+        self.refund_addresses.add(answer);
     }
 
     /// Sends a tenant's receiver nothing more; where there is none, there is nothing to do.

@@ -192,6 +192,7 @@ conformance! {
     wallet_rows:
         a_wallet_is_loaded_as_it_was_saved
         a_request_is_loaded_with_the_newest_sender
+        where_senders_want_money_back_is_kept_answer_by_answer
         a_deposit_is_loaded_as_it_was_saved
         an_exchange_order_is_loaded_with_its_attempts
         every_plan_of_an_intent_is_kept

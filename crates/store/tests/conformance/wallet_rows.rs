@@ -10,12 +10,12 @@ use domain::decimal::Decimal;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure};
 use domain::ids::{
-    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, SweepId, TransferId, WalletId,
+    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId, TransferId, WalletId,
 };
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;
-use domain::payment_request::{Asked, Received, RequestState, SenderDetails};
+use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails};
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use domain::screening::Screened;
 use domain::sweep::{Sweep, SweepState};
@@ -134,6 +134,39 @@ pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
     assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
 }
 
+pub async fn where_senders_want_money_back_is_kept_answer_by_answer(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let other = world.tenant("other", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let (request, quiet) = (world.request(&wallet).await, world.request(&wallet).await);
+    let given = world
+        .put(tenant, |ws, ids| {
+            let from = sender(&request, "Ali", ws.now, ids);
+            ws.add_sender(from.clone());
+            let answer = |byte, evidence: Option<&str>, ids: &mut dyn IdSource| RefundTo {
+                id: RefundToId(ids.next()),
+                tenant,
+                request: request.id,
+                sender: from.id,
+                to: Address([byte; 20]),
+                screened: Screened {
+                    score: byte,
+                    evidence: evidence.map(str::to_owned),
+                    list_version: "2026-11-20/ab".to_owned(),
+                    stale: evidence.is_some(),
+                },
+                at: ws.now,
+            };
+            let given = [answer(9, None, ids), answer(100, Some("sample 7 \"Nobody\""), ids), answer(9, None, ids)];
+            given.iter().for_each(|answer| ws.add_refund_address(answer.clone()));
+            given
+        })
+        .await;
+    assert_eq!(world.store.refund_addresses(tenant, request.id).await, Ok(given.to_vec()), "in the order of saying");
+    assert_eq!(world.store.refund_addresses(tenant, quiet.id).await, Ok(Vec::new()));
+    assert_eq!(world.store.refund_addresses(other, request.id).await, Ok(Vec::new()), "of its tenant alone");
+}
+
 fn assessment(at: Timestamp) -> Assessment {
     Assessment {
         result: RiskResult::Rejected,
@@ -182,6 +215,7 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
         propose: IntentId(ids.next()),
         proposed: true,
         approved_by: Some("bilal".to_owned()),
+        screened_again: Some(Screened { score: 4, evidence: None, list_version: "w".to_owned(), stale: false }),
         execute: Some(IntentId(ids.next())),
         tx: Some(TxHash(word(6))),
     });

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::payment_request::RequestException;
 use crate::screening::Screened;
 
 const SENDER: Address = Address([0x55; 20]);
@@ -23,7 +24,11 @@ fn propose(world: &mut World, to: Address, screened: Screened) -> Result<(), Dep
 }
 
 fn approve(world: &mut World, by: &str) -> Result<(), DepositRefusal> {
-    world.tries(|case, _, cx| case.approve_refund(by, cx))
+    approve_with(world, by, clean())
+}
+
+fn approve_with(world: &mut World, by: &str, screened: Screened) -> Result<(), DepositRefusal> {
+    world.tries(|case, _, cx| case.approve_refund(screened, by, cx))
 }
 
 #[test]
@@ -143,4 +148,81 @@ fn what_is_approved_is_not_withdrawn_any_more() {
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("somebody else");
     assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Refunding)));
+}
+
+#[test]
+fn the_address_is_screened_again_when_the_refund_is_approved() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    let newer = |score, stale| Screened { score, stale, list_version: "2".to_owned(), ..clean() };
+    for (screened, refusal) in [
+        (newer(100, false), DepositRefusal::AddressListed),
+        (newer(85, false), DepositRefusal::AddressListed),
+        (newer(100, true), DepositRefusal::AddressListed),
+        (newer(0, true), DepositRefusal::ListsTooOld),
+    ] {
+        assert_eq!(approve_with(&mut world, "ann", screened.clone()), Err(DepositRefusal::SamePerson), "said first");
+        assert_eq!(approve_with(&mut world, "bob", screened), Err(refusal));
+        assert_eq!(world.state(), DepositState::Refunding);
+    }
+    let refund = world.case.deposit.refund.clone().expect("proposed");
+    assert_eq!((refund.approved_by, refund.execute, refund.screened_again), (None, None, None));
+    approve_with(&mut world, "bob", newer(84, false)).expect("clean on the newer list");
+    let refund = world.case.deposit.refund.clone().expect("approved");
+    assert_eq!((refund.screened.list_version, refund.screened_again), ("1".to_owned(), Some(newer(84, false))));
+}
+
+#[test]
+fn a_person_is_called_when_an_address_that_money_waits_for_is_listed() {
+    let hit = Screened { score: 100, ..clean() };
+    let mut world = rejected(Hold::Refundable);
+    let none = DepositRefusal::State(DepositState::Rejected);
+    assert_eq!(world.tries(|case, _, _| case.refund_listed(&hit)), Err(none), "nothing waits");
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    let before = world.alerts;
+    let refunding = DepositRefusal::State(DepositState::Refunding);
+    assert_eq!(world.tries(|case, _, _| case.refund_listed(&clean())), Err(refunding.clone()), "it is on no list");
+    world.tries(|case, _, _| case.refund_listed(&hit)).expect("told");
+    assert_eq!(world.alerts, before + 1);
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    approve(&mut world, "bob").expect("another list");
+    assert_eq!(world.tries(|case, _, _| case.refund_listed(&hit)), Err(refunding), "it is approved");
+}
+
+#[test]
+fn whoever_is_refused_is_asked_where_to_send_it_back_and_legal_hold_asks_alike() {
+    let ways = RequestException::ALL;
+    for hold in [Hold::Refundable, Hold::Legal] {
+        let world = rejected(hold);
+        assert!(ways.iter().all(|way| world.case.deposit.asks_where_back(*way) == Asking::Yes), "{hold:?}");
+    }
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::Over);
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    approve(&mut world, "bob").expect("somebody else");
+    world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::No, "it is back");
+    let direct = World::direct();
+    assert!(ways.iter().all(|way| direct.case.deposit.asks_where_back(*way) == Asking::No));
+}
+
+#[test]
+fn one_that_is_looked_at_asks_only_where_its_sender_is_told_why_already() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    assert_eq!(world.case.deposit.asks_where_back(RequestException::Late), Asking::No, "it does not count yet");
+    world.counted();
+    world.screened(RiskResult::ManualReview, None);
+    assert_eq!(world.state(), DepositState::InReview);
+    for (way, asking) in [
+        (RequestException::None, Asking::No),
+        (RequestException::Partial, Asking::No),
+        (RequestException::Late, Asking::Yes),
+        (RequestException::WrongAsset, Asking::Yes),
+        (RequestException::Overpaid, Asking::Yes),
+    ] {
+        assert_eq!(world.case.deposit.asks_where_back(way), asking, "{way:?}");
+    }
 }

@@ -5,13 +5,14 @@ use domain::chain::Address;
 use domain::coin_amount;
 use domain::deposit::{Deposit, DepositState, ReviewVerdict};
 use domain::ids::DepositId;
+use domain::payment_request::Named;
 use domain::risk::Assessment;
 use engine::console::Deed;
 use engine::wallets::ReviewAsked;
 
 use super::evidence::{list_match, sender_card};
 use super::view::{Field, FormView, Section, coins, instant, page, words};
-use super::{SEEN, as_shown, deposit_tone, waiting};
+use super::{SEEN, as_shown, deposit_tone, waiting, wanted};
 use crate::console::audit;
 use crate::console::{Answer, Cell, Stop, Table, Visit};
 
@@ -21,10 +22,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let mut sections = vec![Section { facts: facts(&visit, &deposit)?, ..Section::default() }];
     sections.extend(deposit.assessment.as_ref().map(|assessed| found(&deposit, assessed)));
     sections.extend(decided(&deposit));
+    let named = visit.console().wallets.named_for(&caller, &deposit).await?;
+    sections.extend(wanted::section(&visit, &deposit, &named).await?);
     sections.extend(refund(&deposit));
     sections.push(audit::section(&visit, &id.to_string()).await?);
     sections.push(waiting(&visit, id.0).await?);
-    sections.push(control(&visit, &deposit)?);
+    sections.push(control(&visit, &deposit, &named)?);
     page(&visit, "Deposit", sections)
 }
 
@@ -97,6 +100,7 @@ fn refund(deposit: &Deposit) -> Option<Section> {
         ("List version", Cell::text(refund.screened.list_version.as_str())),
         ("Proposal on the chain", Cell::text(if refund.proposed { "yes" } else { "not yet" })),
         ("Approved by", Cell::maybe(refund.approved_by.clone())),
+        ("List version then", Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone()))),
         ("Paid back by", refund.tx.map_or(Cell::Empty, Cell::id)),
     ];
     Some(Section { title: "Refund".to_owned(), facts, ..Section::default() })
@@ -120,7 +124,7 @@ fn needs_second(visit: &Visit, deposit: &Deposit) -> Result<bool, Stop> {
     Ok(deposit.minor > visit.tenant()?.policy.wallet.second_person_above)
 }
 
-fn control(visit: &Visit, deposit: &Deposit) -> Result<Section, Stop> {
+fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/deposits/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/deposits/{}/{deed}", deposit.id));
     let mut forms = Vec::new();
@@ -139,7 +143,7 @@ fn control(visit: &Visit, deposit: &Deposit) -> Result<Section, Stop> {
     if refused && deposit.request.is_some() && may("refund") {
         let form = FormView::new("refund", "Give it back", to("refund"), "Propose the refund")
             .says("To the address that its sender names: exchanges pay from addresses that many people share. It is screened, and somebody else has to approve it.")
-            .field(Field::line("to", "Address"));
+            .field(Field::line("to", "Address").holding(named.address().map(|to| to.to_string()).unwrap_or_default()));
         forms.push(form.why());
     }
     let open = deposit.refund.as_ref().filter(|it| it.approved_by.is_none() && it.tx.is_none());

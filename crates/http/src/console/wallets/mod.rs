@@ -34,6 +34,7 @@ mod system;
 pub(super) mod view;
 mod wallet;
 mod wallet_list;
+mod wanted;
 mod webhooks;
 
 /// Rows that an export reads at once.

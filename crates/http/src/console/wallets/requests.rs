@@ -8,7 +8,7 @@ use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderInfo};
 use engine::wallets::Wanted;
 
 use super::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
-use super::{asked_for, deposit_row, received, request_row, request_tone};
+use super::{asked_for, deposit_row, received, request_row, request_tone, wanted};
 use crate::console::audit;
 use crate::console::export::Csv;
 use crate::console::{Answer, Cell, Stop, Table, Visit};
@@ -96,6 +96,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let request = console.wallets.find_request(&caller, id).await?;
     let deposits = console.store().deposits_of_request(caller.tenant, request.wallet, id).await?;
     let senders = console.store().sender_infos(caller.tenant, id).await?;
+    let answers = console.store().refund_addresses(caller.tenant, id).await?;
+    let wanted = (!answers.is_empty()).then(|| wanted::table(&answers, &senders));
     let row = |deposit: &Deposit| {
         let mut row = deposit_row(&visit, deposit);
         row.truncate(5);
@@ -122,8 +124,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Section { facts: facts(&visit, &request), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },
         Section { title: "Senders".to_owned(), table: Some(senders), ..Section::default() },
-        audit::section(&visit, &id.to_string()).await?,
     ];
+    let title = "Where senders want money back".to_owned();
+    sections.extend(wanted.map(|table| Section { title, table: Some(table), ..Section::default() }));
+    sections.push(audit::section(&visit, &id.to_string()).await?);
     let may = visit.may_use("POST", "/console/t/{tenant}/requests/{id}/cancel");
     if may && request.state == RequestState::Active {
         let to = visit.href(&format!("/requests/{id}/cancel"));

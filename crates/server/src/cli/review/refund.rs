@@ -6,6 +6,7 @@ use domain::chain::Address;
 use domain::coin_amount;
 use domain::deposit::Deposit;
 use domain::ids::{DepositId, TenantId};
+use domain::payment_request::{Named, RefundTo};
 use serde_json::json;
 
 use super::super::Context;
@@ -31,17 +32,22 @@ pub enum RefundCommand {
 /// Options of `review refund propose`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
+  corridor review refund propose --tenant demobank --to-senders-address --by ayesha --why 'case 17' 0d7a1d0e-…
   corridor review refund propose --tenant demobank --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by ayesha \\
     --why 'asked for by e-mail of 2026-11-20' 0d7a1d0e-…
 
-Exchanges pay from addresses that many people share: give back to the address that the sender names. It is screened.")]
+Exchanges pay from addresses that many people share: give back to the address that the sender names, on the page behind his
+payment link (`corridor review refund show`) or otherwise. It is screened, and again when somebody else approves it.")]
 pub struct ProposeArgs {
     /// The incoming transaction, as `corridor tx list` shows it
     #[arg(value_name = "ID")]
     transaction: String,
     /// Where to, as its sender has named it
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
-    to: Address,
+    #[arg(long, value_name = "ADDRESS", value_parser = address, required_unless_present = "to_senders_address")]
+    to: Option<Address>,
+    /// To the address that its sender has named on the page behind the payment link
+    #[arg(long, conflicts_with = "to")]
+    to_senders_address: bool,
     #[command(flatten)]
     person: OnePerson,
     #[command(flatten)]
@@ -101,7 +107,8 @@ pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failu
             let id = transaction_id(&args.transaction)?;
             let opened = open(&args.tenant.store, context).await?;
             let tenant = opened.tenant(&args.tenant.tenant).await?;
-            show(&found(&opened, tenant.id, id).await?, context.output)
+            let deposit = found(&opened, tenant.id, id).await?;
+            show(&deposit, &named(&opened, &deposit).await?, context.output)
         }
     }
 }
@@ -110,12 +117,15 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let named = named(&opened, &found(&opened, caller.tenant, id).await?).await?;
+    let to = if args.to_senders_address { None } else { args.to };
+    let to = to.map_or_else(|| only(&named), Ok)?;
     let wallets = opened.wallets_with_lists().await?;
-    let proposed = wallets.service.propose_refund(&caller, id, args.to, args.person.deed(&opened.by)).await;
+    let proposed = wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("proposed; somebody else approves it: `corridor review refund approve`");
-    show(&proposed, context.output)
+    show(&proposed, &named, context.output)
 }
 
 async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
@@ -136,7 +146,7 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let approved = approved.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("approved; the running service pays it back");
-    show(&approved, context.output)
+    show(&approved, &named(&opened, &approved).await?, context.output)
 }
 
 async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure> {
@@ -148,7 +158,7 @@ async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure>
     let withdrawn = withdrawn.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("withdrawn: nothing is given back");
-    show(&withdrawn, context.output)
+    show(&withdrawn, &named(&opened, &withdrawn).await?, context.output)
 }
 
 async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
@@ -156,7 +166,44 @@ async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Depos
     deposit.ok_or_else(|| Failure::Refused(format!("there is no incoming transaction {id}")))
 }
 
-fn show(deposit: &Deposit, output: Output) -> Result<(), Failure> {
+/// Where the deposit's senders want it back.
+async fn named(opened: &Opened, deposit: &Deposit) -> Result<Named, Failure> {
+    let Some(request) = deposit.request else { return Ok(Named::Nothing) };
+    let (store, tenant) = (&opened.store, deposit.tenant);
+    let given = store.refund_addresses(tenant, request).await.map_err(Failure::of_store)?;
+    let senders = store.sender_infos(tenant, request).await.map_err(Failure::of_store)?;
+    Ok(Named::of(deposit, &senders, &given))
+}
+
+/// The one address that is named.
+fn only(named: &Named) -> Result<Address, Failure> {
+    named.address().ok_or_else(|| match named {
+        Named::Several(answers) => {
+            let addresses = answers.iter().map(|answer| answer.to.to_string()).collect::<Vec<_>>().join(", ");
+            Failure::Refused(format!("senders have named different addresses ({addresses}): ask them, and use --to"))
+        }
+        _ => Failure::Refused("its sender has named no address on the payment page: use --to".to_owned()),
+    })
+}
+
+/// An answer in words.
+fn told(answer: &RefundTo) -> String {
+    let (to, at, version) = (answer.to, answer.at, &answer.screened.list_version);
+    let found = answer.screened.verdict().name();
+    format!("{to} (given at {at}, screened against list version {version}: {found})")
+}
+
+/// The same for programs.
+fn asked(answer: &RefundTo) -> serde_json::Value {
+    json!({
+        "to": answer.to.to_string(),
+        "given_at": answer.at.to_string(),
+        "list_version": answer.screened.list_version,
+        "screening": answer.screened.verdict().name(),
+    })
+}
+
+fn show(deposit: &Deposit, named: &Named, output: Output) -> Result<(), Failure> {
     let refund = deposit.refund.as_ref();
     let (amount, coin) = (coin_amount::show(deposit.minor), deposit.coin.currency().code());
     let tx = refund.and_then(|refund| refund.tx).map(|tx| tx.to_string());
@@ -168,6 +215,7 @@ fn show(deposit: &Deposit, output: Output) -> Result<(), Failure> {
                 ("transaction", deposit.id.to_string()),
                 ("state", deposit.state.name().to_owned()),
                 ("amount", format!("{amount} {coin}")),
+                ("the sender asks for", named.answers().iter().map(told).collect::<Vec<_>>().join("; ")),
                 ("goes back to", refund.map_or_else(String::new, |refund| refund.to.to_string())),
                 ("proposed by", refund.map_or_else(String::new, |refund| refund.proposed_by.clone())),
                 ("on the chain", if is_on_chain { "yes".to_owned() } else { String::new() }),
@@ -182,6 +230,8 @@ fn show(deposit: &Deposit, output: Output) -> Result<(), Failure> {
                     "proposed_by": refund.proposed_by,
                     "on_chain": refund.proposed,
                     "approved_by": refund.approved_by,
+                    "list_version": refund.screened.list_version,
+                    "list_version_at_approval": refund.screened_again.as_ref().map(|it| &it.list_version),
                     "tx_hash": tx,
                 })
             });
@@ -190,6 +240,7 @@ fn show(deposit: &Deposit, output: Output) -> Result<(), Failure> {
                 "state": deposit.state.name(),
                 "amount": amount,
                 "currency": coin,
+                "asked_by_sender": named.answers().iter().map(asked).collect::<Vec<_>>(),
                 "refund": refund,
             }))
         }

@@ -25,6 +25,7 @@ pub mod orders;
 mod pages;
 mod pay_page;
 mod provision;
+mod refund_addresses;
 mod refunds;
 mod requests;
 mod restarts;

@@ -2,6 +2,7 @@
 //! is followed, and what it answers to "I paid but it is not shown".
 
 use domain::currency::StableCoin;
+use domain::deposit::DepositState;
 use futures_util::StreamExt as _;
 use reqwest::Method;
 
@@ -23,30 +24,35 @@ const FORM: &str =
     "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Secret-Exchange";
 
 /// A visitor's side of a payment request.
-struct Link<'a> {
+pub struct Link<'a> {
     bank: &'a WalletBank,
     /// `/pay/{token}`
-    path: String,
+    pub path: String,
 }
 
 impl<'a> Link<'a> {
-    fn of(bank: &'a WalletBank, request: &Json) -> Link<'a> {
+    pub fn of(bank: &'a WalletBank, request: &Json) -> Link<'a> {
         Link { bank, path: request["payment_link"].text().replace(&bank.bank.running.url, "") }
     }
 
-    fn get(&self, below: &str) -> Call {
+    pub fn get(&self, below: &str) -> Call {
         self.bank.bank.unsigned(Method::GET, &format!("{}{below}", self.path), None)
     }
 
-    async fn submit(&self, query: &str, form: &str) -> Answer {
-        let path = format!("{}{query}", self.path);
+    /// Sends a form to the page, or to what is below it.
+    pub async fn submit(&self, below: &str, form: &str) -> Answer {
+        let path = format!("{}{below}", self.path);
         let call = self.bank.bank.unsigned(Method::POST, &path, Some(form.as_bytes().to_vec()));
         call.header("content-type", "application/x-www-form-urlencoded").send().await
     }
 
     /// `/{submission}` of a sender who has said who he is.
-    async fn introduced(&self) -> String {
-        let answer = self.submit("", FORM).await;
+    pub async fn introduced(&self) -> String {
+        self.introduced_as(FORM).await
+    }
+
+    pub async fn introduced_as(&self, form: &str) -> String {
+        let answer = self.submit("", form).await;
         assert_eq!(answer.status, 303, "{answer:?}");
         answer.header("location").expect("where to").replace(&self.path, "")
     }
@@ -61,7 +67,7 @@ impl<'a> Link<'a> {
     }
 }
 
-fn text(answer: &Answer) -> String {
+pub fn text(answer: &Answer) -> String {
     String::from_utf8(answer.body.clone()).expect("text")
 }
 
@@ -126,6 +132,12 @@ async fn nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_languag
     bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}").send().await.ok();
     bank.becomes(&wallet, &partial, "ACTIVE", "PARTIAL").await;
     bank.becomes(&wallet, &done, "PAID", "NONE").await;
+    bank.newest_is(&wallet, DepositState::Rejected).await;
+    // The one that was refused is asked where it should go back to: what he answers is shown to him alone.
+    let (_, link, submission) = links.iter().find(|(name, ..)| *name == "not accepted").expect("there");
+    assert_eq!(link.submit(submission, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await.status, 303);
+    let kept = |page: &Answer| text(page).to_lowercase().contains(&"5e".repeat(20));
+    assert!(kept(&link.get(submission).send().await) && !kept(&link.get("").send().await));
     let canaries = [wallet.clone(), wallet.replace('-', ""), "canary-customer".to_owned(), address[2..].to_owned()];
     for (name, link, submission) in &links {
         for language in LANGUAGES {

@@ -16,6 +16,7 @@ on_both_stores! {
     a_deposit_is_decided_once
     more_than_the_limit_waits_for_a_second_person
     a_refund_takes_two_people
+    a_refund_goes_where_the_sender_asks
     a_refund_is_withdrawn_before_it_is_approved
     alerts_are_closed_with_a_reason
     a_payment_in_review_is_decided_once
@@ -143,6 +144,39 @@ async fn a_refund_takes_two_people(on: On) {
     assert!(page.contains(&one.login) && page.contains(&other.login) && page.contains(TO), "{page}");
     other.post(&approve, &[("why", "again")]).await.refused(409);
     bank.books_are_right().await;
+}
+
+async fn a_refund_goes_where_the_sender_asks(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("asked").await;
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    bank.introduced(&request, sender("Omar", "Khan")).await;
+    bank.paid(&request, "").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await.id;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let page = async || officer.get(&format!("/deposits/{deposit}")).await.page();
+    let before = page().await;
+    assert!(before.contains("No sender has said where it should go back to") && !before.contains(TO), "{before}");
+    let wallets = bank.bank.running.wallets();
+    let token = request["payment_link"].text().rsplit('/').next().expect("a token").to_owned();
+    let submission = wallets.pay_page(&token).await.expect("there").senders[0].id;
+    let to = domain::chain::Address::parse(TO).expect("an address");
+    wallets.answer_where_back(&token, submission, to).await.expect("kept");
+    let asked = page().await;
+    for said in [
+        &format!("The sender asks for the refund to go to {TO}."),
+        "Omar Khan",
+        "clean",
+        &format!("name=\"to\" type=\"text\" value=\"{TO}\""),
+        "Propose the refund",
+    ] {
+        assert!(asked.contains(said), "{said}: {asked}");
+    }
+    assert!(!asked.contains("have not answered"), "there is one sender: {asked}");
+    let of_request = officer.get(&format!("/requests/{}", request["payment_request_id"].text())).await.page();
+    for said in ["Where senders want money back", TO, "refund.address", "payment link"] {
+        assert!(of_request.contains(said), "{said}: {of_request}");
+    }
 }
 
 async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {

@@ -77,6 +77,11 @@ fn a_refused_payment_is_given_back_by_two_people() {
         |by: &str| review(&installation, &["refund", "approve", "--by", by, "--why", "the sender confirmed it", &id]);
     let shown = || printed(&review(&installation, &["refund", "show", &id]));
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
+    let by = ["--to-senders-address", "--by", "ayesha", "--why", "case 17", id.as_str()];
+    let nobody = review(&installation, &[&["refund", "propose"], &by[..]].concat());
+    assert_eq!((nobody.code, nobody.stderr.contains("named no address")), (1, true), "{nobody:?}");
+    let both = review(&installation, &[&["refund", "propose", "--to", TO], &by[..]].concat());
+    assert_eq!(both.code, 2, "one address is enough: {both:?}");
     let listed = propose(LISTED);
     assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
@@ -104,6 +109,40 @@ fn a_refused_payment_is_given_back_by_two_people() {
     assert!(installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]).contains("refunded"));
     assert_eq!(approve("bilal").code, 1, "once is enough");
     books_are_right(&installation);
+}
+
+/// Sends a form of the payment page; where it leads.
+async fn fills_in(url: &str, form: &'static str) -> String {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let client = reqwest::Client::builder().timeout(STEP_AT_MOST).redirect(reqwest::redirect::Policy::none());
+    let asked = client.build().expect("a client").post(url).body(form);
+    let answer = asked.header("content-type", "application/x-www-form-urlencoded").send().await.expect("an answer");
+    assert_eq!(answer.status().as_u16(), 303, "{answer:?}");
+    answer.headers()["location"].to_str().expect("a path").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_goes_where_the_sender_said_on_his_page() {
+    let (installation, sandbox) = sandbox();
+    let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
+    let form = "first_name=Omar&last_name=Khan&phone_number=%2B971500000000&custodial_provider=An-Exchange";
+    let page = fills_in(&text(&request, "payment_link"), form).await;
+    let page = format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
+    installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
+    let listed = || installation.json(&["tx", "list"]);
+    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    let id = id().expect("it is listed");
+    fills_in(&page, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await;
+    let shown = printed(&review(&installation, &["refund", "show", &id]));
+    let asked = &shown["asked_by_sender"][0];
+    assert!(text(asked, "to").eq_ignore_ascii_case(TO), "{shown}");
+    assert_eq!((&asked["screening"], text(asked, "list_version").is_empty()), (&json!("clean"), false), "{shown}");
+    let told = installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]);
+    assert!(told.contains("the sender asks for") && told.contains("screened against list version"), "{told}");
+    let by = ["--to-senders-address", "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    let proposed = printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()));
+    assert!(text(&proposed["refund"], "to").eq_ignore_ascii_case(TO), "{proposed}");
 }
 
 /// An order to an account that ends so.

@@ -1,0 +1,111 @@
+//! Where money that is not accepted is sent back to: what senders answer on the page behind their link, and how an address
+//! is screened. An answer moves nothing: two people do.
+
+use domain::audit::{Deed, Via};
+use domain::chain::Address;
+use domain::deposit::{Asking, Deposit};
+use domain::ids::{DepositId, RefundToId, SenderInfoId};
+use domain::payment_request::{Named, PaymentRequest};
+use domain::screening::Screened;
+
+use super::{Caller, Denied, PaySender, Wallets};
+use crate::batcher::fresh_id;
+use crate::command::wallets::{RefundAnswer, RequestAction};
+use crate::command::{Action, Refused};
+
+/// Whose deed an answer is in the audit log.
+const WHO: &str = "payment link";
+const ROLE: &str = "sender";
+/// Characters of the id of a submission by which the audit log names its sender.
+const NAMED_BY_CHARS: usize = 8;
+/// An address that begins with so many zeros belongs to the chain itself, or to nobody: what goes there is lost.
+const NOBODYS_ZEROS: usize = 16;
+
+/// What became of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It is kept, whatever screening says: its sender is not told.
+    Kept,
+    /// He is not asked, or not any more.
+    NotAsked,
+    /// The address is the chain's own, nobody's, a token's or one of ours. Nothing could come back from there.
+    Unusable,
+}
+
+impl Wallets {
+    /// A sender says where money of his is to be sent back to. It is screened and kept with what was found; until a refund
+    /// is proposed he may say something else.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn answer_where_back(&self, token: &str, sender: SenderInfoId, to: Address) -> Result<Answered, Denied> {
+        let page = self.pay_page(token).await?;
+        let known = page.senders.iter().find(|known| known.id == sender).ok_or(Denied::NotFound("sender"))?;
+        let arrived = page.arrivals.iter().map(|arrival| &arrival.deposit);
+        let deposits: Vec<DepositId> = arrived.filter(|it| known.is_asked(it, &page.request)).map(|it| it.id).collect();
+        if deposits.is_empty() || !known.may_answer() {
+            return Ok(Answered::NotAsked);
+        }
+        if known.back_to == Some(to) {
+            return Ok(Answered::Kept);
+        }
+        if self.is_unusable(&page.request, &to).await? {
+            return Ok(Answered::Unusable);
+        }
+        let screened = self.screen_address(&to).await?;
+        let name: String = sender.to_string().chars().take(NAMED_BY_CHARS).collect();
+        let by = Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(format!("submission {name}"));
+        let id = RefundToId(fresh_id(&self.store));
+        let answer = Box::new(RefundAnswer { id, sender, to, screened, deposits, by });
+        match self.run(page.request.tenant, Action::Request(page.request.id, RequestAction::RefundTo(answer))).await {
+            Ok(_) => Ok(Answered::Kept),
+            Err(Denied::Refused(Refused::NotAsSeen)) => Ok(Answered::NotAsked),
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// Where the senders of a deposit want it sent back to.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn named_for(&self, caller: &Caller, deposit: &Deposit) -> Result<Named, Denied> {
+        let Some(request) = deposit.request else { return Ok(Named::Nothing) };
+        let given = self.store.refund_addresses(caller.tenant, request).await?;
+        if given.is_empty() {
+            return Ok(Named::Nothing);
+        }
+        Ok(Named::of(deposit, &self.store.sender_infos(caller.tenant, request).await?, &given))
+    }
+
+    /// An address against the sanction lists and the blacklists of the coins' own contracts, as a payer's is. A command
+    /// that asks no node, and a node that does not answer, leave the lists: the contracts are asked once more before
+    /// anything is paid.
+    pub(super) async fn screen_address(&self, address: &Address) -> Result<Screened, Denied> {
+        let world = self.offered()?;
+        let mut screened = world.addresses.screen(address, self.world.clock.now());
+        for token in &world.config.tokens {
+            match world.chain.is_blacklisted(token.address, *address).await {
+                Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
+                Ok(false) => {}
+                Err(fault) => tracing::debug!(%fault, "a coin's blacklist is asked before a refund is paid, not now"),
+            }
+        }
+        Ok(screened)
+    }
+
+    async fn is_unusable(&self, request: &PaymentRequest, to: &Address) -> Result<bool, Denied> {
+        let world = self.offered()?;
+        let wallet = self.store.wallet(request.tenant, request.wallet).await?.ok_or(Denied::NotFound("token"))?;
+        let nobodys = to.0.iter().take_while(|byte| **byte == 0).count() >= NOBODYS_ZEROS;
+        let is_token = world.config.tokens.iter().any(|token| token.address == *to);
+        let own = [request.escrow, wallet.address, wallet.controller, wallet.implementation];
+        Ok(nobodys || is_token || own.contains(to) || !self.store.watched(&[*to]).await?.is_empty())
+    }
+}
+
+impl PaySender {
+    /// Whether he is asked where to send this deposit back: one that was seen before he said who he is is not his.
+    fn is_asked(&self, deposit: &Deposit, request: &PaymentRequest) -> bool {
+        self.may_be_of(deposit) && deposit.asks_where_back(request.exception()) == Asking::Yes
+    }
+}

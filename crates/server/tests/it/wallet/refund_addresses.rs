@@ -1,0 +1,310 @@
+//! Where senders want their money back, as they say on the page behind their link (`chain.md`, "Compliance": the refund
+//! address is asked for through the link and screened).
+
+use domain::audit::{Deed, Via};
+use domain::chain::Address;
+use domain::currency::StableCoin;
+use domain::deposit::{Deposit, DepositRefusal, DepositState};
+use domain::ids::PaymentRequestId;
+use domain::payment_request::{Named, RefundTo};
+use domain::screening::Verdict;
+use domain::wallet_effects::AlertKind;
+use engine::command::deposits::{DepositAction, DepositRef};
+use engine::command::{Action, Command, Outcome, Refused};
+use engine::payments::Caller;
+use engine::wallets::Denied;
+
+use super::acts::{calls, id, word};
+use super::pay_page::{Link, text};
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
+
+on_both_stores! {
+    a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed
+    an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
+    one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address
+    what_came_before_a_visitor_said_who_he_is_is_not_his
+    different_senders_are_for_a_person_to_tell_apart
+    a_wrong_token_is_asked_about_while_a_person_looks_at_it
+    an_address_that_is_listed_by_now_is_not_approved
+    a_blacklist_that_a_command_could_not_ask_stops_the_payment_back
+}
+
+/// The example of EIP-55.
+const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const OTHER: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
+/// What the sample list names.
+const LISTED: &str = "0xbad0000000000000000000000000000000000001";
+const ASKED: &str = "Where shall we send the money back?";
+
+/// A bank at a service of its own: how many forms one may send is counted by address.
+async fn bank_of_its_own(on: On) -> WalletBank {
+    WalletBank::alone(on, Setup::with_wallets()).await
+}
+
+fn caller(bank: &WalletBank) -> Caller {
+    Caller { tenant: bank.bank.tenant.id, policy: bank.bank.tenant.policy.clone().into() }
+}
+
+/// A request with its page's link, its sender's part of it, and its payment, which was rejected.
+async fn rejected<'a>(bank: &'a WalletBank, wallet: &str) -> (Json, Link<'a>, String, Deposit) {
+    let request = bank.request(wallet, "25.01", "USDC").await;
+    let link = Link::of(bank, &request);
+    let sender = link.introduced().await;
+    bank.paid(&request, "").await;
+    let deposit = bank.newest_is(wallet, DepositState::Rejected).await;
+    (request, link, sender, deposit)
+}
+
+async fn given(bank: &WalletBank, request: &Json) -> Vec<RefundTo> {
+    let request = PaymentRequestId::parse(id(request)).expect("an id");
+    bank.bank.running.store().refund_addresses(bank.bank.tenant.id, request).await.expect("read")
+}
+
+async fn named(bank: &WalletBank, deposit: &Deposit) -> Named {
+    bank.bank.running.wallets().named_for(&caller(bank), deposit).await.expect("read")
+}
+
+async fn answers(link: &Link<'_>, sender: &str, address: &str) -> u16 {
+    link.submit(sender, &format!("address={address}")).await.status
+}
+
+async fn page(link: &Link<'_>, below: &str) -> String {
+    text(&link.get(&format!("{below}?lang=en")).send().await)
+}
+
+async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("back").await;
+    let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
+    let asked = page(&link, &sender).await;
+    assert!(asked.contains(ASKED) && asked.contains("name=\"address\"") && !asked.contains("http-equiv"), "{asked}");
+    // Whoever has the link alone is told where to say it, and can say nothing.
+    let visitor = page(&link, "").await;
+    assert!(visitor.contains("open the page on which you saw") && !visitor.contains("name=\"address\""), "{visitor}");
+    assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 303);
+    let mistyped = link.submit(&sender, &format!("address={}", OWN.replace("aAeb", "aaeb"))).await;
+    assert!(mistyped.status == 422 && text(&mistyped).contains("a character is wrong"), "{mistyped:?}");
+    assert_eq!(given(&bank, &request).await, [], "nothing of that was an answer");
+
+    let kept = link.submit(&format!("{sender}?lang=ur"), &format!("address=+{}", OWN.to_lowercase())).await;
+    let back = format!("{}{sender}?lang=ur", link.path);
+    assert_eq!((kept.status, kept.header("location")), (303, Some(back.as_str())));
+    let shown = page(&link, &sender).await;
+    assert!(shown.contains(OWN) && shown.contains("You can change it until"), "{shown}");
+    assert!(!page(&link, "").await.contains(OWN), "it is his alone");
+    assert_eq!(answers(&link, &sender, OWN).await, 303, "said twice, kept once");
+    assert_eq!(answers(&link, &sender, OTHER).await, 303);
+    let all = given(&bank, &request).await;
+    let (first, second) = (&all[0], &all[1]);
+    assert_eq!((all.len(), first.to.to_string(), second.to.to_string()), (2, OWN.to_owned(), OTHER.to_owned()));
+    assert_eq!((second.screened.verdict(), second.screened.list_version.is_empty()), (Verdict::Clean, false));
+    assert_eq!(named(&bank, &deposit).await, Named::One(second.clone()));
+    let store = bank.bank.running.store();
+    let noted = store.audit_about(bank.bank.tenant.id, id(&request)).await.expect("read");
+    let of_sender = |entry: &&domain::audit::Entry| entry.note.action == "refund.address";
+    let noted: Vec<_> = noted.iter().filter(of_sender).collect();
+    let newest = noted[0];
+    assert_eq!((noted.len(), newest.deed.via, newest.deed.who.as_str()), (2, Via::Program, "payment link"));
+    assert!(newest.note.after.as_deref().is_some_and(|after| after.contains(OTHER)), "{newest:?}");
+
+    let wallets = bank.bank.running.wallets();
+    let to = second.to;
+    wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("proposed");
+    let fixed = page(&link, &sender).await;
+    assert!(fixed.contains(OTHER) && fixed.contains("cannot be changed any more"), "{fixed}");
+    assert!(!fixed.contains("name=\"address\""), "{fixed}");
+    assert_eq!(answers(&link, &sender, OWN).await, 303);
+    assert_eq!(given(&bank, &request).await.len(), 2, "it is too late");
+    // Taken back: he may change it again.
+    let by = Deed::new(Via::Cli, "ayesha").because("another address");
+    let withdrawn = async || wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.is_ok();
+    assert!(testkit::wait::until_async(WAIT_MAX, withdrawn).await);
+    assert_eq!(answers(&link, &sender, OWN).await, 303);
+    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OWN.to_owned()));
+    bank.finish().await;
+}
+
+async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("ours").await;
+    let stranger = bank.in_use("stranger").await;
+    let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
+    let mut pages = Vec::new();
+    for unusable in [
+        Address([0; 20]).to_string(),
+        format!("0x{}dEaD", "0".repeat(36)).to_lowercase(),
+        bank.token(StableCoin::Usdt).to_string(),
+        deposit.to.to_string(),
+        bank.controller(&wallet).await.to_string(),
+        bank.address(&wallet).await,
+        bank.address(&stranger).await,
+    ] {
+        let answer = link.submit(&sender, &format!("address={unusable}")).await;
+        assert_eq!(answer.status, 422, "{unusable}");
+        let checked = Address::parse(&unusable).expect("an address").to_string();
+        pages.push(text(&answer).replace(&checked, "0x"));
+    }
+    pages.dedup();
+    assert_eq!(pages.len(), 1, "nobody learns which of them it is");
+    assert!(pages[0].contains("cannot be used here"), "{pages:?}");
+    assert_eq!(given(&bank, &request).await, []);
+    let foreign = link.get(&sender).send().await.header("content-security-policy").map(str::to_owned);
+    assert!(foreign.is_some_and(|policy| policy.contains("form-action 'self'")));
+    bank.finish().await;
+}
+
+async fn one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let (wallet, other) = (bank.in_use("legal").await, bank.in_use("refused").await);
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let form = "first_name=Zorblax&last_name=Quibbleton&phone_number=%2B971500000000&custodial_provider=An-Exchange";
+    let sender = link.introduced_as(form).await;
+    bank.paid(&request, "").await;
+    let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
+    let (_, refused_link, refused_sender, refused) = rejected(&bank, &other).await;
+    for (link, sender) in [(&link, &sender), (&refused_link, &refused_sender)] {
+        assert_eq!(answers(link, sender, LISTED).await, 303);
+    }
+    let plain = |page: String, link: &Link<'_>, sender: &str| {
+        let page = page.replace(&format!("{}{sender}", link.path), "");
+        let rest = page.split("id=\"rest\"").nth(1).expect("the page's own part").to_owned();
+        assert!(rest.contains("You can change it until") && rest.to_lowercase().contains(LISTED), "{rest}");
+        rest
+    };
+    let (one, two) = (page(&link, &sender).await, page(&refused_link, &refused_sender).await);
+    assert_eq!(plain(one, &link, &sender), plain(two, &refused_link, &refused_sender));
+    for deposit in [&held, &refused] {
+        let Named::One(answer) = named(&bank, deposit).await else { panic!("nothing is named for {deposit:?}") };
+        assert_eq!((answer.screened.verdict(), answer.to), (Verdict::Hit, Address::parse(LISTED).expect("an address")));
+    }
+    let wallets = bank.bank.running.wallets();
+    let to = Address::parse(LISTED).expect("an address");
+    for (deposit, refusal) in
+        [(&held, DepositRefusal::State(DepositState::LegalHold)), (&refused, DepositRefusal::AddressRefused)]
+    {
+        let told = wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.map(drop);
+        assert!(matches!(&told, Err(Denied::Refused(Refused::Deposit(why))) if *why == refusal), "{told:?}");
+    }
+    bank.finish().await;
+}
+
+async fn what_came_before_a_visitor_said_who_he_is_is_not_his(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("stranger").await;
+    let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
+    // The link is open still: somebody else, the payee perhaps, says that he is a sender.
+    let later = link.introduced().await;
+    assert_ne!(later, sender);
+    assert!(!page(&link, &later).await.contains(ASKED));
+    assert_eq!(answers(&link, &later, OWN).await, 303);
+    assert_eq!(given(&bank, &request).await, []);
+    assert_eq!(named(&bank, &deposit).await, Named::Nothing);
+    bank.finish().await;
+}
+
+async fn different_senders_are_for_a_person_to_tell_apart(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("two").await;
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let (one, two) = (link.introduced().await, link.introduced().await);
+    bank.paid(&request, "").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await;
+    assert_eq!((answers(&link, &one, OWN).await, answers(&link, &two, OTHER).await), (303, 303));
+    assert!(!page(&link, &one).await.contains(OTHER) && !page(&link, &two).await.contains(OWN));
+    let Named::Several(both) = named(&bank, &deposit).await else { panic!("one of them is believed") };
+    assert_eq!(both.iter().map(|it| it.to.to_string()).collect::<Vec<_>>(), [OWN, OTHER]);
+    assert_eq!(answers(&link, &one, OTHER).await, 303);
+    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OTHER.to_owned()));
+    bank.finish().await;
+}
+
+async fn a_wrong_token_is_asked_about_while_a_person_looks_at_it(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("wrong").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let sender = link.introduced().await;
+    bank.paid(&request, "?currency=USDT&amount=25.00").await;
+    let deposit = bank.newest_is(&wallet, DepositState::InReview).await;
+    let asked = page(&link, &sender).await;
+    assert!(asked.contains(ASKED) && asked.contains("that can receive <bdi>USDT</bdi>"), "{asked}");
+    assert_eq!(answers(&link, &sender, OWN).await, 303);
+    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OWN.to_owned()));
+    bank.finish().await;
+}
+
+/// Approves as soon as the proposal is on the chain.
+async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
+    let wallets = bank.bank.running.wallets();
+    let answer = std::sync::Mutex::new(None);
+    let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let told = wallets.approve_refund(&caller(bank), deposit.id, "bilal").await.map(drop);
+        let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
+        *answer.lock().expect("nobody panicked") = Some(told);
+        !waits
+    });
+    assert!(there.await, "the proposal never reached the chain");
+    answer.into_inner().expect("nobody panicked").expect("an answer")
+}
+
+fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, address: Address) {
+    bank.acts(bank.minter(), bank.token(coin), calls(function, &[word(address)]));
+}
+
+async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("meanwhile").await;
+    let (_, link, sender, deposit) = rejected(&bank, &wallet).await;
+    assert_eq!(answers(&link, &sender, OWN).await, 303);
+    let to = named(&bank, &deposit).await.address().expect("named");
+    let wallets = bank.bank.running.wallets();
+    wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("clean when it was proposed");
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", to);
+    let told = approved(&bank, &deposit).await.expect_err("it is listed by now");
+    assert!(matches!(&told, Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed))), "{told:?}");
+    assert!(told.to_string().contains("on a list by now"), "{told}");
+    bank.is_alerted(AlertKind::Transaction, "a refund was not approved: its address is on a list").await;
+    let noted =
+        bank.bank.running.store().audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
+    assert_eq!(noted[0].note.action, "refund.not_approved");
+    let waits = bank.newest_is(&wallet, DepositState::Refunding).await.refund.expect("proposed");
+    assert_eq!((waits.approved_by, waits.execute), (None, None));
+    // Off the list again, it is paid back; what was found then is kept beside it.
+    issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", to);
+    approved(&bank, &deposit).await.expect("approved");
+    let refunded = bank.newest_is(&wallet, DepositState::Refunded).await.refund.expect("a refund");
+    assert_eq!(refunded.screened_again.map(|it| it.verdict()), Some(Verdict::Clean));
+    assert_eq!(bank.holds(StableCoin::Usdc, OWN).await, 25_010_000);
+    assert!(!page(&link, &sender).await.contains(ASKED), "it is back");
+    bank.finish().await;
+}
+
+async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("worker").await;
+    let request = bank.request(&wallet, "25.01", "USDT").await;
+    bank.paid(&request, "").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await;
+    let to = Address::parse(OTHER).expect("an address");
+    let wallets = bank.bank.running.wallets();
+    wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("proposed");
+    let on_chain =
+        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    assert!(testkit::wait::until_async(WAIT_MAX, on_chain).await);
+    issuer(&bank, StableCoin::Usdt, "addBlackList(address)", to);
+    // A command that opens the store asks no node: the lists alone clear the address. USDT would be paid to it.
+    let proposed = bank.newest_is(&wallet, DepositState::Refunding).await;
+    let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
+    let by = Box::new(Deed::new(Via::Cli, "bilal"));
+    let action = Action::Deposit(DepositRef::of(&proposed, None), DepositAction::ApproveRefund { to, screened, by });
+    let approved = wallets.engine().execute(Command { tenant: bank.bank.tenant.id, action }).await.expect("decided");
+    assert!(matches!(&approved, Outcome::Deposit(deposit) if deposit.refund.is_some()), "{approved:?}");
+    let what = "a refund failed: its address is on the blacklist of USDT's contract";
+    bank.is_alerted(AlertKind::Transaction, what).await;
+    assert_eq!(bank.newest_is(&wallet, DepositState::Rejected).await.refund, None);
+    assert_eq!(bank.holds(StableCoin::Usdt, OTHER).await, 0);
+    bank.finish().await;
+}
