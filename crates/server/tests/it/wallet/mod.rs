@@ -31,4 +31,5 @@ mod risk;
 mod roles;
 mod table;
 mod tokens;
+mod unlimited;
 mod wire;
