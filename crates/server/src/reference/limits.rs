@@ -128,7 +128,7 @@ fn limits_md_says_what_the_code_does() {
     out.push_str("\nRate limits are off in the environment `mock`, as in a sandbox.\n");
     table(&mut out, "Rails", &rails());
     out.push_str(
-        "\nDays and months are those of the rail's time zone. What would go beyond takes the next rail that fits; where there \
+        "\nDays and months are those of the rail's time zone. What would go beyond takes the next rail that fits; where there\n\
          is none, the payment is `rejected`, and its `msg` names the limit.\n",
     );
     table(&mut out, "Wallet Service v1", &wallets());

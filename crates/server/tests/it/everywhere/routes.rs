@@ -7,6 +7,7 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     an_unknown_path_is_not_found
     another_method_is_not_allowed
+    what_is_served_is_of_release_2_and_stands_under_v2
 }
 
 async fn an_unknown_path_is_not_found(on: On) {
@@ -54,5 +55,26 @@ async fn another_method_is_not_allowed(on: On) {
         let answer = bank.call(method, &path, None).send().await;
         answer.refused(405, "method_not_allowed");
         assert_eq!(answer.header("allow"), Some(allow), "{path}");
+    }
+}
+
+/// Specification, "Versions": 2.0.0 is the first release of v2. What it brought is there under its own prefix, and the same
+/// below any other is not.
+async fn what_is_served_is_of_release_2_and_stands_under_v2(on: On) {
+    let bank = Bank::new(on).await;
+    let document = bank.unsigned(Method::GET, "/openapi/payment.json", None).send().await.ok();
+    let version: Vec<&str> = document["info"]["version"].text().split('.').collect();
+    assert!(version.len() == 3 && version[0] == "2", "{version:?}");
+    let paths = document["paths"].names();
+    for brought in ["/v2/quote", "/v2/payment", "/v2/payments/{id}"] {
+        assert!(paths.contains(&brought), "{brought}");
+    }
+    for path in paths {
+        let rest = path.strip_prefix("/v2/").expect(path).replace("{id}", "none");
+        let ask = |version: &str| bank.call(Method::TRACE, &format!("/{version}/{rest}"), None).send();
+        ask("v2").await.refused(405, "method_not_allowed");
+        for other in ["v1", "v3"] {
+            ask(other).await.refused(404, "not_found");
+        }
     }
 }

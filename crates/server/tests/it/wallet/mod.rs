@@ -34,4 +34,5 @@ mod risk;
 mod roles;
 mod table;
 mod tokens;
+mod unlimited;
 mod wire;
