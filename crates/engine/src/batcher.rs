@@ -289,7 +289,7 @@ impl Runner {
     /// Commits a batch and answers with its outcomes. Decides a commit that is in doubt before it answers.
     async fn commit(&self, commands: &[&Command]) -> Result<Vec<Outcome>, Trouble> {
         loop {
-            let need = self.listeners.need(commands);
+            let (need, asked) = self.listeners.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
             let mut outcomes = Vec::new();
@@ -298,7 +298,7 @@ impl Runner {
             let mut held_back = store::working_set::Log::default();
             let executed = {
                 let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
-                    served = self.listeners.are_served(ws, commands);
+                    served = self.listeners.are_served(ws, commands, &asked);
                     if !served {
                         return;
                     }

@@ -16,27 +16,30 @@ use crate::command::Command;
 pub(crate) struct Listeners(Arc<Mutex<BTreeSet<TenantId>>>);
 
 impl Listeners {
-    /// The rows of a batch, with those of its deliveries where they are wanted.
-    pub(crate) fn need(&self, commands: &[&Command]) -> Need {
+    /// The rows of a batch, with those of its deliveries where they are wanted, and the tenants of whom these are.
+    pub(crate) fn need(&self, commands: &[&Command]) -> (Need, BTreeSet<TenantId>) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut need = Need::default();
+        let (mut need, mut asked) = (Need::default(), BTreeSet::new());
         for command in commands {
             need.merge(command.need());
             if known.contains(&command.tenant) {
+                asked.insert(command.tenant);
                 need.merge(command.need_of_payment_deliveries());
             }
         }
-        need
+        (need, asked)
     }
 
-    /// Whether the rows are there that the batch's tenants want. Learns from what the batch has locked.
-    pub(crate) fn are_served(&self, ws: &WorkingSet, commands: &[&Command]) -> bool {
+    /// Whether the rows are there that the batch's tenants want, where they were asked for of these. Learns from what the
+    /// batch has locked.
+    pub(crate) fn are_served(&self, ws: &WorkingSet, commands: &[&Command], asked: &BTreeSet<TenantId>) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut served = true;
         for command in commands {
             let wants = ws.heads.get(&command.tenant).is_some_and(|head| head.payment_webhooks);
             if wants {
-                served &= !known.insert(command.tenant);
+                known.insert(command.tenant);
+                served &= asked.contains(&command.tenant);
             } else if !known.is_empty() {
                 known.remove(&command.tenant);
             }
@@ -72,15 +75,20 @@ mod tests {
     #[test]
     fn only_who_wants_payment_events_asks_for_more_rows() {
         let (listeners, command, other) = (Listeners::default(), expire(TENANT), expire(OTHER));
-        assert_eq!(listeners.need(&[&command]), command.need());
-        assert!(listeners.are_served(&locked(false), &[&command, &other]));
-        assert_eq!(listeners.need(&[&command]), command.need(), "off: nothing more");
-        assert!(!listeners.are_served(&locked(true), &[&command, &command]), "switched on: load again");
-        let need = listeners.need(&[&command]);
+        let nobody = BTreeSet::new();
+        assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()));
+        assert!(listeners.are_served(&locked(false), &[&command, &other], &nobody));
+        assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()), "off: nothing more");
+        for _ in 0..2 {
+            let served = listeners.are_served(&locked(true), &[&command, &command], &nobody);
+            assert!(!served, "switched on: load again, however often the same rows are decided about");
+        }
+        let (need, asked) = listeners.need(&[&command, &other]);
         assert!(need.streams.contains(&(TENANT, Uuid::from_u128(3))) && need.receivers.contains(&(TENANT, ())));
-        assert_eq!(listeners.need(&[&other]), other.need());
-        assert!(listeners.are_served(&locked(true), &[&command, &other]));
-        assert!(listeners.are_served(&locked(false), &[&command]), "switched off: what is loaded is enough");
-        assert_eq!(listeners.need(&[&command]), command.need());
+        assert!(!need.receivers.contains(&(OTHER, ())));
+        assert_eq!(asked, BTreeSet::from([TENANT]));
+        assert!(listeners.are_served(&locked(true), &[&command, &other], &asked));
+        assert!(listeners.are_served(&locked(false), &[&command], &asked), "switched off: what is loaded is enough");
+        assert_eq!(listeners.need(&[&command]), (command.need(), nobody));
     }
 }

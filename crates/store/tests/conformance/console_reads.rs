@@ -57,7 +57,7 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
         let cx = &mut domain::payment::Cx { now: ws.now, ids };
         let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
         ws.attempts.put((payment.tenant, id), attempt);
-        put_effects(ws, &it, effects, ids);
+        put_effects(ws, &it, effects);
         ws.keep();
         given_back = Some(it);
     };

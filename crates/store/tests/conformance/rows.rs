@@ -78,7 +78,7 @@ async fn settle(
         let cx = &mut Cx { now: ws.now, ids };
         let effects = apply(&mut it, &mut last, &report, None, Span::days(5), cx);
         ws.attempts.put((tenant, last.id), last);
-        put_effects(ws, &it, effects, ids);
+        put_effects(ws, &it, effects);
         ws.keep();
     };
     world.execute(&payment_need(payment), decide).await.expect("saved");

@@ -405,13 +405,13 @@ pub fn put_payment(ws: &mut WorkingSet, quote: &Quote, external_id: Option<&str>
     }
     ws.payments.put((tenant, payment.id), payment.clone());
     ws.add_order(tenant, payment.id, order);
-    put_effects(ws, &payment, effects, ids);
+    put_effects(ws, &payment, effects);
     ws.keep();
     payment
 }
 
 /// Writes what a decision gave, and the payment itself.
-pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects, ids: &mut dyn IdSource) {
+pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects) {
     let tenant = payment.tenant;
     ws.payments.put((tenant, payment.id), payment.clone());
     ws.book(effects.transfers).expect("booked");
@@ -463,7 +463,7 @@ impl World {
             let cx = &mut Cx { now: ws.now, ids };
             let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
             ws.attempts.put((tenant, id), attempt);
-            put_effects(ws, &it, effects, ids);
+            put_effects(ws, &it, effects);
             ws.keep();
         })
         .await
@@ -479,7 +479,7 @@ impl World {
             let cx = &mut Cx { now: ws.now, ids };
             let trigger = domain::payment::Trigger::NoRoute;
             let effects = domain::payment::report::refuse(&mut it, None, trigger, "no route", cx).expect("queued");
-            put_effects(ws, &it, effects, ids);
+            put_effects(ws, &it, effects);
             ws.keep();
             refused = Some(it);
         })

@@ -130,7 +130,7 @@ fn nothing_is_given_back_out_of_an_escrow_on_hold() {
     propose(&mut world).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
     hold(&mut world);
-    let approved = world.tries(|case, _, cx| case.approve_refund("ben", cx));
+    let approved = world.tries(|case, _, cx| case.approve_refund(refund::clean(), "ben", cx));
     assert_eq!(approved, Err(DepositRefusal::EscrowHeld));
     world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved by anybody");
     assert_eq!(world.state(), DepositState::Rejected);

@@ -135,7 +135,7 @@ async fn an_event_that_was_given_up_is_listed_and_sent_again(on: On) {
     let listed = bank.get("/v1/sdk/webhooks/deliveries?service=payment&status=disabled").send().await.ok();
     let entry = &listed["deliveries"].items()[0];
     assert_eq!((entry["event_type"].text(), entry["subject"]["quote_id"].text()), ("quote.created", quote.id()));
-    assert_eq!(listed["pagination"]["total"].integer(), 1);
+    assert_eq!(listed["pagination"]["total_count"].integer(), 1);
     let wallets = bank.get("/v1/sdk/webhooks/deliveries").send().await.ok();
     assert_eq!(wallets["deliveries"].items().len(), 0, "of the wallet service, where nothing else is said");
     let wrong = bank.get("/v1/sdk/webhooks/deliveries?service=both").send().await;

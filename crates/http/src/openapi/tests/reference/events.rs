@@ -13,17 +13,11 @@ use super::{MARK, check};
 const HEAD: &str = "
 The wallet service tells what happened by webhooks to `{webhook_base}/webhooks/wallet/{segment}` and keeps the same events
 for GET /v1/sdk/events. The payment service keeps a log, GET /v2/events, as JSON lines, as server-sent events or page by
-page; `corridor listen` sends the same events as webhooks to `{webhook_base}/webhooks/payment/{type}`, the service itself does not.
+page; where a tenant has it switched on, the same events are webhooks to `{webhook_base}/webhooks/payment/{segment}` too.
 [Receiving webhooks](../guides/receiving-webhooks.md) says how they are signed, repeated and ordered.
 
 Expect types and members that are not listed here: later versions add some.
 ";
-
-const QUOTES: [(EventKind, &str); 3] = [
-    (EventKind::QuoteCreated, "A quote was made"),
-    (EventKind::QuoteUsed, "A quote was paid"),
-    (EventKind::QuoteExpired, "A quote expired unpaid"),
-];
 
 fn block(out: &mut String, value: &Value) {
     let text = serde_json::to_string_pretty(value).expect("JSON");
@@ -67,12 +61,13 @@ fn events_md_says_what_the_documents_say() {
             .expect("writing to a string");
         block(&mut out, value);
     }
-    out.push_str("\n## Payment Service v2\n\nEvents of quotes are in the log alone, never webhooks.\n");
+    out.push_str("\n## Payment Service v2\n");
     for kind in EventKind::ALL {
         let name = kind.name();
-        let summary = QUOTES.iter().find(|(known, _)| *known == kind).map(|(_, words)| *words);
-        let summary = summary.or_else(|| payment["webhooks"][name]["post"]["summary"].as_str()).expect("a summary");
-        write!(out, "\n### `{name}`\n\n{summary}.\n").expect("writing to a string");
+        let summary = payment["webhooks"][name]["post"]["summary"].as_str().expect("a summary");
+        let segment = kind.segment();
+        write!(out, "\n### `{name}`\n\n{summary}. Sent to `/webhooks/payment/{segment}` where that is wanted.\n")
+            .expect("writing to a string");
         block(&mut out, &payment_example(&payment, kind));
     }
     check("events.md", &out);

@@ -16,6 +16,7 @@ on_both_stores! {
     a_release_above_the_limit_is_made_by_two
     an_unknown_pay_out_becomes_what_two_people_say
     webhooks_go_elsewhere_when_a_second_person_says_so
+    payment_events_are_sent_when_a_second_person_says_so
     a_policy_is_changed_by_two_and_only_as_they_saw_it
 }
 
@@ -109,6 +110,36 @@ async fn webhooks_go_elsewhere_when_a_second_person_says_so(on: On) {
     let moved = store.audit_entries(&filter, 9).await.expect("read");
     let request = format!("approval:{}", entries[0].note.subject);
     assert_eq!(moved[0].deed.request_id.as_deref(), Some(request.as_str()), "the deed leads to its proposal");
+}
+
+async fn payment_events_are_sent_when_a_second_person_says_so(on: On) {
+    let bank = WalletBank::new(on).await;
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let sent = async || store.webhook(tenant).await.expect("read").expect("there").payment_events;
+    let before = bank.bank.any_quote().await;
+    let (maker, checker) = by_two(&bank, "/webhooks/payments", &[("why", "agreed")]).await;
+    assert!(sent().await);
+    let filter = store::AuditFilter {
+        tenant: Some(tenant),
+        action: Some("webhook.set_payment_events".into()),
+        ..Default::default()
+    };
+    assert_eq!(store.audit_entries(&filter, 9).await.expect("read").len(), 1);
+    let after = bank.bank.any_quote().await;
+    assert_eq!(bank.webhooks(after.id(), 1).await, ["quote.created"]);
+    assert_eq!(bank.receiver.book().taken_about(before.id()).len(), 0);
+    checker.post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "from the beginning")]).await.done();
+    assert_eq!(bank.webhooks(before.id(), 1).await, ["quote.created"]);
+    let listed = maker.get("/webhooks?service=payment&event=quote.created").await.page();
+    assert!(listed.contains("quote.created") && !listed.contains("No delivery fits."), "{listed}");
+    let event = bank.receiver.book().taken_about(after.id())[0].id().to_owned();
+    let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
+    assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
+    assert!(maker.get("/webhooks").await.page().contains("No delivery fits."), "of the wallet service there is none");
+    maker.get("/webhooks?service=payment&event=wallet.blocked").await.refused(422);
+    // One person is enough to end it.
+    maker.post("/webhooks/payments", &[("why", "too many")]).await.done();
+    assert!(!sent().await);
 }
 
 async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
