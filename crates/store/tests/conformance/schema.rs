@@ -11,7 +11,7 @@ pub async fn every_statement_is_prepared(world: World) {
 
 pub async fn migrating_twice_does_nothing(world: World) {
     let report = world.store.migrate().await.expect("migrates");
-    assert_eq!((report.applied, report.version), (Vec::new(), 10));
+    assert_eq!((report.applied, report.version), (Vec::new(), 14));
     world.store.ready().await.expect("ready");
 }
 
@@ -21,7 +21,7 @@ pub async fn migrating_from_two_sides_at_once_does_it_once(world: World) {
     let (one, two) = (world.open(&fresh).await, world.open(&fresh).await);
     let (first, second) = futures_util::future::join(one.migrate(), two.migrate()).await;
     let applied = [first, second].map(|report| report.expect("migrates").applied.len());
-    assert!(applied == [10, 0] || applied == [0, 10], "{applied:?}");
+    assert!(applied[0].min(applied[1]) == 0 && applied[0].max(applied[1]) > 10, "{applied:?}");
     // Both speak the same id permutation.
     let id = domain::ids::QuoteId(one.ids().next());
     let tenant = domain::ids::TenantId(uuid::Uuid::new_v4());
@@ -47,7 +47,7 @@ pub async fn a_torn_checksum_is_refused(world: World) {
         let Err(StoreError::Schema(why)) = result else { panic!("{result:?}") };
         assert!(why.contains("applied with another text"), "{why}");
     }
-    let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (11, 'later', '', 0)";
+    let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (99, 'later', '', 0)";
     world.sql(newer).await.expect("beside").expect("inserted");
     let Err(StoreError::Schema(why)) = world.store.ready().await else { panic!("not refused") };
     assert!(why.contains("only knows older ones"), "{why}");
