@@ -193,7 +193,12 @@ async fn one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address
 async fn what_came_before_a_visitor_said_who_he_is_is_not_his(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("stranger").await;
-    let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let sender = link.introduced().await;
+    bank.paid(&request, "?amount=10.00").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Rejected).await;
+    assert!(page(&link, &sender).await.contains(ASKED), "beside what is still to be sent");
     // The link is open still: somebody else, the payee perhaps, says that he is a sender.
     let later = link.introduced().await;
     assert_ne!(later, sender);

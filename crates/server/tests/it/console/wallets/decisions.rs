@@ -174,7 +174,7 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
     }
     assert!(!asked.contains("have not answered"), "there is one sender: {asked}");
     let of_request = officer.get(&format!("/requests/{}", request["payment_request_id"].text())).await.page();
-    for said in ["Where senders want money back", TO, "refund.address", "payment link"] {
+    for said in ["Where senders want money back", TO, "refund.address", "submission "] {
         assert!(of_request.contains(said), "{said}: {of_request}");
     }
 }
