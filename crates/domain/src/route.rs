@@ -10,7 +10,7 @@ use crate::order::Order;
 use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
 use crate::rail::RailId;
 use crate::rail_text::CharacterSet;
-use crate::sender_limit::{Exceeded, Spendings, Spent};
+use crate::sender_limit::{Exceeded, Spendings};
 use crate::time::{Span, Timestamp};
 
 /// Business days for which a batch rail may stay silent.
@@ -107,7 +107,7 @@ impl RailConfig {
     fn exceeded(&self, wanted: &Wanted<'_>) -> Option<Exceeded> {
         let (limits, spent) = (self.sender_limits.as_ref()?, wanted.spent?);
         // A rail that nothing went over yet.
-        let spent = spent.get(&self.id).copied().unwrap_or(Spent::default());
+        let spent = spent.get(&self.id).copied().unwrap_or_default();
         limits.exceeded_by(spent, wanted.amount)
     }
 

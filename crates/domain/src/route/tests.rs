@@ -3,7 +3,7 @@
 use jiff::civil::date;
 
 use super::*;
-use crate::sender_limit::SenderLimits;
+use crate::sender_limit::{SenderLimits, Spent};
 use crate::test_values::{at, corridors, monday, order, pkr, rail};
 
 fn wanted(minor: i64) -> Wanted<'static> {

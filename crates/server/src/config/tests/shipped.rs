@@ -102,8 +102,9 @@ fn limits_of_a_sender_are_set_and_taken_away_like_others() {
         ("time_zone", "Asia/Karatschi", "must be a name like \"Africa/Cairo\""),
         ("daily_max", "much", "much"),
     ] {
-        let fault = set(&[(&format!("rails.pak-raast.{key}"), value)]).expect_err(key).to_string();
-        assert!(fault.contains(&format!("rails.pak-raast.{key}")) && fault.contains(rule), "{fault}");
+        let key = format!("rails.pak-raast.{key}");
+        let fault = set(&[(key.as_str(), value)]).expect_err(&key).to_string();
+        assert!(fault.contains(&key) && fault.contains(rule), "{fault}");
     }
     let less = [("rails.pak-raast.daily_max", "300000"), ("rails.pak-raast.monthly_max", "299999")];
     assert!(set(&less).expect_err("a month is longer").to_string().contains("rails.pak-raast.monthly_max"));
