@@ -123,7 +123,7 @@ fn every_shell_block_is_run_or_says_why_not() {
             }
         }
     }
-    let tests = ["readme.rs", "webhooks.rs"].map(|file| {
+    let tests = ["readme.rs", "webhooks.rs", "cli/webhooks.rs"].map(|file| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/process").join(file))
             .expect("a test")
     });

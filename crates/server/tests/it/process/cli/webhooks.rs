@@ -135,6 +135,9 @@ async fn payment_events_of_before_are_recovered() {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
     let _sandbox = delivering(&installation, &receiver);
     let before = triggered(&installation, "payment.failed", "payment");
+    // All of it has happened before anybody wants to hear of it.
+    let happened = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
+    assert_eq!(happened[4]["type"], "payment.failed", "{happened:?}");
     let tenant = ["--tenant", "demobank"];
     let webhooks = |args: &[&str]| installation.run(&[&["webhooks"], args, &tenant].concat());
     assert_eq!(webhooks(&["payments", "on"]).code, 2, "it takes two people");
