@@ -116,6 +116,11 @@ impl Ground {
         !matches!(self.pace, Pace::Its)
     }
 
+    /// Whether what was in blocks that are taken away is in the new ones. anvil forgets it.
+    pub const fn takes_in_again(&self) -> bool {
+        matches!(self.pace, Pace::Chain)
+    }
+
     /// No more blocks come by themselves.
     pub async fn stop(&self) {
         self.set_stopped(true).await;
