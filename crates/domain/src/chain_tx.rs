@@ -423,7 +423,8 @@ pub struct ChainTx {
     pub mined: Option<Mined>,
     /// Whether somebody was called because it is stuck at the highest fee.
     pub paged: bool,
-    /// The outcome that was applied: a deep reorganisation may bring it back to `Broadcast` after that.
+    /// The outcome that was applied: a deep reorganisation may bring it back to `Broadcast` after that. What failed or was
+    /// undone before stands in it as failed for good.
     pub settled: Option<Mined>,
     /// When its nonce was taken.
     pub created_at: Timestamp,

@@ -248,8 +248,15 @@ impl ChainTx {
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
         let ended: Vec<(IntentId, Ended)> = self.intents.iter().map(|id| (*id, self.ended(&mined, *id))).collect();
-        let Some(before) = self.settled.replace(mined) else { return (ended, effects) };
+        let Some(before) = self.settled.take() else {
+            self.settled = Some(mined);
+            return (ended, effects);
+        };
         let was_done = |id| matches!(self.ended(&before, id), Ended::Done(_));
+        // What failed or was undone is tried elsewhere since: whatever becomes of it here, that is not said again.
+        let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
+        let failed = mined.failed.iter().chain(given_away).copied().collect();
+        self.settled = Some(Mined { failed, ..mined });
         let undone = |(id, ended): &(IntentId, Ended)| was_done(*id) && !matches!(ended, Ended::Done(_));
         let undone: Vec<_> = ended.into_iter().filter(undone).map(|(id, _)| (id, Ended::Undone)).collect();
         if !undone.is_empty() {

@@ -304,6 +304,24 @@ fn terminal_states_are_left_by_reorganisations_alone() {
     }
 }
 
+#[test]
+fn what_was_undone_once_is_tried_elsewhere() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("signed");
+    let mut over = |succeeded: bool| {
+        let mined = Mined { succeeded, ..in_block(&tx, 7, &[]) };
+        tx.mined(mined, monday());
+        let (told, _) = tx.over(monday());
+        tx.lost(monday());
+        told.into_iter().map(|(id, how)| (id, matches!(how, Ended::Undone))).collect::<Vec<_>>()
+    };
+    let both = |undone| intents.iter().map(|intent| (intent.id, undone)).collect::<Vec<_>>();
+    assert_eq!(over(true), both(false));
+    assert_eq!(over(false), both(true));
+    assert_eq!(over(true), [], "they are done by another transaction");
+    assert_eq!(over(false), [], "nothing of that one is undone here");
+}
+
 #[derive(Clone, Debug)]
 enum Act {
     Sign(bool),
