@@ -43,6 +43,9 @@ CREATE TABLE IF NOT EXISTS schema_version (version {{int}} NOT NULL PRIMARY KEY,
 INSERT INTO migration_lock (id) VALUES (1) ON CONFLICT DO NOTHING;
 ";
 const LOCK: &str = "SELECT id FROM migration_lock WHERE id = 1 FOR UPDATE";
+/// Waits for the batches under way and holds up new ones: a table that is written anew must not lose what an older
+/// program, which serves until the end, commits meanwhile.
+const LOCK_HEADS: &str = "SELECT tenant FROM tenant_head ORDER BY tenant FOR UPDATE";
 const APPLIED: &str = "SELECT version, checksum FROM schema_version ORDER BY version";
 /// Two processes may make the note tables at the same moment: one of them meets an error and tries again.
 const NOTES_TRIES_MAX: u32 = 5;
@@ -205,7 +208,11 @@ async fn on_postgres(database: &postgres::Postgres, now: Timestamp) -> Result<Ve
     let rows = client.query(APPLIED, &[]).await.map_err(|error| failed(&error))?;
     let applied: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     let mut titles = Vec::new();
-    for migration in pending(&applied)? {
+    let missing = pending(&applied)?;
+    if !missing.is_empty() && !applied.is_empty() {
+        client.query(LOCK_HEADS, &[]).await.map_err(|error| failed(&error))?;
+    }
+    for migration in missing {
         let script = migration.script(Dialect::Postgres, now);
         client.batch_execute(&script).await.map_err(|error| failed(&error))?;
         titles.push(migration.title());

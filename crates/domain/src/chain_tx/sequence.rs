@@ -253,12 +253,12 @@ impl ChainTx {
             return (ended, effects);
         };
         let was_done = |id| matches!(self.ended(&before, id), Ended::Done(_));
-        // What failed or was undone is tried elsewhere since: whatever becomes of it here, that is not said again.
-        let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
-        let failed = mined.failed.iter().chain(given_away).copied().collect();
-        self.settled = Some(Mined { failed, ..mined });
         let undone = |(id, ended): &(IntentId, Ended)| was_done(*id) && !matches!(ended, Ended::Done(_));
         let undone: Vec<_> = ended.into_iter().filter(undone).map(|(id, _)| (id, Ended::Undone)).collect();
+        // What failed or was undone is tried elsewhere since: whatever becomes of it here, that is not said again.
+        let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
+        let failed: Vec<_> = mined.failed.iter().chain(given_away).copied().collect();
+        self.settled = Some(Mined { failed, ..mined });
         if !undone.is_empty() {
             self.alert("a transaction took effect no more after a reorganisation".to_owned(), &mut effects);
         }

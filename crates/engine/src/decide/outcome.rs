@@ -27,6 +27,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             _ if case.owes(intent.id) => true,
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
             IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
+            _ if case.escrow_is_held() => false,
             _ => case.deposit.state == DepositState::Refunding && case.is_refunded_by(intent.id),
         }),
         Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
@@ -111,8 +112,8 @@ pub(super) fn stop(
     let tenant = intent.tenant;
     let mut effects = intent.not_tried(cx.now);
     effects.merge(intent.withdraw(cx.now).1);
-    let kind = intent.kind;
-    ws.intents.put((tenant, intent.id), intent);
+    let (kind, id) = (intent.kind, intent.id);
+    ws.intents.put((tenant, id), intent);
     let terms = deposit::terms(rules)?;
     match &key.subject {
         Subject::Deposit(of) if kind == IntentKind::Release => {
@@ -124,7 +125,11 @@ pub(super) fn stop(
             effects.merge(case.time_passed(cx));
             effects
         }),
-        Subject::Deposit(_) | Subject::Sweep(..) | Subject::Other => {}
+        Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| {
+            let is_held_up = case.is_refunded_by(id) && case.escrow_is_held();
+            if is_held_up { case.refund_failed("its escrow is on legal hold", cx) } else { WalletEffects::default() }
+        }),
+        Subject::Sweep(..) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
 }

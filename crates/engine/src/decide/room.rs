@@ -6,7 +6,7 @@ use domain::job::JobKind;
 use domain::money::Money;
 use domain::rail::RailId;
 use domain::sender_limit::{Sender, Tally};
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use store::working_set::WorkingSet;
 use uuid::Uuid;
 
@@ -37,10 +37,13 @@ pub(super) fn room(
     }
 }
 
-/// Has a rail chosen anew at once. No try is counted: nobody has waited for a route.
+/// How long until it is looked at again: at midnight a node's clock may be some seconds away from the database's.
+const AGAIN_IN: Span = Span::secs(1);
+
+/// Has a rail chosen anew. No try is counted: nobody has waited for a route.
 pub(super) fn look_again(ws: &mut WorkingSet, (tenant, subject): (TenantId, Uuid), kind: JobKind, now: Timestamp) {
     if let Some(mut job) = ws.jobs.get(&(tenant, subject)).cloned().flatten() {
-        (job.kind, job.run_at, job.leased_until) = (kind, now, None);
+        (job.kind, job.run_at, job.leased_until) = (kind, now + AGAIN_IN, None);
         ws.jobs.put((tenant, subject), Some(job));
     }
 }

@@ -57,6 +57,10 @@ impl Workers {
         if record.delivery.state != DeliveryState::Pending {
             return;
         }
+        if matches!(record.event, DeliveredEvent::Wallet(_)) && self.world.wallet.is_none() {
+            // Another node offers the wallet service: its lease here runs out, and that one takes it.
+            return;
+        }
         let named = DeliveryRef::of(&record.delivery);
         let Some((endpoint, receiver, body)) = self.way(takes, &record.event) else {
             let action = DeliveryAction::NoReceiver { fence: job.fence };

@@ -139,6 +139,29 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
 }
 
 #[test]
+fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        world.clock.pass(Span::secs(1));
+        let request = world.request(&wallet, 3 * COIN).await;
+        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+        let (first, second) = (pay().await, pay().await);
+        world.work().await;
+        decide(&world, &second, ReviewVerdict::Reject).await;
+        let proposed = world.wallets.propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1").await;
+        assert_eq!(proposed.expect("may be").made.state, DepositState::Refunding);
+        decide(&world, &first, ReviewVerdict::LegalHold).await;
+        world.later(Span::secs(60)).await;
+        let kept = world.deposit_now(second.id).await;
+        assert_eq!((kept.state, kept.refund), (DepositState::Rejected, None));
+        let open = world.store.open_intents(TENANT, wallet.id).await.expect("readable");
+        assert!(open.iter().all(|intent| intent.kind == IntentKind::SetLegalHold), "{open:?}");
+        let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+        assert!(alerts.iter().any(|(_, alert)| alert.what == "a refund failed: its escrow is on legal hold"));
+    });
+}
+
+#[test]
 fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;

@@ -40,7 +40,7 @@ static SENDERS: Stmt = Stmt::written(
 
 static REFUND_ADDRESSES: Stmt = Stmt::written(
     "request.refund_addresses",
-    "SELECT {{refund_address a}} FROM refund_address a WHERE a.tenant = $1 AND a.request = $2 ORDER BY a.id",
+    "SELECT {{refund_address a}} FROM refund_address a WHERE a.tenant = $1 AND a.request = $2 ORDER BY a.at, a.id",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS, &REFUND_ADDRESSES];

@@ -5,7 +5,7 @@ use domain::event::Event;
 use domain::ids::{
     DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId, TransferId, WalletId,
 };
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -18,6 +18,8 @@ use crate::store::Store;
 const CLOCKS_DIFFER: Span = Span::mins(5);
 /// Events that are compared one by one at most.
 const EVENTS_COMPARED_MAX: i64 = 200_000;
+/// Most of the newest events that are compared with an id.
+const EVENTS_SEARCHED_MAX: i64 = 100_000;
 
 // An attempt's owner is a payment or an exchange order.
 static BY_UUID: Stmt = Stmt::written(
@@ -60,10 +62,6 @@ static INTENT: Stmt =
     Stmt::written("console.intent", "SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2");
 static TRANSFER: Stmt =
     Stmt::written("console.transfer", "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2");
-static EVENT_NEWEST: Stmt = Stmt::written(
-    "console.event_newest",
-    "SELECT e.id, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq DESC LIMIT 1",
-);
 static EVENT_FROM: Stmt = Stmt::written(
     "console.event_from",
     "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 AND e.seq >= $2 ORDER BY e.seq LIMIT 1",
@@ -73,19 +71,8 @@ static EVENT_AMONG: Stmt = Stmt::written(
     "SELECT {{event e}} FROM event e WHERE e.tenant = $1 AND e.seq >= $2 AND e.seq < $3 AND e.id = $4",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[
-    &BY_UUID,
-    &OWNER,
-    &BY_REFERENCE,
-    &BY_ADDRESS,
-    &BY_HASH,
-    &CHAIN_TX,
-    &INTENT,
-    &TRANSFER,
-    &EVENT_NEWEST,
-    &EVENT_FROM,
-    &EVENT_AMONG,
-];
+pub(super) static STATEMENTS: &[&Stmt] =
+    &[&BY_UUID, &OWNER, &BY_REFERENCE, &BY_ADDRESS, &BY_HASH, &CHAIN_TX, &INTENT, &TRANSFER, &EVENT_FROM, &EVENT_AMONG];
 
 /// What a name leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,9 +235,9 @@ impl Store {
         Ok(Some(Found::Transfer(id)))
     }
 
-    /// An event of a tenant's log by its id. Ids of events and their numbers are both in time order, so the place is
-    /// found by halving, and only its neighbours are compared. The newest event shows by how much the clock that numbers
-    /// is off.
+    /// An event of a tenant's log by its id. The id of a newer one says nothing of its place: it is looked for among the
+    /// newest [`EVENTS_SEARCHED_MAX`]. Ids of older ones and their numbers are both in time order, so their place is found by
+    /// halving, and only its neighbours are compared.
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
@@ -258,17 +245,17 @@ impl Store {
         let keys = self.id_keys().await?;
         let stored = keys.stored(id.0);
         let head = self.event_head(tenant).await?;
-        let rows = self.query(&EVENT_NEWEST, vec![tenant.0.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        let newest = keys.ids.made_at(fields.uuid()?);
-        let made = keys.ids.made_at(stored) + (Timestamp(fields.int()?) - newest);
+        let made = keys.ids.made_at(stored);
         let from = self.first_event_at(tenant, (made - CLOCKS_DIFFER).0, head).await?;
         let to = self.first_event_at(tenant, (made + CLOCKS_DIFFER).0, head).await?;
-        let to = to.min(from.saturating_add(EVENTS_COMPARED_MAX));
-        let params = vec![tenant.0.into(), from.into(), to.into(), stored.into()];
-        let rows = self.query(&EVENT_AMONG, params).await?;
-        rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
+        let near = (from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)));
+        for (from, to) in [near, (head.saturating_sub(EVENTS_SEARCHED_MAX), head + 1)] {
+            let params = vec![tenant.0.into(), from.into(), to.into(), stored.into()];
+            if let Some(row) = self.query(&EVENT_AMONG, params).await?.first() {
+                return rows::event::read(&mut row.fields(), &keys).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// The number of the first event at or after an instant; one behind the last where there is none.
