@@ -151,6 +151,7 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
         let proposed = world.wallets.propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1").await;
         assert_eq!(proposed.expect("may be").made.state, DepositState::Refunding);
         decide(&world, &first, ReviewVerdict::LegalHold).await;
+        world.chain.works.store(true, Ordering::SeqCst);
         world.later(Span::secs(60)).await;
         let kept = world.deposit_now(second.id).await;
         assert_eq!((kept.state, kept.refund), (DepositState::Rejected, None));
