@@ -60,15 +60,6 @@ impl Workers {
         Ok(leads)
     }
 
-    /// Gives a lane up in which this node can do nothing now, say because its chain's node or its keys cannot be reached:
-    /// another node may. Where there is none, this one takes it again.
-    pub(super) async fn give_lane_up(&self, signer: Address) {
-        let led = self.lanes.held().remove(&signer).is_some();
-        if led {
-            self.hand_on(&role(signer)).await;
-        }
-    }
-
     /// Gives its lanes up when this node stops.
     pub(super) async fn hand_on_lanes(&self) {
         let held = std::mem::take(&mut *self.lanes.held());

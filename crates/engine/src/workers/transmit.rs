@@ -76,7 +76,6 @@ impl Workers {
                 self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
             }
             self.look_later(&case, false).await;
-            self.give_lane_up(case.tx.signer).await;
         }
     }
 
@@ -97,8 +96,7 @@ impl Workers {
             Ok(signed) => signed,
             Err(fault) => {
                 tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be signed now");
-                self.look_later(case, false).await;
-                return self.give_lane_up(signer).await;
+                return self.look_later(case, false).await;
             }
         };
         failpoint::reach(Failpoint::BeforeSigned);
