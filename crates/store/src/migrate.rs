@@ -149,6 +149,32 @@ fn spell(text: &str, dialect: Dialect) -> String {
         out.push_str(rest);
         out.push('\n');
     }
+    match dialect {
+        Dialect::Postgres => out,
+        Dialect::Sqlite => compare_one_by_one(&out),
+    }
+}
+
+/// Spells `CHECK (column IN (a, b, c))` as `CHECK (column = a OR column = b OR column = c)`: SQLite looks a value up in a
+/// list of more than two by filling a temporary index with the list, for every row that is written.
+fn compare_one_by_one(script: &str) -> String {
+    const CHECK: &str = "CHECK (";
+    let mut out = String::with_capacity(script.len() * 2);
+    let mut rest = script;
+    while let Some(at) = rest.find(CHECK) {
+        let (before, condition) = rest.split_at(at + CHECK.len());
+        out.push_str(before);
+        rest = condition;
+        let Some((column, list)) = condition.split_once(" IN (") else { continue };
+        let Some((values, behind)) = list.split_once(')') else { continue };
+        let is_all = column.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && behind.starts_with(')');
+        if is_all {
+            let terms: Vec<String> = values.split(',').map(|value| format!("{column} = {}", value.trim())).collect();
+            out.push_str(&terms.join(" OR "));
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
     out
 }
 
@@ -240,6 +266,26 @@ mod tests {
                 assert!(!script.contains("{{") && !script.contains("--"), "{script}");
             }
         }
+    }
+
+    #[test]
+    fn sqlite_compares_with_the_values_of_a_check_one_by_one() {
+        let script = "state TEXT CHECK (state IN ('a', 'b',\n 'c')), CHECK ((kind IN ('d', 'e')) = (x IS NULL)), n INTEGER CHECK (n > 0)";
+        assert_eq!(
+            compare_one_by_one(script),
+            "state TEXT CHECK (state = 'a' OR state = 'b' OR state = 'c'), CHECK ((kind IN ('d', 'e')) = (x IS NULL)), \
+             n INTEGER CHECK (n > 0)"
+        );
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        database.execute_batch(&schema(Dialect::Sqlite)).expect("made");
+        let fills_a_list = |stmt: &&Stmt| {
+            let mut explained = database.prepare(&format!("EXPLAIN {}", stmt.sql(Dialect::Sqlite))).expect("prepared");
+            let params = rusqlite::params_from_iter((0..explained.parameter_count()).map(|_| rusqlite::types::Null));
+            let mut steps = explained.query_map(params, |row| row.get::<_, String>(1)).expect("explained");
+            steps.any(|step| step.expect("a text") == "OpenEphemeral")
+        };
+        let slow: Vec<&str> = crate::save::ALL.iter().copied().filter(fills_a_list).map(|stmt| stmt.name).collect();
+        assert_eq!(slow, [""; 0]);
     }
 
     #[test]

@@ -78,12 +78,16 @@ const DEPTH_WAIT: Span = Span::secs(8);
 
 /// One commit in so many has all rows checked, not only those that it changed.
 const EVERYTHING_EVERY: i64 = 32;
+/// One booking in so many has the books checked, which are folded anew from all transfers: what is wrong in them stays.
+const BOOKS_EVERY: u32 = 4;
 
 #[derive(Default)]
 struct State {
     changes: u64,
     commits: i64,
     transfers: i64,
+    /// Commits with transfers since the books were checked.
+    unchecked: u32,
     attempts: BTreeSet<Key>,
     read_to: BTreeMap<Key, i64>,
     states: BTreeMap<(Key, Key), PaymentState>,
@@ -213,9 +217,18 @@ impl Auditor {
         if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
             self.read(|connection| self.check_attempts(connection, owner));
         }
-        if std::mem::replace(&mut self.state().transfers, transfers) != transfers {
+        if self.are_books_due(transfers) {
             self.check_books();
         }
+    }
+
+    /// Whether enough has been booked since the books were checked.
+    fn are_books_due(&self, transfers: i64) -> bool {
+        let mut state = self.state();
+        state.unchecked += u32::from(std::mem::replace(&mut state.transfers, transfers) != transfers);
+        let due = state.unchecked >= BOOKS_EVERY;
+        state.unchecked %= BOOKS_EVERY;
+        due
     }
 
     /// The rules of changed rows, or of all.

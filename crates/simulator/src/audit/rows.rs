@@ -97,7 +97,7 @@ pub(super) type JobRow = (Key, Key, i64, Option<String>);
 /// Jobs of payments that nobody holds now.
 pub(super) fn free_jobs(connection: &Connection) -> rusqlite::Result<Vec<JobRow>> {
     let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL \
-               AND kind IN ('submit', 'inquire', 'review')";
+               AND (kind = 'submit' OR kind = 'inquire' OR kind = 'review')";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 

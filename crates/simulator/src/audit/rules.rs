@@ -136,6 +136,68 @@ impl Subject {
         let conditions: Vec<String> = self.rules.iter().map(|(_, broken)| format!("COALESCE({broken}, 0)")).collect();
         let (key, from, conditions) = (self.key, self.from, conditions.join(", "));
         let only = if one { format!(" WHERE {key}.tenant = ?1 AND {key}.id = ?2") } else { String::new() };
-        format!("SELECT {key}.id, {conditions} FROM {from}{only}")
+        one_by_one(&format!("SELECT {key}.id, {conditions} FROM {from}{only}"))
+    }
+}
+
+/// Spells `x IN ('a', 'b', 'c')` as comparisons with one value after the other: SQLite looks a value up in a list of more
+/// than two by filling a temporary index with the list each time, which would cost more than all the rest of a question.
+pub(super) fn one_by_one(question: &str) -> String {
+    const IN: &str = " IN ('";
+    let mut out = String::with_capacity(question.len() * 2);
+    let mut rest = question;
+    while let Some(at) = rest.find(IN) {
+        let (before, list) = (&rest[..at], &rest[at + IN.len() - 1..]);
+        let Some((values, behind)) = list.split_once(')') else { break };
+        out.push_str(before);
+        rest = behind;
+        let negated = out.ends_with(" NOT");
+        out.truncate(out.len() - if negated { " NOT".len() } else { 0 });
+        let value = out.split_off(last_term(&out));
+        let terms: Vec<String> = values.split(", ").map(|listed| format!("{value} = {listed}")).collect();
+        out.push_str(if negated { "NOT (" } else { "(" });
+        out.push_str(&terms.join(" OR "));
+        out.push(')');
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where the column, or the call, begins that `text` ends with.
+fn last_term(text: &str) -> usize {
+    let mut open = 0;
+    for (at, byte) in text.bytes().enumerate().rev() {
+        match byte {
+            b')' => open += 1,
+            b'(' if open > 0 => open -= 1,
+            b' ' | b'(' if open == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_compared_value_by_value() {
+        assert_eq!(
+            one_by_one("CASE WHEN d.state IN ('a', 'b') THEN (COALESCE(a.state, 'x') NOT IN ('c', 'd', 'e')) END"),
+            "CASE WHEN (d.state = 'a' OR d.state = 'b') THEN (NOT (COALESCE(a.state, 'x') = 'c' \
+             OR COALESCE(a.state, 'x') = 'd' OR COALESCE(a.state, 'x') = 'e')) END"
+        );
+        assert_eq!(one_by_one("p.id IN (SELECT 1)"), "p.id IN (SELECT 1)");
+    }
+
+    #[test]
+    fn no_question_fills_a_list() {
+        let all = super::super::wallets::SUBJECTS.iter().copied().chain([&PAYMENTS, &QUOTES, &TENANTS]);
+        for subject in all {
+            for one in [true, false] {
+                assert!(!subject.question(one).contains(" IN ('"), "{}", subject.from);
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::rows::Key;
 use super::{Auditor, Outside, Questions};
 use crate::actors::{FINAL_BEHIND, SAFE_BEHIND};
-use rules::SUBJECTS;
+pub(super) use rules::SUBJECTS;
 use steps::Kind;
 
 /// Where tenants stand among the questions.

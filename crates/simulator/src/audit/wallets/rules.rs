@@ -290,5 +290,5 @@ static TENANTS: Subject = Subject {
 };
 
 /// What is watched, in the order of [`super::rows::standings`]; tenants last.
-pub(super) static SUBJECTS: [&Subject; 8] =
+pub(in crate::audit) static SUBJECTS: [&Subject; 8] =
     [&WALLETS, &REQUESTS, &DEPOSITS, &ORDERS, &INTENTS, &TXS, &STREAMS, &TENANTS];

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::sql::{Cell, Columns, Dialect, Row, Stmt, Value};
 
 /// Statements kept prepared per connection: more than this program has.
-const STATEMENTS_MAX: usize = 256;
+const STATEMENTS_MAX: usize = 1_024;
 /// Pages of the log that make a checkpoint worth while.
 const CHECKPOINT_PAGES: u32 = 10_000;
 /// Size of the page cache in KiB, the negative form that SQLite wants.
