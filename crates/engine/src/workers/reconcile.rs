@@ -129,12 +129,14 @@ impl Workers {
     }
 
     async fn compare_chain(&self, wallets: &WalletWorld) -> Result<(usize, Vec<Break>), Trouble> {
-        let head = wallets.chain.heads().await?.latest.number;
         let held = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
             return Ok((held.len(), first));
         }
+        // Asked for last: no balance of the first look is of a later block. From an earlier head on, what moved between the
+        // head and the balance would differ in both looks.
+        let head = wallets.chain.heads().await?.latest.number;
         self.watcher_reaches(head).await?;
         let second = differing(wallets, &self.held(wallets).await?).await?;
         let stands = |it: &Break| {

@@ -197,15 +197,14 @@ impl Watch<'_> {
         metrics::gauge!("corridor_chain_head_lag_blocks").set(u32::try_from(behind).unwrap_or(u32::MAX));
         if behind > RANGE_FROM {
             self.catch_up(&tip, &heads).await?;
+        } else if behind > 0 && !self.next_block(&tip).await? {
             return Ok(Round::More);
         }
-        if behind > 0 && !self.next_block(&tip).await? {
-            return Ok(Round::More);
-        }
+        // In every round: where blocks come faster than they are taken in, none finds the watcher at the newest one.
+        self.count(&heads).await?;
         if behind > 1 {
             return Ok(Round::More);
         }
-        self.count(&heads).await?;
         Ok(Round::UpToDate)
     }
 

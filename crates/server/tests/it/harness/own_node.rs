@@ -34,42 +34,44 @@ pub struct OwnNode {
 impl OwnNode {
     /// With one node.
     pub async fn start(on: On) -> OwnNode {
-        OwnNode::with_second(on, |_| None).await
+        OwnNode::configured(on, Setup::with_wallets()).await
     }
 
     /// With a second node that sees the chain in its own way.
-    pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> Option<DevChain>) -> OwnNode {
-        OwnNode::on_chain(on, options(), second, Setup::with_wallets()).await
+    pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> DevChain) -> OwnNode {
+        let chain = open(options());
+        let setup = Setup::with_wallets().set("chain.second_node_url", &serve(second(&chain)).await);
+        OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
     /// With one node, on top of this.
     pub async fn configured(on: On, setup: Setup) -> OwnNode {
-        OwnNode::on_chain(on, options(), |_| None, setup).await
+        let chain = open(options());
+        OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
     /// With one node, on a chain whose `safe` and `finalized` blocks are so far behind the newest.
     pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
-        OwnNode::on_chain(on, Options { safe_lag, finalized_lag, ..options() }, |_| None, Setup::with_wallets()).await
+        let chain = open(Options { safe_lag, finalized_lag, ..options() });
+        OwnNode::on_chain(on, chain.clone(), node(chain), Setup::with_wallets()).await
     }
 
-    async fn on_chain(
-        on: On,
-        options: Options,
-        second: impl FnOnce(&DevChain) -> Option<DevChain>,
-        setup: Setup,
-    ) -> OwnNode {
-        let chain = DevChain::open(options).expect("a chain in memory");
+    /// With one node that answers as the test says.
+    pub async fn behind(on: On, node: impl FnOnce(&DevChain) -> Router) -> OwnNode {
+        let chain = open(options());
+        let node = node(&chain);
+        OwnNode::on_chain(on, chain, node, Setup::with_wallets()).await
+    }
+
+    async fn on_chain(on: On, chain: DevChain, node: Router, setup: Setup) -> OwnNode {
         let miner = chain.clone();
         tokio::spawn(async move { miner.mine_forever(std::future::pending()).await });
-        let mut setup = setup
-            .set("chain.node_url", &serve(chain.clone()).await)
+        let setup = setup
+            .set("chain.node_url", &serve_node(node).await)
             .set("chain.plain_http_nodes", "true")
             .set("chain.small_depth", &DEPOSIT_DEPTH.to_string())
             .set("chain.settled_depth", &SETTLED_DEPTH.to_string())
             .set("chain.replace_after_s", "5");
-        if let Some(second) = second(&chain) {
-            setup = setup.set("chain.second_node_url", &serve(second).await);
-        }
         let running = setup.start(on).await;
         let bank = WalletBank::at(&running).await;
         OwnNode { chain, running, bank }
@@ -188,17 +190,29 @@ fn options() -> Options {
     }
 }
 
+fn open(options: Options) -> DevChain {
+    DevChain::open(options).expect("a chain in memory")
+}
+
 /// A node over HTTP; its address.
 pub async fn serve(chain: DevChain) -> String {
+    serve_node(node(chain)).await
+}
+
+async fn serve_node(node: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
-    let router = Router::new().route("/", post(answer)).with_state(chain);
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    tokio::spawn(async move { axum::serve(listener, node).await });
     format!("http://{address}")
 }
 
-/// Other nodes' name for giving somebody gas is understood too.
-async fn answer(State(chain): State<DevChain>, body: Bytes) -> Vec<u8> {
-    let body = String::from_utf8_lossy(&body).replace("anvil_setBalance", "dev_setBalance");
+fn node(chain: DevChain) -> Router {
+    let answer = |State(chain): State<DevChain>, body: Bytes| async move { answer(&chain, &body).await };
+    Router::new().route("/", post(answer)).with_state(chain)
+}
+
+/// What a node answers. Other nodes' name for giving somebody gas is understood too.
+pub async fn answer(chain: &DevChain, body: &[u8]) -> Vec<u8> {
+    let body = String::from_utf8_lossy(body).replace("anvil_setBalance", "dev_setBalance");
     chain.serve_bytes(body.as_bytes()).await
 }

@@ -5,6 +5,7 @@ use domain::deposit::DepositState;
 use domain::time::Span;
 
 use super::acts::{THROUGH, id};
+use super::chain;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode};
 use crate::harness::service::moving_clock;
 use crate::harness::wallet_bank::refused;
@@ -110,8 +111,8 @@ async fn a_payment_in_a_block_before_the_expiry_is_in_time(on: On) {
     let node = OwnNode::start(on).await;
     let wallet = node.wallet("confirming").await;
     let request = node.bank.hour(&wallet, "25.00").await;
-    node.bank.paid(&request, "").await;
-    node.by_hand();
+    // In one block, and not in the next ones already when it is looked at.
+    chain::pay(&node, &request).await;
     node.bank.newest_is(&wallet, DepositState::Seen).await;
     node.bank.later(Span::hours(2)).await;
     // A request that expires at the same time shows that expiries were looked at.

@@ -3,6 +3,7 @@
 
 mod depth;
 mod nodes;
+mod reconciled;
 mod reorgs;
 mod sending;
 mod sweeps;
@@ -26,6 +27,13 @@ async fn paid(node: &OwnNode, wallet: &str) -> (Json, Json) {
 /// The same of another amount of USDC.
 async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
     let request = node.bank.request(wallet, amount, "USDC").await;
+    pay(node, &request).await;
+    let seen = node.bank.newest(wallet, "PENDING").await;
+    (request, seen)
+}
+
+/// Pays a request in the newest block; blocks come by hand from here on.
+pub async fn pay(node: &OwnNode, request: &Json) {
     node.by_hand();
     let sender = node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
     let nonce = |at: &str| node.chain.call("eth_getTransactionCount", json!([sender, at])).expect("an answer");
@@ -34,9 +42,7 @@ async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
         assert!(testkit::wait::until_async(WAIT_MAX, is_sent).await, "nothing is paid");
         node.mine(1);
     };
-    tokio::join!(node.bank.paid(&request, ""), mined);
-    let seen = node.bank.newest(wallet, "PENDING").await;
-    (request, seen)
+    tokio::join!(node.bank.paid(request, ""), mined);
 }
 
 async fn count(node: &OwnNode, wallet: &str) -> String {

@@ -1,5 +1,6 @@
-//! Nodes that lag or disagree, and coins that move nothing.
+//! Nodes that are slow, lag or disagree, and coins that move nothing.
 
+use devchain::Fault;
 use domain::chain::vault;
 use domain::currency::StableCoin;
 
@@ -9,14 +10,27 @@ use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode};
 use crate::harness::{On, on_both_stores};
 
 on_both_stores! {
+    payments_count_though_blocks_come_faster_than_a_node_answers
     a_second_node_that_lags_is_waited_for
     nothing_counts_while_two_nodes_disagree
     a_paused_coin_is_waited_for
 }
 
+async fn payments_count_though_blocks_come_faster_than_a_node_answers(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("slow").await;
+    let (request, _) = paid(&node, &wallet).await;
+    // There is another block before a single question is answered: the watcher never finds itself at the newest one.
+    node.chain.fault(Fault::LatencyMs(50));
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.chain.fault(Fault::None);
+    node.finish().await;
+}
+
 async fn a_second_node_that_lags_is_waited_for(on: On) {
     const LAG: u64 = DEPOSIT_DEPTH + 8;
-    let node = OwnNode::with_second(on, |chain| Some(chain.lagging_view(LAG))).await;
+    let node = OwnNode::with_second(on, |chain| chain.lagging_view(LAG)).await;
     let wallet = node.wallet("lags").await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH + 2);
@@ -31,7 +45,7 @@ async fn a_second_node_that_lags_is_waited_for(on: On) {
 async fn nothing_counts_while_two_nodes_disagree(on: On) {
     // From the payment's block on; what comes before it both nodes have.
     const FROM: u64 = 120;
-    let node = OwnNode::with_second(on, |chain| Some(chain.disagreeing_view(FROM))).await;
+    let node = OwnNode::with_second(on, |chain| chain.disagreeing_view(FROM)).await;
     let wallet = node.wallet("disagree").await;
     let far = testkit::wait::until_async(WAIT_MAX, || async { node.chain.block_number() >= FROM });
     assert!(far.await, "blocks come");
