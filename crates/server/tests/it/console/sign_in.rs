@@ -48,6 +48,7 @@ async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initi
         scope,
         password: hash.expect("hashed"),
         password_is_initial: is_initial,
+        provider_name: None,
     };
     running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
     running.store().user_by_login(&login).await.expect("read").expect("there")
@@ -72,6 +73,7 @@ async fn with_session(
         address: "192.0.2.1",
         browser: "",
         totp: to_enrol.map(|secret| SecretBox::new(Box::new(secret))),
+        subject: None,
         now: began,
         by: Deed::new(Via::Console, &person.user.login),
     };
