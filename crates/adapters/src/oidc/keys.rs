@@ -119,6 +119,10 @@ impl KeySet {
         Ok(KeySet(keys.collect()))
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether one of the keys has signed a token.
     pub(super) fn verify(&self, token: &IdToken<'_>) -> Result<(), KeyFault> {
         let fitting = |key: &&Key| key.fits(token.algorithm);

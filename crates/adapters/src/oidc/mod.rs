@@ -98,24 +98,37 @@ impl Provider {
         {
             return Ok(metadata.clone());
         }
-        // Those who waited behind a fetch that failed do not wait for another one each.
+        let body = self.fetched(&mut known, &metadata::url_of(&self.settings.issuer), before).await?;
+        let metadata = Arc::new(Metadata::read(&body, &self.settings.issuer)?);
+        known.metadata = Some((metadata.clone(), now));
+        Ok(metadata)
+    }
+
+    /// A document of the provider's, one at a time. Those who waited behind a fetch that failed (there were `before` of those
+    /// when they came) do not wait for another one each.
+    async fn fetched(&self, known: &mut Known, url: &str, before: u64) -> Result<Vec<u8>, IdentityFault> {
         if self.failures.load(Ordering::Acquire) > before
             && let Some(fault) = &known.fault
         {
             return Err(fault.clone());
         }
-        let fetched = exchange::get(&self.client, &metadata::url_of(&self.settings.issuer)).await;
-        match fetched.and_then(|body| Metadata::read(&body, &self.settings.issuer)) {
-            Ok(metadata) => {
-                let metadata = Arc::new(metadata);
-                known.metadata = Some((metadata.clone(), now));
-                Ok(metadata)
-            }
-            Err(fault) => {
-                known.fault = Some(fault.clone());
-                self.failures.fetch_add(1, Ordering::Release);
-                Err(fault)
-            }
+        let fetched = exchange::get(&self.client, url).await;
+        if let Err(fault) = &fetched {
+            known.fault = Some(fault.clone());
+            self.failures.fetch_add(1, Ordering::Release);
+        }
+        fetched
+    }
+
+    /// How many usable keys it has, where it answers as it should: for whoever looks after an installation.
+    ///
+    /// # Errors
+    /// It does not answer, or not as it should.
+    pub async fn look(&self, now: Timestamp) -> Result<usize, IdentityFault> {
+        let metadata = self.metadata(now).await?;
+        match self.keys(&metadata, None, now).await?.count() {
+            0 => Err(away("it has no key that ID tokens may be signed with")),
+            keys => Ok(keys),
         }
     }
 
@@ -126,6 +139,7 @@ impl Provider {
         not: Option<&Arc<KeySet>>,
         now: Timestamp,
     ) -> Result<Arc<KeySet>, IdentityFault> {
+        let before = self.failures.load(Ordering::Acquire);
         let mut known = self.known.lock().await;
         if let Some((keys, at)) = &known.keys
             && is_fresh(*at, now)
@@ -136,7 +150,8 @@ impl Provider {
         if not.is_some() && !known.may_refetch(now) {
             return Err(refused("the ID token names an unknown key, and the keys were fetched again too often lately"));
         }
-        let keys = Arc::new(KeySet::read(&exchange::get(&self.client, &metadata.jwks_uri).await?)?);
+        let body = self.fetched(&mut known, &metadata.jwks_uri, before).await?;
+        let keys = Arc::new(KeySet::read(&body)?);
         known.keys = Some((keys.clone(), now));
         Ok(keys)
     }

@@ -195,7 +195,9 @@ async fn a_provider_that_is_down_is_asked_again() {
     simulated.set_down(true);
     let away = asked(&provider, now).await.expect_err("down");
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
+    assert_eq!(provider.look(now).await, Err(away));
     simulated.set_down(false);
+    assert_eq!(provider.look(now).await, Ok(1));
     let answer = asked(&provider, now).await.expect("up again");
     simulated.set_down(true);
     let away = provider.redeem(&answer, now).await.expect_err("down");

@@ -170,7 +170,7 @@ pub fn first_password(store: &Store) -> (String, String) {
 
 async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let provider_name = args.oidc.as_deref().map(|name| provider_name(name, &opened)).transpose()?;
+    let provider_name = provider_name(args.oidc.as_deref(), &opened).await?;
     let first = provider_name.is_none().then(|| first_password(&opened.store));
     let (text, password) = first.unzip();
     let new = NewUser {
@@ -188,21 +188,25 @@ async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// A name at the identity provider in the form that it is kept in.
-fn provider_name(text: &str, opened: &Opened) -> Result<String, Failure> {
+/// A name at the identity provider in the form that it is kept in, where nobody has it.
+async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<String>, Failure> {
+    let Some(text) = given else { return Ok(None) };
     let oidc = &opened.config.console.oidc;
     if oidc.issuer.is_empty() {
         return Err(Failure::Refused("--oidc: no identity provider is configured; see console.oidc.issuer".to_owned()));
     }
-    let claim = oidc.claim;
-    let none = || Failure::Refused(format!("--oidc: {text:?} is no value that a claim {:?} has", claim.name()));
-    claim.kept(text).ok_or_else(none)
+    let none = || Failure::Refused(format!("--oidc: {text:?} is no value that a claim {:?} has", oidc.claim.name()));
+    let name = oidc.claim.kept(text).ok_or_else(none)?;
+    match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
+        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already how {} signs in", found.user.login))),
+        None => Ok(Some(name)),
+    }
 }
 
 async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
-    let name = args.way.oidc.as_deref().map(|name| provider_name(name, &opened)).transpose()?;
+    let name = provider_name(args.way.oidc.as_deref(), &opened).await?;
     let Some(name) = name else {
         let (text, hash) = first_password(&opened.store);
         let change = UserChange::FirstPassword { hash };

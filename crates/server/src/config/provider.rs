@@ -69,3 +69,75 @@ pub(super) fn refusals(config: &Config) -> Option<String> {
     let plain = config.console.oidc.issuer.starts_with("http://");
     plain.then(|| "console.oidc.issuer: must be https".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sources;
+    use super::*;
+
+    fn load(given: &[(&str, &str)]) -> Result<Config, String> {
+        let overrides = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Config::load(&Sources { overrides, ..Sources::default() }).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nobody_signs_in_elsewhere_by_default() {
+        assert!(load(&[]).expect("valid").console.oidc.settings().is_none());
+    }
+
+    #[test]
+    fn a_provider_is_known_by_its_issuer_and_knows_us() {
+        let whole = [
+            ("console.oidc.issuer", "https://id.bank.example/realms/staff/"),
+            ("console.oidc.client_id", "corridor"),
+            ("console.oidc.client_secret", "s3cret"),
+            ("console.oidc.claim", "upn"),
+        ];
+        let config = load(&whole).expect("valid");
+        let settings = config.console.oidc.settings().expect("a provider");
+        assert_eq!(settings.issuer, "https://id.bank.example/realms/staff/", "as it was written");
+        assert_eq!((settings.claim, settings.client_secret.is_some()), (NameClaim::Upn, true));
+        assert!(config.fetches_over_tls());
+        assert!(!format!("{:?}", config.console).contains("s3cret"));
+        let public = load(&[&whole[..2], &[("console.oidc.client_secret", "")]].concat()).expect("valid");
+        assert!(public.console.oidc.settings().expect("a provider").client_secret.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let issuer = |url| [("console.oidc.issuer", url), ("console.oidc.client_id", "corridor")];
+        for fine in ["https://id.example", "http://127.0.0.1:9000/x", "http://localhost", "http://[::1]:1"] {
+            assert!(load(&issuer(fine)).is_ok(), "{fine}");
+        }
+        for wrong in [
+            "id.example",
+            "ftp://id.example",
+            "http://id.example",
+            "http://localhost.id.example",
+            "http://10.0.0.7",
+            "https://id.example?x=1",
+            "https://id.example#x",
+        ] {
+            let told = load(&issuer(wrong)).expect_err(wrong);
+            assert!(told.contains("console.oidc.issuer"), "{told}");
+        }
+        let told = load(&[("console.oidc.issuer", "https://id.example")]).expect_err("nobody knows us");
+        assert!(told.contains("console.oidc.client_id: is missing"), "{told}");
+        let told = load(&[("console.oidc.claim", "name")]).expect_err("names that several have");
+        assert!(told.contains("must be one of \"email\", \"preferred_username\", \"upn\", \"sub\""), "{told}");
+        let blank = [&issuer("https://id.example")[..], &[("console.oidc.label", " ")]].concat();
+        assert!(load(&blank).expect_err("nothing to click").contains("console.oidc.label"));
+        let off = [&issuer("https://id.example")[..], &[("console.enabled", "false")]].concat();
+        assert!(load(&off).expect_err("no console").contains("of no use"));
+    }
+
+    #[test]
+    fn production_wants_https() {
+        let config = load(&[
+            ("environment", "production"),
+            ("console.oidc.issuer", "http://localhost:9000"),
+            ("console.oidc.client_id", "corridor"),
+        ]);
+        assert_eq!(refusals(&config.expect("valid")), Some("console.oidc.issuer: must be https".to_owned()));
+    }
+}

@@ -35,11 +35,11 @@ on_both_stores! {
     a_first_password_has_to_be_changed
 }
 
-const PASSWORD: &str = "seven paper lanterns";
+pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// Somebody new.
-async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
+pub(super) async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
     let login = format!("person{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
     let hash = tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
     let new = NewUser {
