@@ -19,6 +19,9 @@ const EXCHANGE_MAX: Duration = Duration::from_secs(10);
 /// Most bytes of an answer.
 const ANSWER_MAX_BYTES: usize = 256 * 1024;
 
+/// What a provider answers that is asked too often.
+const TOO_MANY: u16 = 429;
+
 /// The token endpoint's answer. The access token in it is never looked at.
 #[derive(Deserialize)]
 struct Tokens {
@@ -68,7 +71,7 @@ pub(super) async fn redeem(
     let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
     let request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
     let (status, body) = answer(request, url).await?;
-    if (400..500).contains(&status) {
+    if (400..500).contains(&status) && status != TOO_MANY {
         let error =
             serde_json::from_slice::<Refusal>(&body).map_or_else(|_| "without a reason".to_owned(), |no| no.error);
         return Err(refused(format!("{url}: refused the code with {status}, {:?}", told(&error))));

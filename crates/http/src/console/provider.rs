@@ -190,7 +190,11 @@ async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUse
     }
     let by = Deed::new(Via::Console, &known.user.login).of_request(visit.request_id());
     match store.bind_user(&known.user, name, subject, by).await {
-        Err(StoreError::Conflict(_)) => Ok(Err("the person was changed meanwhile".to_owned())),
+        // The same person in two browsers at once, perhaps.
+        Err(StoreError::Conflict(_)) => match store.user_by_subject(subject).await? {
+            Some(bound) if bound.user.id == known.user.id && bound.disabled_at.is_none() => Ok(Ok(bound)),
+            _ => Ok(Err("the person was changed meanwhile".to_owned())),
+        },
         bound => Ok(Ok(bound.map(|()| known)?)),
     }
 }

@@ -210,10 +210,10 @@ fn identity_provider(config: &Config) -> Option<Finding> {
     let settings = config.console.oidc.settings()?;
     let looked = run_async(async {
         let http = world::client(config, HeaderMap::new()).map_err(Failure::unavailable)?;
-        oidc::Provider::new(http, settings).look(WallClock.now()).await.map_err(Failure::unavailable)
+        oidc::Provider::new(http, settings).look(WallClock.now()).await.map(drop).map_err(Failure::unavailable)
     });
     Some(match looked {
-        Ok(keys) => Finding::new(NAME, Level::Ok, format!("{} answers, with {keys} keys", config.console.oidc.issuer)),
+        Ok(()) => Finding::new(NAME, Level::Ok, format!("{} answers", config.console.oidc.issuer)),
         // Its people cannot sign in; the service serves.
         Err(failure) => Finding::new(NAME, Level::Warning, failure.to_string()),
     })

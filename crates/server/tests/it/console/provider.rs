@@ -133,8 +133,8 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     let account_page = browser.get("/console/account").await;
     assert!(account_page.text.contains("at the identity provider as "), "{}", account_page.text);
     assert!(!account_page.text.contains("Change your password"), "{}", account_page.text);
-    let refused = browser.post("/console/account/password", &[("current", ""), ("new", PASSWORD), ("again", PASSWORD)]);
-    assert_eq!(refused.await.status, 409);
+    let fields = [("current", ""), ("new", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(browser.post("/console/account/password", &fields).await.status, 409);
     let bound = world.user(login).await.provider.expect("of the provider").bound.expect("bound");
     assert_eq!((bound.issuer.as_str(), &bound.subject), (world.provider.issuer(), &account.subject));
     let log = world.audited(login).await;
