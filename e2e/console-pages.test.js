@@ -113,8 +113,8 @@ describe('every page of the console', () => {
     const rows = (await pages()).filter((row) => !row.endsWith('.csv') && !row.endsWith('/file'));
     assert.ok(rows.length >= 30, rows.join());
     const looked = new Set(all.map((address) => rowOf(address.split('?')[0], rows)));
-    // Signing in has its own test below; /console leads to the overview.
-    const apart = ['/console', '/console/login'];
+    // Signing in has its own test below, and console-provider.test.js; /console leads to the overview.
+    const apart = ['/console', '/console/login', '/console/login/oidc', '/console/login/oidc/callback'];
     assert.deepEqual(rows.filter((row) => !looked.has(row) && !apart.includes(row)), []);
   });
 

@@ -24,6 +24,7 @@ pub mod event;
 pub mod exchange;
 pub mod fault;
 pub mod iban;
+pub mod identity;
 pub mod ids;
 pub mod iso3166;
 pub mod job;

@@ -11,6 +11,7 @@ use crate::chain::{
 };
 use crate::currency::Currency;
 use crate::decimal::Decimal;
+use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
@@ -189,4 +190,16 @@ pub trait Receiver: Send + Sync {
     /// Makes one try to deliver a signed message. Never repeats it, never follows a redirect, never takes longer than
     /// the transport's own time-out.
     fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer>;
+}
+
+/// An identity provider that people of the operator console sign in at (OpenID Connect, authorization code flow).
+pub trait IdentityProvider: Send + Sync {
+    /// Where a browser is sent to sign in.
+    fn sign_in_url<'a>(
+        &'a self,
+        question: &'a SignInQuestion,
+        now: Timestamp,
+    ) -> Answer<'a, Result<String, IdentityFault>>;
+    /// Who has signed in there, by the code that the browser brought back. A code is redeemed once.
+    fn redeem<'a>(&'a self, answer: &'a SignInAnswer, now: Timestamp) -> Answer<'a, Result<Identity, IdentityFault>>;
 }

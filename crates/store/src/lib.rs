@@ -30,13 +30,14 @@ pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
 pub use admin::customers::CustomerRecord;
+pub use admin::departures::Departure;
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
 pub use admin::roles::{JobHolder, RoleLease};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};
 pub use admin::sessions::{Backoff, NewSession, SessionRow, Stage};
 pub use admin::tenants::Tenant;
-pub use admin::users::{NewUser, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange};
+pub use admin::users::{NewUser, ProviderLogin, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange};
 pub use admin::webhooks::Webhook;
 pub use audit::{
     AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace, AuditReport, AuditSigner,

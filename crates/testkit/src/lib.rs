@@ -5,6 +5,7 @@
 pub mod anvil;
 pub mod bank;
 pub mod circle;
+pub mod identity;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;

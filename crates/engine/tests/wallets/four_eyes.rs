@@ -28,6 +28,7 @@ async fn person(world: &World, login: &str) -> User {
         scope: Scope::All,
         password: "$argon2id$…".to_owned(),
         password_is_initial: false,
+        provider_name: None,
     };
     world.store.create_user(&new, world.clock.now(), "test").await.expect("made");
     world.store.user_by_login(login).await.expect("read").expect("there").user

@@ -59,6 +59,9 @@ const FOUNDATION: &[AccessRow] = &[
     post("/console/login/enrol", Who::Anybody),
     post("/console/login/password", Who::Anybody),
     post("/console/login/cancel", Who::Anybody),
+    // To the identity provider and back.
+    get("/console/login/oidc", Who::Anybody),
+    get("/console/login/oidc/callback", Who::Anybody),
     get("/console", Who::SignedIn),
     get("/console/account", Who::SignedIn),
     post("/console/account/password", Who::SignedIn),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use domain::user::User;
-use engine::console::{Stage, UserChange};
+use engine::console::{Stage, StoredUser, UserChange};
 use http::StatusCode;
 use tokio::task::spawn_blocking;
 
@@ -33,6 +33,7 @@ struct AccountPage<'a> {
     frame: Frame,
     facts: Vec<(&'static str, Cell)>,
     fault: &'a str,
+    has_password: bool,
 }
 
 /// The first page that the person may use.
@@ -55,11 +56,22 @@ async fn page(visit: &Visit, fault: &str, status: StatusCode) -> Answer {
         ("Name", Cell::text(&user.login)),
         ("Roles", if roles.is_empty() { Cell::Empty } else { Cell::text(roles.join(", ")) }),
         ("Scope", Cell::text(console.desk.scope_words(user.scope).await?)),
-        ("One-time codes", Cell::text(if signed.row.user.totp.is_some() { "set up" } else { "not set up" })),
+        ("Signs in", Cell::text(way_in(&signed.row.user))),
         ("Signed in since", Cell::When(signed.row.created_at)),
         ("Browsers signed in", Cell::text(console.store().open_sessions(user.id, used).await?.to_string())),
     ];
-    page_with(status, &AccountPage { frame: visit.frame("Your account"), facts, fault })
+    let has_password = signed.row.user.provider.is_none();
+    page_with(status, &AccountPage { frame: visit.frame("Your account"), facts, fault, has_password })
+}
+
+/// How somebody signs in, in words.
+pub(super) fn way_in(user: &StoredUser) -> String {
+    match &user.provider {
+        Some(login) if login.bound.is_some() => format!("at the identity provider as {}", login.name),
+        Some(login) => format!("at the identity provider as {}, for the first time", login.name),
+        None if user.totp.is_some() => "with a password and one-time codes".to_owned(),
+        None => "with a password; one-time codes are not set up".to_owned(),
+    }
 }
 
 fn signed(visit: &Visit) -> Result<&Signed, Stop> {
@@ -69,6 +81,9 @@ fn signed(visit: &Visit) -> Result<&Signed, Stop> {
 async fn change_password(visit: Visit) -> Answer {
     let (console, signed) = (visit.console(), signed(&visit)?);
     let user = &signed.user;
+    if signed.row.user.provider.is_some() {
+        return Err(Stop::Refused("You sign in at the identity provider and have no password here.".to_owned()));
+    }
     if let Some(wait) = tries::count_code(console, user).await? {
         return page(&visit, &wait, StatusCode::TOO_MANY_REQUESTS).await;
     }

@@ -158,6 +158,17 @@ pub fn see_other(path: &str) -> Response {
     response
 }
 
+/// The same to the identity provider: an address that its description names, of a scheme that was looked at there.
+///
+/// # Errors
+/// It is no header value.
+pub(super) fn leave_for(url: &str) -> Answer {
+    let mut response = plain(StatusCode::SEE_OTHER, "");
+    let url = HeaderValue::from_str(url).map_err(|error| Stop::failed(&error))?;
+    response.headers_mut().insert(header::LOCATION, url);
+    Ok(response)
+}
+
 /// A file to be kept, such as a CSV export. `name` is one of ours: no quotes, no control characters.
 pub fn download(name: &str, content_type: &'static str, body: Body) -> Response {
     let mut response = answer(StatusCode::OK, content_type, body, "no-store");

@@ -1,4 +1,5 @@
-//! Cookies of the console: the session's token, the sign-in form's token, and what was just done.
+//! Cookies of the console: the session's token, the sign-in form's token, that of a sign-in at the identity provider, and
+//! what was just done.
 //!
 //! Behind HTTPS, and on this machine, they have the prefix `__Host-` and `Secure`: Chromium and Firefox trust loopback
 //! addresses as they trust HTTPS. A test system that is reached over plain HTTP at another address gets plain cookies
@@ -18,6 +19,9 @@ pub(super) enum Cookie {
     Session,
     /// What the sign-in form must send too, so that nobody is signed in by another site.
     SignIn,
+    /// The token of a sign-in that is under way at the identity provider. `SameSite=Lax`: it comes along when the provider
+    /// leads the browser back.
+    Departure,
     /// What was done, for the next page.
     Done,
 }
@@ -30,13 +34,14 @@ impl Cookie {
         match self {
             Cookie::Session => "corridor-session",
             Cookie::SignIn => "corridor-sign-in",
+            Cookie::Departure => "corridor-departure",
             Cookie::Done => "corridor-done",
         }
     }
 
     const fn same_site(self) -> &'static str {
         match self {
-            Cookie::Session | Cookie::Done => "Lax",
+            Cookie::Session | Cookie::Departure | Cookie::Done => "Lax",
             Cookie::SignIn => "Strict",
         }
     }

@@ -20,6 +20,7 @@ use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::Form;
 use super::layout::Frame;
+use super::provider::LEAVE;
 use super::session::{Signed, Token};
 use super::state::{Console, Settings};
 use super::visit::{Inner, Visit};
@@ -31,7 +32,7 @@ const CSRF_FIELD: &str = "csrf";
 /// Where people sign in.
 pub(super) const LOGIN: &str = "/console/login";
 /// Longest path that one is led back to after signing in.
-const NEXT_MAX_BYTES: usize = 2_000;
+pub(super) const NEXT_MAX_BYTES: usize = 2_000;
 
 impl AccessRow {
     /// Whether the row lets this person in.
@@ -165,6 +166,7 @@ impl Inner {
             path: String::new(),
             peer: parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip()),
             user_agent: text(header::USER_AGENT),
+            departure: Cookie::Departure.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse),
             request_id: parts.extensions.get::<RequestId>().map_or_else(String::new, ToString::to_string),
             done: None,
         }
@@ -202,6 +204,11 @@ pub(super) fn login_path(path: &str) -> String {
         byte => format!("%{byte:02X}"),
     });
     format!("{LOGIN}?next={}", escaped.collect::<String>())
+}
+
+/// The same by the identity provider.
+pub(super) fn provider_path(next: &str) -> String {
+    login_path(next).replacen(LOGIN, LEAVE, 1)
 }
 
 async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Arc<Tenant>>, Stop> {

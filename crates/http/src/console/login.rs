@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretBox};
 
 use super::answer::{Answer, Stop, page_with, see_other};
 use super::cookies::Cookie;
-use super::gate::{LOGIN, login_path};
+use super::gate::{LOGIN, login_path, provider_path};
 use super::layout::Frame;
 use super::routes::Routes;
 use super::session::{Origin, Signed, Token};
@@ -43,6 +43,8 @@ struct LoginPage<'a> {
     login: &'a str,
     next: &'a str,
     fault: &'a str,
+    /// Where the identity provider is asked, and what the link to it says.
+    provider: Option<(String, &'a str)>,
 }
 
 #[derive(Template)]
@@ -73,7 +75,7 @@ struct PasswordPage<'a> {
 }
 
 /// Where somebody goes who is signed in: only to a page of the console.
-fn next_of(text: &str) -> &str {
+pub(super) fn next_of(text: &str) -> &str {
     let inside = text == "/console" || text.starts_with("/console/") || text.starts_with("/console?");
     if inside && !text.starts_with(LOGIN) { text } else { "/console" }
 }
@@ -101,13 +103,15 @@ fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answ
 }
 
 /// The form for name and password. It carries a token of its own, so that no other site signs anybody in.
-fn login_page(visit: &Visit, login: &str, next: &str, fault: &str, status: StatusCode) -> Answer {
+pub(super) fn login_page(visit: &Visit, login: &str, next: &str, fault: &str, status: StatusCode) -> Answer {
+    let provider = visit.console().provider.as_ref();
+    let provider = provider.map(|provider| (provider_path(next), provider.label.as_str()));
     let mut frame = visit.frame("Sign in");
     let fresh = frame.csrf.is_empty().then(|| Token::fresh(visit.console()));
     if let Some(token) = &fresh {
         frame.csrf = token.csrf();
     }
-    let mut response = page_with(status, &LoginPage { frame, login, next, fault })?;
+    let mut response = page_with(status, &LoginPage { frame, login, next, fault, provider })?;
     if let Some(token) = fresh {
         Cookie::SignIn.set(response.headers_mut(), &token.text(), &visit.console().settings);
     }
@@ -128,7 +132,8 @@ async fn take_password(visit: Visit) -> Answer {
         Some(login) => console.store().user_by_login(login).await?,
         None => None,
     };
-    let known = found.filter(|found| found.disabled_at.is_none());
+    // Whoever signs in at the identity provider has no password here.
+    let known = found.filter(|found| found.disabled_at.is_none() && found.provider.is_none());
     let hash = known.as_ref().map(|known| known.password.clone());
     if !console.is_right_password(given.to_owned(), hash).await? {
         return again(WRONG, StatusCode::UNPROCESSABLE_ENTITY);

@@ -22,6 +22,7 @@ pub mod outside;
 mod parts;
 pub mod password;
 mod payments;
+pub mod provider;
 mod routes;
 mod session;
 mod state;

@@ -14,6 +14,8 @@ use engine::payments::Checkpoint;
 use engine::wallets::Tenant;
 use secrecy::SecretString;
 
+use super::provider::Provider;
+
 /// Which interface an access key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
@@ -88,6 +90,8 @@ pub trait Outside: Send + Sync {
     /// # Errors
     /// The key cannot be read.
     fn audit_proofs(&self) -> Answer<'_, Result<AuditProofs, String>>;
+    /// The identity provider that people sign in at; `None` = they all have passwords.
+    fn identity_provider(&self) -> Option<Provider>;
     /// The tools of a sandbox; `None` where real parties may be connected.
     fn sandbox(&self) -> Option<Arc<dyn SandboxTools>>;
 }

@@ -9,7 +9,7 @@ use axum::routing::{MethodRouter, any, get, post};
 
 use super::answer::see_other;
 use super::state::Console;
-use super::{account, approvals, assets, audit, gate, login, users};
+use super::{account, approvals, assets, audit, gate, login, provider, users};
 
 /// Routes of a part of the console.
 #[derive(Default)]
@@ -61,7 +61,8 @@ impl Routes {
 
 /// Every page of the console.
 fn pages() -> Routes {
-    let foundation = [login::routes(), account::routes(), approvals::routes(), users::routes(), audit::routes()];
+    let signing_in = login::routes().merge(provider::routes());
+    let foundation = [signing_in, account::routes(), approvals::routes(), users::routes(), audit::routes()];
     let pages = [super::wallets::routes(), super::payments::routes()];
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::audit::Deed;
+use domain::identity::Subject;
 use domain::time::{Span, Timestamp};
 use domain::user::User;
 use engine::console::{NewSession, SessionRow, Stage, TotpSecret};
@@ -17,7 +18,7 @@ use super::state::Console;
 /// A session's use is noted at most so often.
 const SEEN_EVERY: Span = Span::secs(60);
 /// How long the steps of signing in may take together.
-const SIGN_IN_MAX: Span = Span::mins(10);
+pub(super) const SIGN_IN_MAX: Span = Span::mins(10);
 /// What the console's own script says when it reads a page again: it is no activity of the person's.
 const REFRESH: &str = "x-corridor-refresh";
 /// Random bytes of a token.
@@ -64,10 +65,20 @@ impl Token {
 
     /// The token of the forms of its pages.
     pub(super) fn csrf(&self) -> String {
+        self.derived(b"corridor console form")
+    }
+
+    /// What follows from it for a purpose, and tells nothing of it: 43 letters.
+    pub(super) fn derived(&self, purpose: &[u8]) -> String {
         // HMAC takes keys of any length.
         let mut mac = <Hmac<Sha256>>::new_from_slice(&self.0).expect("a key of 32 bytes");
-        mac.update(b"corridor console form");
+        mac.update(purpose);
         URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    }
+
+    /// The challenge of a verifier (RFC 7636, `S256`).
+    pub(super) fn challenge(verifier: &str) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
     }
 }
 
@@ -77,6 +88,8 @@ pub(super) struct Origin {
     pub(super) address: String,
     /// What his browser says of itself.
     pub(super) browser: String,
+    /// Who the identity provider says he is, where he has signed in there.
+    pub(super) subject: Option<Subject>,
     /// His deed, for the audit log.
     pub(super) by: Deed,
 }
@@ -85,7 +98,12 @@ impl Origin {
     /// Cuts what the browser says.
     pub(super) fn new(address: String, user_agent: &str, by: Deed) -> Origin {
         let plain = user_agent.chars().filter(|letter| !letter.is_control());
-        Origin { address, browser: plain.take(BROWSER_MAX_CHARS).collect(), by }
+        Origin { address, browser: plain.take(BROWSER_MAX_CHARS).collect(), subject: None, by }
+    }
+
+    /// The same through the identity provider.
+    pub(super) fn through(self, subject: Subject) -> Origin {
+        Origin { subject: Some(subject), ..self }
     }
 }
 
@@ -129,6 +147,7 @@ impl Console {
             address: &from.address,
             browser: &from.browser,
             totp,
+            subject: from.subject.as_ref(),
             now,
             by: from.by,
         };
@@ -151,5 +170,15 @@ mod tests {
         assert_ne!(token.csrf(), text);
         assert_ne!(URL_SAFE_NO_PAD.encode(token.digest()), token.csrf());
         assert!(Token::parse("short").is_none() && Token::parse(&format!("{text}A")).is_none());
+        let derived =
+            [b"corridor console form".as_slice(), b"corridor console provider state"].map(|way| token.derived(way));
+        assert!(derived[0] == token.csrf() && derived[0] != derived[1]);
+        assert_eq!(derived[1].len(), 43, "as RFC 7636 wants a verifier");
+    }
+
+    #[test]
+    fn the_challenge_of_rfc_7636() {
+        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+        assert_eq!(Token::challenge(verifier), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 }

@@ -10,6 +10,7 @@ use engine::wallets::Wallets;
 use tokio::sync::Semaphore;
 
 use super::outside::Outside;
+use super::provider::Provider;
 use crate::address_windows::AddressWindows;
 use crate::server::body::BodyLimits;
 
@@ -42,6 +43,8 @@ pub struct Console {
     pub desk: Desk,
     /// Whoever runs it.
     pub outside: Arc<dyn Outside>,
+    /// Where people sign in who have no password here; `None` = nobody does.
+    pub provider: Option<Provider>,
     /// What it is set up with.
     pub settings: Settings,
     /// Requests of addresses that have not signed in.
@@ -58,7 +61,8 @@ impl Console {
     pub fn new(payments: Payments, wallets: Wallets, outside: Arc<dyn Outside>, settings: Settings) -> Arc<Console> {
         let desk = Desk::new(payments.clone(), wallets.clone());
         let (addresses, hashing) = (AddressWindows::default(), Semaphore::new(HASHING_MAX));
-        Arc::new(Console { payments, wallets, desk, outside, settings, addresses, hashing })
+        let provider = outside.identity_provider();
+        Arc::new(Console { payments, wallets, desk, outside, provider, settings, addresses, hashing })
     }
 
     /// The store, for reads that have no rules of their own.

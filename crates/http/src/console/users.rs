@@ -10,6 +10,7 @@ use engine::console::{Approval, Deed, NewUser, Proposal, StoredUser, UserChange}
 use http::StatusCode;
 use tokio::task::spawn_blocking;
 
+use super::account::way_in;
 use super::answer::{Answer, Stop, html, page_with};
 use super::layout::Frame;
 use super::parts::{Cell, Row, Table, Tone};
@@ -34,8 +35,12 @@ struct ListPage {
     frame: Frame,
     table: Table,
     may_create: bool,
+    /// Whether people can sign in at an identity provider.
+    has_provider: bool,
     /// Login of somebody who was just made.
     made: Option<String>,
+    /// Whether he signs in at the identity provider.
+    made_there: bool,
 }
 
 #[derive(Template)]
@@ -47,6 +52,8 @@ struct UserPage {
     waiting: Vec<Approval>,
     may_change: bool,
     is_disabled: bool,
+    /// Whether he is bound to a subject of the identity provider.
+    is_bound: bool,
     roles: Vec<(&'static str, bool)>,
     scopes: Vec<(String, String, bool)>,
 }
@@ -78,22 +85,30 @@ async fn list(visit: Visit) -> Answer {
     list_page(&visit, None, StatusCode::OK).await
 }
 
-async fn list_page(visit: &Visit, made: Option<String>, status: StatusCode) -> Answer {
+async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> Answer {
     let users = visit.console().store().users().await?;
     let row = |found: &StoredUser| -> Row {
         vec![
             Cell::link(format!("/console/users/{}", found.user.id), &found.user.login),
             roles_cell(found),
             Cell::text(scope_words(found.user.scope, visit)),
-            Cell::text(if found.totp.is_some() { "set up" } else { "not set up" }),
+            Cell::text(match &found.provider {
+                Some(_) => "identity provider",
+                None if found.totp.is_some() => "password and code",
+                None => "password, no code yet",
+            }),
             standing(found),
             Cell::When(found.created_at),
         ]
     };
-    let head = ["Name", "Roles", "Scope", "One-time codes", "State", "Since"];
+    let head = ["Name", "Roles", "Scope", "Signs in with", "State", "Since"];
     let table = Table::new("People who sign in", &head, users.iter().map(row).collect());
     let may_create = visit.may_use("POST", "/console/users");
-    page_with(status, &ListPage { frame: visit.frame("Users"), table, may_create, made })
+    let has_provider = visit.console().provider.is_some();
+    let made_there = made.as_ref().is_some_and(|made| made.provider_name.is_some());
+    let made = made.map(|made| made.login);
+    let frame = visit.frame("Users");
+    page_with(status, &ListPage { frame, table, may_create, has_provider, made, made_there })
 }
 
 async fn create(visit: Visit) -> Answer {
@@ -104,14 +119,38 @@ async fn create(visit: Visit) -> Answer {
     if console.store().user_by_login(&login).await?.is_some() {
         return Err(Stop::Refused("Somebody has this name already.".to_owned()));
     }
-    // Shown to nobody: whoever knew it could be two people. The first password is given out on the machine.
-    let (unknown, salt) = (password::initial(console.store().random()), console.store().random());
-    let hashing = spawn_blocking(move || password::hash(&unknown, salt));
-    let hash = hashing.await.map_err(|error| Stop::failed(&error))?;
-    let (roles, scope) = (BTreeSet::new(), Scope::All);
-    let new = NewUser { login: login.clone(), roles, scope, password: hash, password_is_initial: true };
+    let provider_name = provider_name(&visit).await?;
+    let password = match provider_name {
+        Some(_) => String::new(),
+        None => unknown_password(&visit).await?,
+    };
+    let (roles, scope, password_is_initial) = (BTreeSet::new(), Scope::All, provider_name.is_none());
+    let new = NewUser { login, roles, scope, password, password_is_initial, provider_name };
     console.store().create_user(&new, console.wall_now(), visit.deed("")).await?;
-    list_page(&visit, Some(login), StatusCode::CREATED).await
+    list_page(&visit, Some(new), StatusCode::CREATED).await
+}
+
+/// A password that is shown to nobody: whoever knew it could be two people. The first one is given out on the machine.
+async fn unknown_password(visit: &Visit) -> Result<String, Stop> {
+    let store = visit.console().store();
+    let (unknown, salt) = (password::initial(store.random()), store.random());
+    let hashing = spawn_blocking(move || password::hash(&unknown, salt));
+    hashing.await.map_err(|error| Stop::failed(&error))
+}
+
+/// The name at the identity provider that the form gives, where nobody has it.
+async fn provider_name(visit: &Visit) -> Result<Option<String>, Stop> {
+    let console = visit.console();
+    let (Some(provider), Some(given)) = (&console.provider, visit.form().given("provider_name")) else {
+        return Ok(None);
+    };
+    let name = provider.claim.kept(given).ok_or_else(|| {
+        Stop::Invalid("A name at the identity provider has at most 255 characters and no blanks.".to_owned())
+    })?;
+    match console.store().user_by_provider_name(&name).await? {
+        Some(_) => Err(Stop::Refused("Somebody has this name at the identity provider already.".to_owned())),
+        None => Ok(Some(name)),
+    }
 }
 
 async fn found(visit: &Visit) -> Result<StoredUser, Stop> {
@@ -122,15 +161,22 @@ async fn show(visit: Visit) -> Answer {
     let (found, console) = (found(&visit).await?, visit.console());
     let used = console.wall_now() - console.settings.idle;
     let sessions = console.store().open_sessions(found.user.id, used).await?;
-    let facts = vec![
+    let mut facts = vec![
         ("State", standing(&found)),
         ("Roles", roles_cell(&found)),
         ("Scope", Cell::text(scope_words(found.user.scope, &visit))),
-        ("One-time codes", Cell::text(if found.totp.is_some() { "set up" } else { "not set up" })),
+        ("Signs in", Cell::text(way_in(&found))),
         ("Browsers signed in", Cell::text(sessions.to_string())),
         ("Since", Cell::When(found.created_at)),
-        ("Password since", Cell::When(found.password_at)),
     ];
+    match &found.provider {
+        None => facts.push(("Password since", Cell::When(found.password_at))),
+        Some(login) => {
+            let bound = login.bound.as_ref();
+            facts.push(("Identity provider", Cell::maybe(bound.map(|subject| subject.issuer.clone()))));
+            facts.push(("Bound to its subject", Cell::maybe(bound.map(|subject| subject.subject.clone()))));
+        }
+    }
     let waiting = console.desk.waiting_about(None, &found.user.id.to_string()).await?;
     let scope = found.user.scope;
     let of_tenant = |tenant: &std::sync::Arc<engine::wallets::Tenant>| {
@@ -145,6 +191,7 @@ async fn show(visit: Visit) -> Answer {
         waiting,
         may_change: visit.may_use("POST", "/console/users/{id}/access"),
         is_disabled: found.disabled_at.is_some(),
+        is_bound: found.provider.as_ref().is_some_and(|login| login.bound.is_some()),
         roles: Role::ALL.into_iter().map(|role| (role.name(), found.user.roles.contains(&role))).collect(),
         scopes,
     })

@@ -16,7 +16,7 @@ use http::request::Parts;
 use super::answer::{Stop, see_other};
 use super::form::Form;
 use super::layout::Frame;
-use super::session::Signed;
+use super::session::{Signed, Token};
 use super::state::Console;
 use super::{access, cookies};
 
@@ -45,6 +45,8 @@ pub(super) struct Inner {
     pub(super) path: String,
     pub(super) peer: Option<IpAddr>,
     pub(super) user_agent: String,
+    /// The sign-in at the identity provider that this browser has under way.
+    pub(super) departure: Option<Token>,
     pub(super) request_id: String,
     /// What the request before this one did, for people.
     pub(super) done: Option<String>,

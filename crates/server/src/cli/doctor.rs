@@ -6,9 +6,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use adapters::oidc;
 use clap::Args;
+use domain::ports::Clock as _;
 use http_api::auth::Service;
 use jiff::Timestamp;
+use reqwest::header::HeaderMap;
 use serde_json::json;
 
 use super::api::{self, ApiArgs};
@@ -20,7 +23,7 @@ use super::{Context, run_async};
 use crate::client::{Client, ClientError, Credentials, DataDir, http_client};
 use crate::config::{self, Config, KeySource, StoreLocation};
 use crate::service::clock::WallClock;
-use crate::service::{chain, open_store};
+use crate::service::{chain, open_store, world};
 
 /// Less free disk than this is a fault, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
@@ -97,6 +100,7 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
             findings.push(key_file(&config, data_dir.path()));
             findings.push(database(&config, data_dir.path()));
             findings.extend(operators(&config, data_dir.path()));
+            findings.extend(identity_provider(&config));
         }
         Err(failure) => findings.push(Finding::new("configuration", Level::Wrong, failure.to_string())),
     }
@@ -197,6 +201,21 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     Some(match looked {
         Ok(()) => Finding::new(NAME, Level::Ok, "have gas, and their controllers know them"),
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+    })
+}
+
+/// Whether the identity provider of the console can be asked; `None` where there is none.
+fn identity_provider(config: &Config) -> Option<Finding> {
+    const NAME: &str = "identity provider";
+    let settings = config.console.oidc.settings()?;
+    let looked = run_async(async {
+        let http = world::client(config, HeaderMap::new()).map_err(Failure::unavailable)?;
+        oidc::Provider::new(http, settings).look(WallClock.now()).await.map(drop).map_err(Failure::unavailable)
+    });
+    Some(match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, format!("{} answers", config.console.oidc.issuer)),
+        // Its people cannot sign in; the service serves.
+        Err(failure) => Finding::new(NAME, Level::Warning, failure.to_string()),
     })
 }
 

@@ -20,7 +20,7 @@ use crate::service::clock::WallClock;
 /// `users …`
 #[derive(Subcommand, Debug)]
 pub enum UsersCommand {
-    /// Let somebody sign in; the first password is shown once
+    /// Let somebody sign in: with a first password, which is shown once, or at the identity provider
     Create(CreateArgs),
     /// List the people and what they may do
     #[command(after_help = "Example:\n  corridor users list")]
@@ -30,6 +30,11 @@ pub enum UsersCommand {
     /// Give somebody a new first password and have the one-time codes set up again
     #[command(after_help = "Example:\n  corridor users reset ayesha")]
     Reset(LoginArgs),
+    /// Say how somebody signs in from now on
+    SignIn(SignInArgs),
+    /// Let somebody sign in with another account of his at the identity provider: the next one of his name there is bound
+    #[command(after_help = "Example:\n  corridor users unbind ayesha")]
+    Unbind(LoginArgs),
     /// Sign somebody out everywhere and let nobody sign in under the name
     #[command(after_help = "Example:\n  corridor users disable ayesha")]
     Disable(LoginArgs),
@@ -62,8 +67,38 @@ pub struct CreateArgs {
     roles: Vec<Role>,
     #[command(flatten)]
     scope: ScopeArgs,
+    /// Signs in at the identity provider, which knows the person by this name (console.oidc.claim); there is no password
+    #[arg(long, value_name = "NAME")]
+    oidc: Option<String>,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// Options of `users sign-in`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  corridor users sign-in ayesha --oidc ayesha@bank.example\n  corridor users sign-in ayesha --password"
+)]
+pub struct SignInArgs {
+    /// Who
+    #[arg(value_parser = login)]
+    login: String,
+    #[command(flatten)]
+    way: WayArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// How somebody signs in.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct WayArgs {
+    /// At the identity provider, which knows the person by this name (console.oidc.claim); the password here is gone
+    #[arg(long, value_name = "NAME")]
+    oidc: Option<String>,
+    /// With a first password, which is shown once, and one-time codes
+    #[arg(long)]
+    password: bool,
 }
 
 /// Options of `users roles`.
@@ -118,6 +153,8 @@ pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
             UsersCommand::List(args) => list(&open(args, context).await?, context).await,
             UsersCommand::Roles(args) => set_roles(args, context).await,
             UsersCommand::Reset(args) => reset(args, context).await,
+            UsersCommand::SignIn(args) => sign_in(args, context).await,
+            UsersCommand::Unbind(args) => unbind(args, context).await,
             UsersCommand::Disable(args) => change(args, &UserChange::Disable, "disabled and signed out", context).await,
             UsersCommand::Enable(args) => change(args, &UserChange::Enable, "may sign in again", context).await,
         }
@@ -133,16 +170,83 @@ pub fn first_password(store: &Store) -> (String, String) {
 
 async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let (text, hash) = first_password(&opened.store);
+    let provider_name = provider_name(args.oidc.as_deref(), &opened).await?;
+    let first = provider_name.is_none().then(|| first_password(&opened.store));
+    let (text, password) = first.unzip();
     let new = NewUser {
         login: args.login.clone(),
         roles: args.roles.iter().copied().collect(),
         scope: args.scope.scope(&opened).await?,
-        password: hash,
-        password_is_initial: true,
+        password: password.unwrap_or_default(),
+        password_is_initial: provider_name.is_none(),
+        provider_name,
     };
     opened.store.create_user(&new, WallClock.now(), &opened.by).await.map_err(Failure::of_store)?;
-    show_password(&args.login, &text, context)
+    match (text, new.provider_name) {
+        (Some(text), _) => show_password(&args.login, &text, context),
+        (None, name) => show_provider(&args.login, &name.unwrap_or_default(), context),
+    }
+}
+
+/// A name at the identity provider in the form that it is kept in, where nobody has it.
+async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<String>, Failure> {
+    let Some(text) = given else { return Ok(None) };
+    let oidc = &opened.config.console.oidc;
+    if oidc.issuer.is_empty() {
+        return Err(Failure::Refused("--oidc: no identity provider is configured; see console.oidc.issuer".to_owned()));
+    }
+    let none = || Failure::Refused(format!("--oidc: {text:?} is no value that a claim {:?} has", oidc.claim.name()));
+    let name = oidc.claim.kept(text).ok_or_else(none)?;
+    match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
+        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already how {} signs in", found.user.login))),
+        None => Ok(Some(name)),
+    }
+}
+
+async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    let name = provider_name(args.way.oidc.as_deref(), &opened).await?;
+    let Some(name) = name else {
+        let (text, hash) = first_password(&opened.store);
+        let change = UserChange::FirstPassword { hash };
+        if known.provider.is_none() {
+            let words = format!("{} signs in with a password already; see `corridor users reset`", args.login);
+            return Err(Failure::Refused(words));
+        }
+        let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        done.map_err(Failure::of_store)?;
+        return show_password(&args.login, &text, context);
+    };
+    let change = UserChange::Provider { name: name.clone() };
+    let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    show_provider(&args.login, &name, context)
+}
+
+async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    if known.provider.as_ref().is_none_or(|login| login.bound.is_none()) {
+        return Err(Failure::Refused(format!("{} is bound to nobody at the identity provider", args.login)));
+    }
+    let done = opened.store.change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    output::remark(&format!("{}: signed out, and bound anew at the next sign-in", args.login));
+    Ok(())
+}
+
+fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("name", login.to_owned()), ("at the provider", name.to_owned())])?;
+            output::remark(
+                "The first sign-in under this name at the identity provider binds the person to its subject.",
+            );
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "login": login, "provider_name": name })),
+    }
 }
 
 async fn found(opened: &Opened, login: &str) -> Result<StoredUser, Failure> {
@@ -164,6 +268,14 @@ async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
 async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
+    if known.provider.is_some() {
+        let login = &args.login;
+        let words = format!(
+            "{login} signs in at the identity provider; see `corridor users unbind {login}` and `corridor users sign-in {login} \
+             --password`"
+        );
+        return Err(Failure::Refused(words));
+    }
     let (text, hash) = first_password(&opened.store);
     // The password first: cut off between the two, the old one must not enrol another device.
     for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
@@ -207,11 +319,16 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
         Output::Table => {
             let row = |user: &StoredUser| {
                 let state = if user.disabled_at.is_some() { "disabled" } else { "active" };
-                let codes = if user.totp.is_some() { "set up" } else { "" };
+                let way = match &user.provider {
+                    Some(login) if login.bound.is_some() => login.name.clone(),
+                    Some(login) => format!("{}, not bound yet", login.name),
+                    None if user.totp.is_some() => "password and codes".to_owned(),
+                    None => "password, no codes yet".to_owned(),
+                };
                 let login = user.user.login.clone();
-                vec![login, roles(user).join(", "), scope(user), codes.to_owned(), state.to_owned()]
+                vec![login, roles(user).join(", "), scope(user), way, state.to_owned()]
             };
-            output::rows(&["name", "roles", "scope", "codes", "state"], users.iter().map(row).collect())
+            output::rows(&["name", "roles", "scope", "signs in with", "state"], users.iter().map(row).collect())
         }
         Output::Json => users.iter().try_for_each(|user| {
             output::json(&json!({
@@ -219,6 +336,11 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
                 "roles": roles(user),
                 "scope": scope(user),
                 "one_time_codes": user.totp.is_some(),
+                "provider": user.provider.as_ref().map(|login| json!({
+                    "name": login.name,
+                    "issuer": login.bound.as_ref().map(|subject| &subject.issuer),
+                    "subject": login.bound.as_ref().map(|subject| &subject.subject),
+                })),
                 "disabled": user.disabled_at.is_some(),
             }))
         }),

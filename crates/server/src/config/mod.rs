@@ -10,6 +10,7 @@ mod layers;
 mod outside;
 mod print;
 mod production;
+mod provider;
 mod read;
 mod rooms;
 mod secret;
@@ -30,6 +31,7 @@ pub use layers::{Merged, Origin, REFERENCE, Sources};
 pub use outside::RailSetup;
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
+pub use provider::Oidc;
 pub use secret::Secret;
 pub use sections::{
     Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need, Payments, RailEntry,

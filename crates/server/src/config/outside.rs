@@ -39,12 +39,13 @@ impl Config {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }
 
-    /// Whether rates or sanction lists come from an https address.
+    /// Whether rates, sanction lists or what an identity provider says come from an https address.
     pub fn fetches_over_tls(&self) -> bool {
         let rates = self.rates.sources.iter().map(|source| &source.location);
         let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
         let analysis = std::iter::once(&self.screening.chain_analysis.url);
-        rates.chain(lists).chain(analysis).any(|location| location.starts_with("https://"))
+        let provider = std::iter::once(&self.console.oidc.issuer);
+        rates.chain(lists).chain(analysis).chain(provider).any(|location| location.starts_with("https://"))
     }
 
     /// The bank directory's file; `None` for the shipped sample.

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 13] = [
+pub const SECRET_KEYS: [&str; 14] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
@@ -47,6 +47,7 @@ pub const SECRET_KEYS: [&str; 13] = [
     "rails.*.token",
     "rates.token",
     "screening.chain_analysis.api_key",
+    "console.oidc.client_secret",
     "chain.node_url",
     "chain.second_node_url",
     "chain.keys.keystore_password",

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
+use super::provider::Oidc;
 use super::read::{self, Exact};
 use super::secret::Secret;
 
@@ -397,13 +398,15 @@ pub enum LogFormat {
 }
 
 /// `[console]`
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Console {
     pub enabled: bool,
     pub idle_minutes: u32,
     pub session_hours: u32,
     pub sign_ins_per_minute: u32,
+    /// `[console.oidc]`
+    pub oidc: Oidc,
 }
 
 /// `[telemetry]`

@@ -11,7 +11,7 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{audit, chain, keys, secret::Secret};
+use super::{audit, chain, keys, provider, secret::Secret};
 
 /// One broken rule.
 pub(super) struct ConfigFault {
@@ -52,6 +52,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     rates_and_screening(config, &mut faults);
     engine_and_limits(config, &mut faults);
     chain::faults(config, &mut faults);
+    provider::faults(config, &mut faults);
     corridors(config, &mut faults);
     rails(config, &mut faults);
     if faults.0.is_empty()

@@ -52,6 +52,7 @@ async fn make(store: &Store, login: &str) -> anyhow::Result<String> {
         scope: Scope::All,
         password: hash,
         password_is_initial: false,
+        provider_name: None,
     };
     store.create_user(&new, WallClock.now(), WHO).await?;
     Ok(text)

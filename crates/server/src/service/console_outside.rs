@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use adapters::oidc;
 use adapters::screening::ListBook;
 use adapters::webhooks::{Reach, WebhookSecret};
 use domain::audit::Deed;
@@ -18,6 +19,7 @@ use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
 use engine::payments::{Payments, Store};
 use http_api::auth::Service;
 use http_api::console::outside::{AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey};
+use http_api::console::provider::Provider;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::{KeyRow, Tenant};
 use testkit::bank::BookKind;
@@ -40,6 +42,14 @@ const SECRET_BYTES: usize = 32;
 /// What the console says of a tool that this installation has not.
 const NO_TOOL: &str = "This installation has nothing of the kind.";
 
+/// The identity provider of the configuration.
+fn identity_provider(parts: &Parts<'_>) -> Option<Provider> {
+    let wanted = &parts.config.console.oidc;
+    let settings = wanted.settings()?;
+    let way = Arc::new(oidc::Provider::new(parts.http.clone(), settings));
+    Some(Provider { way, label: wanted.label.trim().to_owned(), claim: wanted.claim })
+}
+
 /// What the server tells the console.
 pub(super) struct Server {
     payments: Payments,
@@ -47,6 +57,7 @@ pub(super) struct Server {
     data_dir: PathBuf,
     receivers: Reach,
     lists: Arc<ListBook>,
+    provider: Option<Provider>,
     sandbox: Option<Arc<Tools>>,
 }
 
@@ -64,6 +75,7 @@ impl Server {
             data_dir: parts.data_dir.to_owned(),
             receivers: parts.config.receivers(),
             lists: parts.lists.clone(),
+            provider: identity_provider(parts),
             sandbox: sandbox.map(tools),
         })
     }
@@ -144,6 +156,10 @@ impl Outside for Server {
                 Err(error) => AuditProofs { trusted, unread: Some(format!("{error:#}")), ..AuditProofs::default() },
             })
         })
+    }
+
+    fn identity_provider(&self) -> Option<Provider> {
+        self.provider.clone()
     }
 
     fn sandbox(&self) -> Option<Arc<dyn SandboxTools>> {

@@ -146,8 +146,13 @@ impl Service {
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let mut tasks = vec![("batcher".to_owned(), engine_room.handle().spawn(batcher.run()))];
         let rates_http = world::rates_client(config)?;
-        let refreshing =
-            keep_fresh::Fresh { rates: rates.clone(), lists: lists.clone(), rates_http, http, clock: clock.clone() };
+        let refreshing = keep_fresh::Fresh {
+            rates: rates.clone(),
+            lists: lists.clone(),
+            rates_http,
+            http: http.clone(),
+            clock: clock.clone(),
+        };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         if let Some(chain) = &chain {
@@ -187,6 +192,7 @@ impl Service {
             role,
             metrics,
             lists: lists.clone(),
+            http,
             bank: bank.clone(),
             clock: clock.clone(),
             rates,

@@ -45,6 +45,7 @@ pub(super) struct Parts<'a> {
     pub role: Role,
     pub metrics: Exposition,
     pub lists: Arc<ListBook>,
+    pub http: reqwest::Client,
     pub bank: Option<Arc<SimulatedBank>>,
     pub clock: BusinessClock,
     pub rates: FreshRates,

@@ -216,7 +216,8 @@ pub fn rates_client(config: &Config) -> anyhow::Result<reqwest::Client> {
     client(config, headers)
 }
 
-fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
+/// A client for what is fetched: no redirects, with a time-out.
+pub fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
     let client = reqwest::Client::builder();
     // Reading the system's certificates takes its time: only for who has something to fetch.
     let client = if config.fetches_over_tls() { client } else { client.tls_certs_only([]) };

@@ -8,6 +8,7 @@ mod approval_document;
 pub(crate) mod approval_outcome;
 pub(crate) mod approvals;
 pub(crate) mod customers;
+pub(crate) mod departures;
 pub(crate) mod environment;
 pub(crate) mod keys;
 pub(crate) mod meta;

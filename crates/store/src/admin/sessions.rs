@@ -2,6 +2,7 @@
 //! handed in.
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::identity::Subject;
 use domain::ids::UserId;
 use domain::time::{Span, Timestamp};
 use domain::user::User;
@@ -108,6 +109,8 @@ pub struct NewSession<'a> {
     pub browser: &'a str,
     /// The secret that he is shown to enrol.
     pub totp: Option<TotpSecret>,
+    /// Who the identity provider says he is, where he has signed in there.
+    pub subject: Option<&'a Subject>,
     /// When.
     pub now: Timestamp,
     /// Who signs in, for the audit log: it notes when he is.
@@ -141,7 +144,7 @@ pub struct Backoff {
 }
 
 /// Columns of a user in front of those of the session.
-const USER_COLUMNS: usize = 12;
+const USER_COLUMNS: usize = 15;
 
 impl Store {
     /// Begins a session in the place of `old`, if there is one: a token never outlives a step of signing in.
@@ -166,6 +169,10 @@ impl Store {
             return self.write(steps).await.map(drop);
         }
         let facts = Facts::new().text("address", new.address).text("browser", new.browser);
+        let facts = match new.subject {
+            Some(subject) => facts.text("issuer", &subject.issuer).text("subject", &subject.subject),
+            None => facts,
+        };
         let note = Note::new("session.begin", "user", &new.user.login).after(facts);
         self.noted(INSTALLATION, new.by.clone(), note, steps).await
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::identity::Subject;
 use domain::ids::{TenantId, UserId};
 use domain::time::Timestamp;
 use domain::user::{Role, Scope, User};
@@ -20,12 +21,20 @@ use crate::store::Store;
 static INSERT: Stmt = Stmt::written(
     "console_user.insert",
     "INSERT INTO console_user (id, login, scope, roles, password, password_at, password_is_initial, totp, totp_step, \
-     created_at, disabled_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, 0, $6, NULL, 1)",
+     created_at, disabled_at, version, provider_name) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, 0, $6, NULL, 1, $8)",
 );
 static ALL: Stmt = Stmt::written("console_user.all", "SELECT {{console_user u}} FROM console_user u ORDER BY u.login");
 static ONE: Stmt = Stmt::written("console_user.one", "SELECT {{console_user u}} FROM console_user u WHERE u.id = $1");
 static BY_LOGIN: Stmt =
     Stmt::written("console_user.by_login", "SELECT {{console_user u}} FROM console_user u WHERE u.login = $1");
+static BY_SUBJECT: Stmt = Stmt::written(
+    "console_user.by_subject",
+    "SELECT {{console_user u}} FROM console_user u WHERE u.provider_subject = $2 AND u.provider_issuer = $1",
+);
+static BY_PROVIDER_NAME: Stmt = Stmt::written(
+    "console_user.by_provider_name",
+    "SELECT {{console_user u}} FROM console_user u WHERE u.provider_name = $1",
+);
 static SET_ACCESS: Stmt = Stmt::written(
     "console_user.set_access",
     "UPDATE console_user SET roles = $3, scope = $4, version = version + 1 WHERE id = $1 AND version = $2",
@@ -33,7 +42,30 @@ static SET_ACCESS: Stmt = Stmt::written(
 static SET_PASSWORD: Stmt = Stmt::written(
     "console_user.set_password",
     "UPDATE console_user SET password = $2, password_at = $3, password_is_initial = $4, version = version + 1 \
-     WHERE id = $1",
+     WHERE id = $1 AND provider_name IS NULL",
+);
+// Either way of signing in begins anew: nothing of the other one stays.
+static SET_PROVIDER: Stmt = Stmt::written(
+    "console_user.set_provider",
+    "UPDATE console_user SET provider_name = $2, provider_issuer = NULL, provider_subject = NULL, password = '', \
+     password_at = $3, password_is_initial = 0, totp = NULL, totp_step = 0, version = version + 1 WHERE id = $1",
+);
+static LEAVE_PROVIDER: Stmt = Stmt::written(
+    "console_user.leave_provider",
+    "UPDATE console_user SET provider_name = NULL, provider_issuer = NULL, provider_subject = NULL, password = $2, \
+     password_at = $3, password_is_initial = 1, totp = NULL, totp_step = 0, version = version + 1 \
+     WHERE id = $1 AND provider_name IS NOT NULL",
+);
+// Only as he was looked at, and nobody who is bound already.
+static BIND: Stmt = Stmt::written(
+    "console_user.bind",
+    "UPDATE console_user SET provider_issuer = $3, provider_subject = $4, version = version + 1 \
+     WHERE id = $1 AND provider_name = $2 AND provider_subject IS NULL AND disabled_at IS NULL",
+);
+static UNBIND: Stmt = Stmt::written(
+    "console_user.unbind",
+    "UPDATE console_user SET provider_issuer = NULL, provider_subject = NULL, version = version + 1 \
+     WHERE id = $1 AND provider_subject IS NOT NULL",
 );
 static FORGET_TOTP: Stmt = Stmt::written(
     "console_user.forget_totp",
@@ -43,7 +75,7 @@ static FORGET_TOTP: Stmt = Stmt::written(
 static ENROL_TOTP: Stmt = Stmt::written(
     "console_user.enrol_totp",
     "UPDATE console_user SET totp = $2, totp_step = $3, version = version + 1 \
-     WHERE id = $1 AND totp IS NULL AND disabled_at IS NULL",
+     WHERE id = $1 AND totp IS NULL AND disabled_at IS NULL AND provider_name IS NULL",
 );
 static TAKE_STEP: Stmt = Stmt::written(
     "console_user.take_step",
@@ -65,8 +97,14 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &ALL,
     &ONE,
     &BY_LOGIN,
+    &BY_SUBJECT,
+    &BY_PROVIDER_NAME,
     &SET_ACCESS,
     &SET_PASSWORD,
+    &SET_PROVIDER,
+    &LEAVE_PROVIDER,
+    &BIND,
+    &UNBIND,
     &FORGET_TOTP,
     &ENROL_TOTP,
     &TAKE_STEP,
@@ -90,19 +128,30 @@ pub struct NewUser {
     pub roles: BTreeSet<Role>,
     /// About whose affairs.
     pub scope: Scope,
-    /// His password's hash, in PHC string format.
+    /// His password's hash, in PHC string format; empty where he signs in at the identity provider.
     pub password: String,
     /// Whether he has to choose another one at the first sign-in.
     pub password_is_initial: bool,
+    /// The name that the identity provider gives him, where he signs in there (`domain::identity::NameClaim::kept`).
+    pub provider_name: Option<String>,
+}
+
+/// How somebody is known to the identity provider that he signs in at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderLogin {
+    /// The name that it gives him.
+    pub name: String,
+    /// Whom the first sign-in bound him to; `None` = nobody so far.
+    pub bound: Option<Subject>,
 }
 
 /// Somebody as the console keeps him.
 pub struct StoredUser {
     /// Who he is and what he may do.
     pub user: User,
-    /// His password's hash, in PHC string format.
+    /// His password's hash, in PHC string format; empty where he signs in at the identity provider.
     pub password: String,
-    /// When he got it.
+    /// When he got it, or began to sign in at the provider.
     pub password_at: Timestamp,
     /// Whether he has to choose another one.
     pub password_is_initial: bool,
@@ -116,6 +165,8 @@ pub struct StoredUser {
     pub disabled_at: Option<Timestamp>,
     /// Rises with each change.
     pub version: i64,
+    /// How the identity provider knows him; `None` = he signs in with a password.
+    pub provider: Option<ProviderLogin>,
 }
 
 impl fmt::Debug for StoredUser {
@@ -149,6 +200,19 @@ pub enum UserChange {
     },
     /// He enrols again for one-time codes.
     ForgetTotp,
+    /// He signs in at the identity provider from now on, under this name there; all of his sessions end.
+    Provider {
+        /// `domain::identity::NameClaim::kept`
+        name: String,
+    },
+    /// Who has signed in at the identity provider signs in with a password from now on, which he has to change; all of his
+    /// sessions end.
+    FirstPassword {
+        /// PHC string format.
+        hash: String,
+    },
+    /// The next one who signs in under his name at the identity provider is taken for him; all of his sessions end.
+    Unbind,
     /// He may not sign in any more; all of his sessions end.
     Disable,
     /// He may again.
@@ -186,6 +250,14 @@ fn access_facts(roles: &BTreeSet<Role>, scope: Scope) -> Facts {
     Facts::new().text("roles", roles_text(roles)).text("scope", scope)
 }
 
+/// Whom somebody is bound to, for the audit log.
+fn subject_facts(subject: Option<&Subject>) -> Facts {
+    match subject {
+        Some(subject) => Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject),
+        None => Facts::new(),
+    }
+}
+
 /// Where a person's secret stands.
 pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
     Place { tenant: TenantId(Uuid::nil()), column, row }
@@ -220,7 +292,7 @@ impl Store {
             scope: scope_of(fields.uuid()?),
             roles: roles_of(fields.text()?)?,
         };
-        Ok(StoredUser {
+        let mut read = StoredUser {
             user,
             password: fields.text()?.to_owned(),
             password_at: Timestamp(fields.int()?),
@@ -230,7 +302,13 @@ impl Store {
             created_at: Timestamp(fields.int()?),
             disabled_at: fields.opt_int()?.map(Timestamp),
             version: fields.int()?,
-        })
+            provider: None,
+        };
+        let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
+        let bound = issuer.zip(subject);
+        let bound = bound.map(|(issuer, subject)| Subject { issuer: issuer.to_owned(), subject: subject.to_owned() });
+        read.provider = name.map(|name| ProviderLogin { name: name.to_owned(), bound });
+        Ok(read)
     }
 
     /// Adds somebody to the console.
@@ -240,7 +318,12 @@ impl Store {
     pub async fn create_user(&self, new: &NewUser, now: Timestamp, by: impl Into<Deed>) -> Result<UserId, StoreError> {
         let id = UserId(self.ids().next());
         let stored = self.id_keys().await?.stored(id.0);
-        let note = Note::new("user.create", "user", &new.login).after(access_facts(&new.roles, new.scope));
+        let facts = access_facts(&new.roles, new.scope);
+        let facts = match &new.provider_name {
+            Some(name) => facts.text("provider_name", name),
+            None => facts,
+        };
+        let note = Note::new("user.create", "user", &new.login).after(facts);
         let params: Vec<Value> = vec![
             stored.into(),
             (&*new.login).into(),
@@ -249,6 +332,7 @@ impl Store {
             (&*new.password).into(),
             now.0.into(),
             i64::from(new.password_is_initial).into(),
+            new.provider_name.clone().into(),
         ];
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&INSERT, params)]).await?;
         Ok(id)
@@ -283,6 +367,48 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
+    /// Whom a sign-in at the identity provider was bound to.
+    ///
+    /// # Errors
+    /// As [`Store::users`].
+    pub async fn user_by_subject(&self, subject: &Subject) -> Result<Option<StoredUser>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![subject.issuer.as_str().into(), subject.subject.as_str().into()];
+        let rows = self.query(&BY_SUBJECT, params).await?;
+        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+    }
+
+    /// Who signs in under this name at the identity provider, bound or not.
+    ///
+    /// # Errors
+    /// As [`Store::users`].
+    pub async fn user_by_provider_name(&self, name: &str) -> Result<Option<StoredUser>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&BY_PROVIDER_NAME, vec![name.into()]).await?;
+        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+    }
+
+    /// Binds somebody to who has signed in at the identity provider under his name, for good.
+    ///
+    /// # Errors
+    /// `Conflict` where he is bound already, has another name there, may not sign in, or the subject is somebody else's.
+    pub async fn bind_user(
+        &self,
+        user: &User,
+        name: &str,
+        subject: &Subject,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let params = vec![
+            self.id_keys().await?.stored(user.id.0).into(),
+            name.into(),
+            subject.issuer.as_str().into(),
+            subject.subject.as_str().into(),
+        ];
+        let note = Note::new("user.bind", "user", &user.login).after(subject_facts(Some(subject)));
+        self.noted(INSTALLATION, by.into(), note, vec![Step::one(&BIND, params)]).await
+    }
+
     /// Changes somebody.
     ///
     /// # Errors
@@ -306,6 +432,20 @@ impl Store {
             UserChange::Password { hash, is_initial } => {
                 let params = vec![id.clone(), (&**hash).into(), now.0.into(), i64::from(*is_initial).into()];
                 (note("user.set_password"), vec![Step::one(&SET_PASSWORD, params), end()])
+            }
+            UserChange::Provider { name } => {
+                let params = vec![id.clone(), name.as_str().into(), now.0.into()];
+                let facts = Facts::new().text("provider_name", name);
+                (note("user.set_provider").after(facts), vec![Step::one(&SET_PROVIDER, params), end()])
+            }
+            UserChange::FirstPassword { hash } => {
+                let params = vec![id.clone(), (&**hash).into(), now.0.into()];
+                (note("user.leave_provider"), vec![Step::one(&LEAVE_PROVIDER, params), end()])
+            }
+            UserChange::Unbind => {
+                let bound = self.user(user.id).await?.and_then(|found| found.provider?.bound);
+                let note = note("user.unbind").before(subject_facts(bound.as_ref()));
+                (note, vec![Step::one(&UNBIND, vec![id.clone()]), end()])
             }
             UserChange::ForgetTotp => {
                 (note("user.forget_totp"), vec![Step::one(&FORGET_TOTP, vec![id.clone()]), end()])

@@ -4,12 +4,16 @@ use std::collections::BTreeSet;
 
 use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
 use domain::audit::{self, Via};
+use domain::identity::Subject;
 use domain::ids::{TenantId, UserId};
 use domain::time::{Span, Timestamp};
 use domain::user::{Role, Scope};
 use secrecy::{ExposeSecret, SecretBox};
-use store::{Backoff, NewApproval, NewSession, NewUser, Stage, StoreError, StoredUser, UserChange};
+use store::{
+    Backoff, Departure, NewApproval, NewSession, NewUser, ProviderLogin, Stage, StoreError, StoredUser, UserChange,
+};
 
+use crate::constraints::{CHECK, refused};
 use crate::world::{START, World};
 
 pub async fn person(world: &World, login: &str) -> StoredUser {
@@ -19,6 +23,7 @@ pub async fn person(world: &World, login: &str) -> StoredUser {
         scope: Scope::All,
         password: "$argon2id$…".to_owned(),
         password_is_initial: true,
+        provider_name: None,
     };
     world.store.create_user(&new, START, "op").await.expect("made");
     world.store.user_by_login(login).await.expect("read").expect("there")
@@ -32,6 +37,7 @@ pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
         scope: Scope::All,
         password: String::new(),
         password_is_initial: false,
+        provider_name: None,
     };
     assert!(matches!(world.store.create_user(&again, START, "op").await, Err(StoreError::Conflict(_))));
     assert!(ayesha.totp.is_none() && ayesha.password_is_initial && ayesha.user.has_any(&[Role::Approver]));
@@ -68,6 +74,7 @@ pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
         address: "192.0.2.1",
         browser: "a browser",
         totp,
+        subject: None,
         now: START,
         by: audit::Deed::new(Via::Console, "ayesha"),
     };
@@ -85,6 +92,120 @@ pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
     assert!(world.store.session([2; 32]).await.expect("read").is_none());
     world.store.begin_session(&session(3, Stage::Open, None), None).await.expect("begun");
     assert!(world.store.session([3; 32]).await.expect("read").is_none(), "nor one that begins afterwards");
+}
+
+async fn at_the_provider(world: &World, login: &str, name: &str) -> Result<StoredUser, StoreError> {
+    let new = NewUser {
+        login: login.to_owned(),
+        roles: BTreeSet::new(),
+        scope: Scope::All,
+        password: String::new(),
+        password_is_initial: false,
+        provider_name: Some(name.to_owned()),
+    };
+    let id = world.store.create_user(&new, START, "op").await?;
+    Ok(world.store.user(id).await?.expect("there"))
+}
+
+fn subject(subject: &str) -> Subject {
+    Subject { issuer: "https://id.example".to_owned(), subject: subject.to_owned() }
+}
+
+pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
+    let store = &world.store;
+    let ayesha = at_the_provider(&world, "ayesha", "ayesha@bank.example").await.expect("made");
+    let login = ProviderLogin { name: "ayesha@bank.example".to_owned(), bound: None };
+    assert_eq!((ayesha.password.as_str(), &ayesha.provider), ("", &Some(login)));
+    let twice = at_the_provider(&world, "ayesha2", "ayesha@bank.example").await;
+    assert!(matches!(twice, Err(StoreError::Conflict(_))), "a name there is one person's: {twice:?}");
+    let omar = at_the_provider(&world, "omar", "omar@bank.example").await.expect("made");
+    // Who was looked at under another name, and who is bound to somebody, is not bound.
+    let stale = store.bind_user(&ayesha.user, "omar@bank.example", &subject("1"), "ayesha").await;
+    assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
+    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("1"), "ayesha").await.expect("bound");
+    let again = store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "mallory").await;
+    assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
+    let shared = store.bind_user(&omar.user, "omar@bank.example", &subject("1"), "omar").await;
+    assert!(matches!(shared, Err(StoreError::Conflict(_))), "a subject is one person's: {shared:?}");
+    let found = store.user_by_subject(&subject("1")).await.expect("read").expect("there");
+    assert_eq!((found.user.id, found.provider.and_then(|login| login.bound)), (ayesha.user.id, Some(subject("1"))));
+    let elsewhere = Subject { issuer: "https://other.example".to_owned(), ..subject("1") };
+    assert!(store.user_by_subject(&elsewhere).await.expect("read").is_none(), "another provider's subject");
+    let named = store.user_by_provider_name("omar@bank.example").await.expect("read").expect("there");
+    assert_eq!(named.user.id, omar.user.id);
+    assert!(store.user_by_provider_name("ayesha").await.expect("read").is_none());
+    // Neither a password nor codes for whoever signs in there.
+    let password = UserChange::Password { hash: "$argon2id$…".to_owned(), is_initial: true };
+    let refused = store.change_user(&ayesha.user, &password, START, "op").await;
+    assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
+    let codes = store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await;
+    assert!(matches!(codes, Err(StoreError::Conflict(_))), "{codes:?}");
+    // Unbound, he is bound anew; every session has ended with it.
+    let bound = subject("1");
+    let session = NewSession {
+        token_digest: [5; 32],
+        user: &ayesha.user,
+        stage: Stage::Open,
+        address: "192.0.2.1",
+        browser: "",
+        totp: None,
+        subject: Some(&bound),
+        now: START,
+        by: audit::Deed::new(Via::Console, "ayesha"),
+    };
+    store.begin_session(&session, None).await.expect("begun");
+    let row = store.session([5; 32]).await.expect("read").expect("there");
+    assert_eq!((row.stage, row.user.provider.and_then(|login| login.bound)), (Stage::Open, Some(subject("1"))));
+    store.change_user(&ayesha.user, &UserChange::Unbind, START, "op").await.expect("unbound");
+    assert!(store.session([5; 32]).await.expect("read").is_none());
+    let nothing = store.change_user(&ayesha.user, &UserChange::Unbind, START, "op").await;
+    assert!(matches!(nothing, Err(StoreError::Conflict(_))), "{nothing:?}");
+    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "ayesha").await.expect("bound anew");
+    // From one way to the other and back: nothing of the first stays.
+    let first = UserChange::FirstPassword { hash: "$argon2id$…".to_owned() };
+    store.change_user(&ayesha.user, &first, START, "op").await.expect("changed");
+    let found = store.user(ayesha.user.id).await.expect("read").expect("there");
+    assert!(found.provider.is_none() && found.password_is_initial && !found.password.is_empty());
+    assert!(store.user_by_subject(&subject("2")).await.expect("read").is_none());
+    store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await.expect("enrolled");
+    let there = UserChange::Provider { name: "a.khan@bank.example".to_owned() };
+    store.change_user(&ayesha.user, &there, START, "op").await.expect("changed");
+    let found = store.user(ayesha.user.id).await.expect("read").expect("there");
+    assert!(found.totp.is_none() && found.password.is_empty() && !found.password_is_initial);
+    let taken = UserChange::Provider { name: "omar@bank.example".to_owned() };
+    let taken = store.change_user(&ayesha.user, &taken, START, "op").await;
+    assert!(matches!(taken, Err(StoreError::Conflict(_))), "{taken:?}");
+    // Nobody is bound who may not sign in.
+    store.change_user(&omar.user, &UserChange::Disable, START, "op").await.expect("disabled");
+    let gone = store.bind_user(&omar.user, "omar@bank.example", &subject("3"), "omar").await;
+    assert!(matches!(gone, Err(StoreError::Conflict(_))), "{gone:?}");
+}
+
+pub async fn the_database_keeps_both_ways_apart(world: World) {
+    at_the_provider(&world, "ayesha", "ayesha@bank.example").await.expect("made");
+    person(&world, "omar").await;
+    for sql in [
+        "UPDATE console_user SET password = 'x' WHERE login = 'ayesha'",
+        "UPDATE console_user SET provider_name = '' WHERE login = 'ayesha'",
+        "UPDATE console_user SET provider_subject = 's' WHERE login = 'ayesha'",
+        "UPDATE console_user SET provider_issuer = 'i', provider_subject = 's' WHERE login = 'omar'",
+        "UPDATE console_user SET provider_name = 'omar@bank.example' WHERE login = 'omar'",
+    ] {
+        refused(&world, sql, CHECK).await;
+    }
+}
+
+pub async fn a_departure_comes_back_once(world: World) {
+    let store = &world.store;
+    let departure = |minutes| Departure { next: "/console/x?y=1".to_owned(), at: START + Span::mins(minutes) };
+    store.depart([1; 32], &departure(0), START - Span::mins(10)).await.expect("noted");
+    store.depart([2; 32], &departure(9), START - Span::mins(1)).await.expect("noted");
+    assert_eq!(store.arrive([9; 32]).await, Ok(None));
+    assert_eq!(store.arrive([1; 32]).await, Ok(Some(departure(0))));
+    assert_eq!(store.arrive([1; 32]).await, Ok(None), "once");
+    store.depart([3; 32], &departure(20), START + Span::mins(10)).await.expect("noted");
+    assert_eq!(store.arrive([2; 32]).await, Ok(None), "those who never came back are forgotten");
+    assert_eq!(store.arrive([3; 32]).await, Ok(Some(departure(20))));
 }
 
 pub async fn failed_tries_wait_longer_and_longer(world: World) {

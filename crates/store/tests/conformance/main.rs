@@ -60,6 +60,9 @@ conformance! {
     console:
         people_are_kept_and_their_codes_taken_once
         a_session_is_its_persons_until_he_is_disabled
+        somebody_signs_in_one_way_and_is_bound_once
+        the_database_keeps_both_ways_apart
+        a_departure_comes_back_once
         failed_tries_wait_longer_and_longer
         a_proposal_is_decided_once_by_somebody_else
         the_database_refuses_a_maker_as_checker

@@ -3,5 +3,6 @@
 mod audit;
 mod browser;
 mod payments;
+mod provider;
 mod sign_in;
 mod wallets;

@@ -35,11 +35,11 @@ on_both_stores! {
     a_first_password_has_to_be_changed
 }
 
-const PASSWORD: &str = "seven paper lanterns";
+pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// Somebody new.
-async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
+pub(super) async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
     let login = format!("person{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
     let hash = tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
     let new = NewUser {
@@ -48,6 +48,7 @@ async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initi
         scope,
         password: hash.expect("hashed"),
         password_is_initial: is_initial,
+        provider_name: None,
     };
     running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
     running.store().user_by_login(&login).await.expect("read").expect("there")
@@ -72,6 +73,7 @@ async fn with_session(
         address: "192.0.2.1",
         browser: "",
         totp: to_enrol.map(|secret| SecretBox::new(Box::new(secret))),
+        subject: None,
         now: began,
         by: Deed::new(Via::Console, &person.user.login),
     };

@@ -81,6 +81,7 @@ impl Officer {
             scope,
             password: tokio::task::spawn_blocking(move || password::hash(PASSWORD, salt)).await.expect("hashed"),
             password_is_initial: false,
+            provider_name: None,
         };
         running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
         let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");

@@ -9,5 +9,6 @@ mod operations;
 mod payments;
 mod policy;
 mod statements;
+mod users;
 mod wallets;
 mod webhooks;

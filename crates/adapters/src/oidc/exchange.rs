@@ -1,0 +1,126 @@
+//! What goes over the line: documents of the provider, and a code for an ID token. Bounded in size and time; no redirect is
+//! followed, and nothing that comes back is logged as it is but its OAuth error code.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::identity::{IdentityFault, SignInAnswer};
+use futures_util::StreamExt as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+
+use super::metadata::{ClientAuthentication, Metadata};
+use super::{Settings, away, refused, told};
+use crate::fetch;
+
+/// Longest time for one exchange, connection and body together: a person waits in front of it.
+const EXCHANGE_MAX: Duration = Duration::from_secs(10);
+/// Most bytes of an answer.
+const ANSWER_MAX_BYTES: usize = 256 * 1024;
+
+/// What a provider answers that is asked too often.
+const TOO_MANY: u16 = 429;
+
+/// The token endpoint's answer. The access token in it is never looked at.
+#[derive(Deserialize)]
+struct Tokens {
+    id_token: String,
+}
+
+/// Its refusal (RFC 6749, section 5.2).
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+/// A document of the provider's.
+pub(super) async fn get(client: &reqwest::Client, url: &str) -> Result<Vec<u8>, IdentityFault> {
+    fetch::check_scheme(url).map_err(|error| away(error.to_string()))?;
+    let (status, body) = answer(client.get(url).header("accept", "application/json"), url).await?;
+    if status == 200 { Ok(body) } else { Err(away(format!("{url}: answered {status}"))) }
+}
+
+/// The ID token for a code.
+pub(super) async fn redeem(
+    client: &reqwest::Client,
+    metadata: &Metadata,
+    settings: &Settings,
+    given: &SignInAnswer,
+) -> Result<String, IdentityFault> {
+    let mut fields = vec![
+        ("grant_type", "authorization_code"),
+        ("code", given.code.as_str()),
+        ("redirect_uri", given.redirect_uri.as_str()),
+        ("code_verifier", given.verifier.as_str()),
+    ];
+    let url = metadata.token_endpoint.as_str();
+    let mut request = client.post(url).header("accept", "application/json");
+    match (&settings.client_secret, metadata.authentication) {
+        (None, _) => fields.push(("client_id", &settings.client_id)),
+        (Some(secret), Some(ClientAuthentication::Basic)) => {
+            request = request.header("authorization", basic(&settings.client_id, secret));
+        }
+        (Some(secret), Some(ClientAuthentication::Post)) => {
+            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose_secret())]);
+        }
+        (Some(_), None) => {
+            return Err(away("its token endpoint takes neither client_secret_basic nor client_secret_post"));
+        }
+    }
+    let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    let request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
+    let (status, body) = answer(request, url).await?;
+    if (400..500).contains(&status) && status != TOO_MANY {
+        let error =
+            serde_json::from_slice::<Refusal>(&body).map_or_else(|_| "without a reason".to_owned(), |no| no.error);
+        return Err(refused(format!("{url}: refused the code with {status}, {:?}", told(&error))));
+    }
+    if status != 200 {
+        return Err(away(format!("{url}: answered {status}")));
+    }
+    let tokens: Tokens =
+        serde_json::from_slice(&body).map_err(|_| away(format!("{url}: its answer holds no ID token")))?;
+    Ok(tokens.id_token)
+}
+
+async fn answer(request: reqwest::RequestBuilder, url: &str) -> Result<(u16, Vec<u8>), IdentityFault> {
+    let silent = |error: reqwest::Error| away(format!("{url}: {}", fetch::causes(&error.without_url())));
+    let response = request.timeout(EXCHANGE_MAX).send().await.map_err(silent)?;
+    let status = response.status().as_u16();
+    let mut bytes = Vec::new();
+    let mut body = response.bytes_stream();
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(silent)?;
+        if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
+            return Err(away(format!("{url}: more than {ANSWER_MAX_BYTES} bytes")));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok((status, bytes))
+}
+
+/// Both parts are form-encoded before (RFC 6749, section 2.3.1), so that a colon in one of them divides nothing.
+fn basic(client_id: &str, secret: &SecretString) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{}:{}", encoded(client_id), encoded(secret.expose_secret()))))
+}
+
+fn encoded(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colon_in_a_secret_divides_nothing() {
+        let header = basic("corridor", &SecretString::from("a:b c"));
+        let plain = STANDARD.decode(header.strip_prefix("Basic ").expect("basic")).expect("base64");
+        assert_eq!(plain, b"corridor:a%3Ab%20c");
+    }
+}

@@ -1,0 +1,171 @@
+//! The ID token: taken apart, and, once its signature is good, held against what must stand in it (OpenID Connect Core 1.0,
+//! sections 2 and 3.1.3.7). It fetches nothing and brings no key of its own.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::identity::{Identity, IdentityFault, NameClaim, SUBJECT_MAX_BYTES, Subject};
+use domain::time::Timestamp;
+use serde::Deserialize;
+use subtle::ConstantTimeEq as _;
+
+use super::keys::Algorithm;
+use super::{Settings, refused, told};
+
+/// How far two clocks may be apart.
+const LEEWAY_S: i64 = 60;
+/// How old a token may be that was made for a code which was redeemed just now.
+const AGE_MAX_S: i64 = 600;
+/// Longest token.
+const TOKEN_MAX_BYTES: usize = 64 * 1024;
+
+/// A token taken apart; nothing of it is believed yet.
+pub(super) struct IdToken<'a> {
+    pub(super) algorithm: Algorithm,
+    pub(super) key_id: Option<String>,
+    /// Header and claims as they were signed.
+    pub(super) signed: &'a [u8],
+    pub(super) signature: Vec<u8>,
+    claims: Vec<u8>,
+}
+
+/// What a token is held against.
+pub(super) struct Expected<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) nonce: &'a str,
+    pub(super) now: Timestamp,
+}
+
+/// A token may name a key; one that it carries itself (`jwk`, `x5c` …) is not read.
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    /// Rules that we would have to keep and do not know (RFC 7515, section 4.1.11).
+    crit: Option<serde_json::Value>,
+}
+
+/// One audience, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Some providers write it as text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Verified {
+    Flag(bool),
+    Text(String),
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    iss: String,
+    sub: String,
+    aud: Audience,
+    exp: i64,
+    iat: i64,
+    nbf: Option<i64>,
+    nonce: Option<String>,
+    azp: Option<String>,
+    email: Option<String>,
+    email_verified: Option<Verified>,
+    preferred_username: Option<String>,
+    upn: Option<String>,
+}
+
+impl<'a> IdToken<'a> {
+    pub(super) fn split(compact: &'a str) -> Result<IdToken<'a>, IdentityFault> {
+        let unreadable = || refused("the ID token cannot be read");
+        if compact.len() > TOKEN_MAX_BYTES {
+            return Err(refused("the ID token is too long"));
+        }
+        let mut parts = compact.split('.');
+        let (Some(header), Some(claims), Some(signature), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(unreadable());
+        };
+        let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| unreadable());
+        let read: Header = serde_json::from_slice(&bytes(header)?).map_err(|_| unreadable())?;
+        if read.crit.is_some() {
+            return Err(refused("the ID token demands rules that are not known"));
+        }
+        let algorithm = Algorithm::parse(&read.alg)
+            .ok_or_else(|| refused(format!("the ID token is signed with {:?}, which is not taken", told(&read.alg))))?;
+        Ok(IdToken {
+            algorithm,
+            key_id: read.kid,
+            signed: &compact.as_bytes()[..header.len() + 1 + claims.len()],
+            signature: bytes(signature)?,
+            claims: bytes(claims)?,
+        })
+    }
+
+    /// Who it says has signed in. Its signature has been verified.
+    pub(super) fn identity(&self, expected: &Expected<'_>) -> Result<Identity, IdentityFault> {
+        let claims: Claims = serde_json::from_slice(&self.claims).map_err(|error| {
+            refused(format!("the ID token's claims cannot be read (line {} column {})", error.line(), error.column()))
+        })?;
+        claims.judge(expected)?;
+        let claim = expected.settings.claim;
+        let name = claims.name(claim);
+        Ok(Identity { subject: Subject { issuer: claims.iss, subject: claims.sub }, name })
+    }
+}
+
+impl Claims {
+    /// The first thing that is wrong.
+    fn judge(&self, expected: &Expected<'_>) -> Result<(), IdentityFault> {
+        let Expected { settings, nonce, now } = expected;
+        let now = now.unix_seconds();
+        let said = self.nonce.as_deref().unwrap_or_default();
+        let is_us = |client: &String| *client == settings.client_id;
+        let several = matches!(&self.aud, Audience::Several(all) if all.len() > 1);
+        let for_us = match &self.aud {
+            Audience::One(one) => is_us(one),
+            Audience::Several(all) => all.iter().any(is_us),
+        };
+        let subject = (1..=SUBJECT_MAX_BYTES).contains(&self.sub.len())
+            && self.sub.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control());
+        let verdicts = [
+            (self.iss == settings.issuer, "is of another issuer"),
+            (for_us, "is for another audience"),
+            (!several || self.azp.is_some(), "is for several audiences and names no authorized party"),
+            (self.azp.as_ref().is_none_or(is_us), "has another authorized party"),
+            (now < self.exp.saturating_add(LEEWAY_S), "has expired"),
+            (self.iat <= now + LEEWAY_S, "was issued in the future"),
+            (self.iat >= now - AGE_MAX_S - LEEWAY_S, "was issued long ago"),
+            (self.nbf.is_none_or(|from| from <= now + LEEWAY_S), "is not valid yet"),
+            (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has another nonce"),
+            (subject, "has no usable subject"),
+        ];
+        match verdicts.into_iter().find(|(holds, _)| !holds) {
+            Some((_, why)) => Err(refused(format!("the ID token {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn name(&self, claim: NameClaim) -> Result<String, String> {
+        let said = match claim {
+            NameClaim::Email => {
+                let verified = match &self.email_verified {
+                    Some(Verified::Flag(flag)) => *flag,
+                    Some(Verified::Text(text)) => text == "true",
+                    None => false,
+                };
+                if self.email.is_some() && !verified {
+                    return Err("the provider does not vouch for the e-mail address (email_verified)".to_owned());
+                }
+                self.email.as_deref()
+            }
+            NameClaim::PreferredUsername => self.preferred_username.as_deref(),
+            NameClaim::Upn => self.upn.as_deref(),
+            NameClaim::Subject => Some(self.sub.as_str()),
+        };
+        let kept = said.and_then(|text| claim.kept(text));
+        kept.ok_or_else(|| format!("the ID token has no usable claim {:?}", claim.name()))
+    }
+}

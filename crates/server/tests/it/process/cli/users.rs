@@ -1,0 +1,39 @@
+//! People of the console, made and changed on the machine: with a password, or named for the identity provider.
+
+use super::super::harness::Installation;
+
+fn refused(installation: &Installation, args: &[&str], words: &str) {
+    let done = installation.run(args);
+    assert!(done.code != 0 && done.stderr.contains(words), "{args:?}: {done:?}");
+}
+
+#[test]
+fn somebody_is_named_for_the_identity_provider_and_back() {
+    let mut installation = Installation::new();
+    installation.ok(&["migrate"]);
+    let create = |login, name| ["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"];
+    refused(&installation, &create("omar", "omar@bank.example"), "no identity provider is configured");
+    installation.set("CORRIDOR_CONSOLE__OIDC__ISSUER", "https://id.bank.example");
+    installation.set("CORRIDOR_CONSOLE__OIDC__CLIENT_ID", "corridor");
+    let made = installation.json(&create("omar", "Omar@Bank.Example")).remove(0);
+    assert_eq!(made, serde_json::json!({ "login": "omar", "provider_name": "omar@bank.example" }));
+    refused(&installation, &create("omar2", "omar@bank.example"), "is already how omar signs in");
+    refused(&installation, &create("omar2", "two words"), "is no value that a claim \"email\" has");
+    refused(&installation, &["users", "reset", "omar"], "signs in at the identity provider");
+    refused(&installation, &["users", "unbind", "omar"], "bound to nobody");
+    let listed = installation.json(&["users", "list"]).remove(0);
+    assert_eq!(listed["provider"], serde_json::json!({ "name": "omar@bank.example", "issuer": null, "subject": null }));
+    let back = installation.json(&["users", "sign-in", "omar", "--password"]).remove(0);
+    assert!(back["password"].as_str().is_some_and(|password| password.len() > 12), "{back}");
+    refused(&installation, &["users", "sign-in", "omar", "--password"], "with a password already");
+    assert!(installation.json(&["users", "list"]).remove(0)["provider"].is_null());
+    installation.ok(&["users", "reset", "omar"]);
+    installation.ok(&["users", "sign-in", "omar", "--oidc", "o.farooq@bank.example"]);
+    let table = installation.ok(&["users", "list"]);
+    assert!(table.contains("o.farooq@bank.example, not bound yet"), "{table}");
+    let log = installation.json(&["audit", "search", "--action", "user"]);
+    let actions: Vec<&str> = log.iter().filter_map(|entry| entry["action"].as_str()).collect();
+    for action in ["user.create", "user.leave_provider", "user.set_provider"] {
+        assert!(actions.contains(&action), "{actions:?}");
+    }
+}
