@@ -225,6 +225,13 @@ pub struct Refund {
     pub tx: Option<TxHash>,
 }
 
+impl Refund {
+    /// Whether nobody has approved it yet: it can be approved once it is on the chain, and withdrawn.
+    pub const fn waits_for_approval(&self) -> bool {
+        self.approved_by.is_none() && self.tx.is_none()
+    }
+}
+
 /// What a person decided about a deposit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {

@@ -86,8 +86,8 @@ impl Case {
         let state = self.deposit.state;
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
-        let open = |refund: &&mut Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        let refund = self.deposit.refund.as_mut().filter(open).ok_or(DepositRefusal::State(state))?;
+        let refund = self.deposit.refund.as_mut().filter(|refund| refund.waits_for_approval());
+        let refund = refund.ok_or(DepositRefusal::State(state))?;
         if !refund.proposed {
             return Err(DepositRefusal::NotProposed);
         }
@@ -120,8 +120,7 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`]: no refund waits for its approval any more.
     pub fn refund_listed(&mut self, screened: &Screened) -> Result<WalletEffects, DepositRefusal> {
-        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        if self.deposit.refund.as_ref().filter(open).is_none() || !screened.is_match() {
+        if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval) || !screened.is_match() {
             return Err(DepositRefusal::State(self.deposit.state));
         }
         let mut effects = WalletEffects::default();
@@ -138,8 +137,8 @@ impl Case {
     /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is just on its way to the chain.
     pub fn withdraw_refund(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
         let refused = DepositRefusal::State(self.deposit.state);
-        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        let Some(refund) = self.deposit.refund.as_ref().filter(open) else { return Err(refused) };
+        let open = self.deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
+        let Some(refund) = open else { return Err(refused) };
         let (tenant, propose, proposed) = (self.deposit.tenant, refund.propose, refund.proposed);
         let back = self.next(Trigger::RefundWithdrawn).ok_or(refused)?;
         let mut effects = WalletEffects::default();

@@ -7,9 +7,10 @@ use domain::chain::Address;
 use domain::chain_tx::{IntentKind, Plan};
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
+use domain::payment_request::PaymentRequest;
 use domain::risk::{Hold, ReasonCode, RiskResult};
 use domain::time::Span;
-use domain::wallet::{TriggeredBy, WalletState};
+use domain::wallet::{TriggeredBy, Wallet, WalletState};
 use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{WalletEvent, WalletEventKind};
 use engine::command::Refused;
@@ -104,14 +105,20 @@ async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
     open.into_iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).map(|intent| intent.plan).collect()
 }
 
+/// Two payments to one request, which screening gives to a person.
+async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 2]) {
+    let wallet = world.wallet().await;
+    world.clock.pass(Span::secs(1));
+    let request = world.request(&wallet, 3 * COIN).await;
+    let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+    let deposits = [pay().await, pay().await];
+    (wallet, request, deposits)
+}
+
 #[test]
 fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
     with(Setup::default(), async |world| {
-        let wallet = world.wallet().await;
-        world.clock.pass(Span::secs(1));
-        let request = world.request(&wallet, 3 * COIN).await;
-        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
-        let (first, second) = (pay().await, pay().await);
+        let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         let good = world.pay(&request, COIN).await;
         world.work().await;
         let releasing = world.deposit_now(good.id).await;
@@ -141,11 +148,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
 #[test]
 fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
     with(Setup::default(), async |world| {
-        let wallet = world.wallet().await;
-        world.clock.pass(Span::secs(1));
-        let request = world.request(&wallet, 3 * COIN).await;
-        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
-        let (first, second) = (pay().await, pay().await);
+        let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
         decide(&world, &second, ReviewVerdict::Reject).await;
         let proposed = world.wallets.propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1").await;

@@ -146,7 +146,7 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
             .field(Field::line("to", "Address").holding(named.address().map(|to| to.to_string()).unwrap_or_default()));
         forms.push(form.why());
     }
-    let open = deposit.refund.as_ref().filter(|it| it.approved_by.is_none() && it.tx.is_none());
+    let open = deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
     if let Some(refund) = open.filter(|it| it.proposed && may("refund/approve")) {
         let form = FormView::new("approve", "Approve the refund", to("refund/approve"), "Approve the refund");
         let says = format!("{} goes back to {}.", coin_amount::show(deposit.minor), refund.to);
