@@ -2,9 +2,9 @@
 //! another person approves it; both halves are carried out on the chain by keys of their own. What is on legal hold is
 //! never given back.
 
-use super::Refund;
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
+use super::{Refund, SeenRefund};
 use crate::chain::{Address, TxHash, intent_word};
 use crate::chain_tx::{IntentKind, Plan};
 use crate::ids::IntentId;
@@ -71,14 +71,16 @@ impl Case {
         effects
     }
 
-    /// Another person approves the refund, to an address about which `screened` is found now: lists have changed since it
-    /// was proposed.
+    /// Another person approves the refund that he has `seen`, to an address about which `screened` is found now: lists have
+    /// changed since it was proposed. A proposal that came in its place meanwhile is not the one that he approves.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`],
-    /// [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
+    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`],
+    /// [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
+        seen: SeenRefund,
         screened: Screened,
         by: &str,
         cx: &mut Cx<'_>,
@@ -86,8 +88,12 @@ impl Case {
         let state = self.deposit.state;
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
+        let minor = self.deposit.minor;
         let refund = self.deposit.refund.as_mut().filter(|refund| refund.waits_for_approval());
         let refund = refund.ok_or(DepositRefusal::State(state))?;
+        if refund.to != seen.to || seen.minor.is_some_and(|seen| seen != minor) {
+            return Err(DepositRefusal::OtherRefund);
+        }
         if !refund.proposed {
             return Err(DepositRefusal::NotProposed);
         }

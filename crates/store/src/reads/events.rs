@@ -32,8 +32,7 @@ macro_rules! told {
 }
 pub(super) use told;
 
-static AFTER: Stmt =
-    told!("event.after", "", "event e", "WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3");
+static AFTER: Stmt = told!("event.after", "", "event e", "WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3");
 static HEAD: Stmt = Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");
 static OLDEST: Stmt =
     Stmt::written("event.oldest", "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1");

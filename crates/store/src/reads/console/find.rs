@@ -103,7 +103,9 @@ impl Found {
             "quote" => Found::Quote(QuoteId(id)),
             "wallet" => Found::Wallet(WalletId(id)),
             "request" => Found::Request(PaymentRequestId(id)),
-            "deposit" | "release" | "propose_refund" | "execute_refund" => Found::Deposit(DepositId(id)),
+            "deposit" | "release" | "propose_refund" | "execute_refund" | "set_legal_hold" => {
+                Found::Deposit(DepositId(id))
+            }
             "order" | "debit" | "return_debit" => Found::Order(ExchangeId(id)),
             "delivery" => Found::Delivery(EventId(id)),
             "set_frozen" | "blacklist_usdc" | "blacklist_usdt" => Found::Wallet(WalletId(id)),
