@@ -41,6 +41,13 @@ pub enum Deed {
         /// The review that was looked at: since when it waits for a person.
         waits_since: Timestamp,
     },
+    /// A deposit's legal hold is lifted.
+    LiftHold {
+        /// Which.
+        deposit: DepositId,
+        /// The hold that was looked at: since when the deposit is in its state.
+        held_since: Timestamp,
+    },
     /// What became of a payment that nobody knew about.
     ResolvePayment {
         /// Which.
@@ -116,6 +123,7 @@ impl Deed {
             Deed::UnblockWallet { .. } => "wallet.unblock",
             Deed::BlacklistWallet { .. } => "wallet.blacklist",
             Deed::ReleaseDeposit { .. } => "deposit.release",
+            Deed::LiftHold { .. } => "deposit.lift_hold",
             Deed::ResolvePayment { .. } => "payment.resolve",
             Deed::ResolveOrder { .. } => "order.resolve",
             Deed::SetPricing(_) => "pricing.set",
@@ -132,7 +140,7 @@ impl Deed {
     pub fn subject(&self) -> String {
         match self {
             Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => wallet.to_string(),
-            Deed::ReleaseDeposit { deposit, .. } => deposit.to_string(),
+            Deed::ReleaseDeposit { deposit, .. } | Deed::LiftHold { deposit, .. } => deposit.to_string(),
             Deed::ResolvePayment { payment, .. } => payment.to_string(),
             Deed::ResolveOrder { order, .. } => order.to_string(),
             Deed::SetPricing(_) => "pricing".to_owned(),
@@ -149,6 +157,7 @@ impl Deed {
             Deed::UnblockWallet { .. } => "Unblock a wallet",
             Deed::BlacklistWallet { .. } => "Blacklist a wallet",
             Deed::ReleaseDeposit { .. } => "Release a reviewed deposit",
+            Deed::LiftHold { .. } => "Lift a legal hold",
             Deed::ResolvePayment { .. } => "Resolve an unknown payment",
             Deed::ResolveOrder { .. } => "Resolve an unknown pay-out",
             Deed::SetPricing(_) => "Change fee, margin or spread",
@@ -171,6 +180,7 @@ impl Deed {
             Deed::UnblockWallet { .. }
             | Deed::BlacklistWallet { .. }
             | Deed::ReleaseDeposit { .. }
+            | Deed::LiftHold { .. }
             | Deed::SetPolicy { .. } => &[Role::Approver, Role::Compliance],
             Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {
                 &[Role::Approver, Role::Treasury]

@@ -174,7 +174,8 @@ pub enum Heard {
 }
 
 impl Attempt {
-    /// Begins an attempt at paying `amount` out over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
+    /// Begins an attempt at paying `amount` out over a rail, which may count it for a sender. It is saved as `sending`
+    /// before a byte leaves.
     ///
     /// # Errors
     /// The attempt that may have paid and so stands in the way.

@@ -225,6 +225,22 @@ pub struct Refund {
     pub tx: Option<TxHash>,
 }
 
+/// The refund that a person has before him when he approves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRefund {
+    /// Where it goes to.
+    pub to: Address,
+    /// How much, in minor units; `None` = he named none.
+    pub minor: Option<i64>,
+}
+
+impl Refund {
+    /// Whether nobody has approved it yet: it can be approved once it is on the chain, and withdrawn.
+    pub const fn waits_for_approval(&self) -> bool {
+        self.approved_by.is_none() && self.tx.is_none()
+    }
+}
+
 /// What a person decided about a deposit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -337,7 +353,7 @@ pub struct Deposit {
     pub failure: Option<FailureReason>,
     /// Giving it back.
     pub refund: Option<Refund>,
-    /// The intent that puts its escrow on legal hold on the chain.
+    /// The intent that puts its escrow on legal hold on the chain; `None` once its hold is lifted.
     pub legal_hold: Option<IntentId>,
     /// Rises by one with every change of the row.
     pub version: i64,

@@ -4,7 +4,7 @@
 
 use crate::chain::{Address, Word};
 use crate::currency::{Currency, StableCoin};
-use crate::ids::{PaymentRequestId, SenderInfoId, TenantId, WalletId};
+use crate::ids::{IntentId, PaymentRequestId, SenderInfoId, TenantId, WalletId};
 use crate::time::Timestamp;
 
 pub mod asked;
@@ -157,6 +157,8 @@ pub struct PaymentRequest {
     pub wrong_asset: bool,
     /// Since when something in its escrow is on legal hold: nothing leaves that any more.
     pub held_at: Option<Timestamp>,
+    /// The call that takes its escrow off legal hold on the chain, under way or done; `None` = the newest word is a hold.
+    pub lift: Option<IntentId>,
     /// How many deposits from blocks before the expiry are seen and not yet at depth.
     pub confirming: i32,
     /// How many events it has written: the version of its newest one.

@@ -73,6 +73,7 @@ impl Intent {
             Patience::Endless => false,
         };
         let given_up = last && !self.is_never_given_up();
+        let is_news = self.failure.as_deref() != Some(why);
         self.failure = Some(why.to_owned());
         self.tries += 1;
         if let (true, Move::To(state)) = (given_up, self.state.on(IntentTrigger::FailedForGood)) {
@@ -81,8 +82,10 @@ impl Intent {
             effects.jobs.push((self.id.0, JobChange::Done));
             return (true, effects);
         }
-        // What waits for a person, say for a key that is not configured, does not get better by being tried.
-        if self.tries % TRIES_MAX == 0 || last {
+        // What waits for a person, say for a key that is not configured, does not get better by being tried: he is called
+        // once, and not again when he has taken note of it.
+        let calls = if last { is_news } else { self.tries % TRIES_MAX == 0 };
+        if calls {
             // About what it is done for, which is what a person can look up. The same words each time: one open alert,
             // however often it fails, and a new one once that was closed.
             let what = format!("{} does not work and is tried on: {why}", self.kind.name());

@@ -47,6 +47,9 @@ pub enum DepositRefusal {
     /// The address of a proposed refund is, or may be, on a list by now.
     #[error("the address that it goes back to is on a list by now: withdraw the proposal")]
     AddressListed,
+    /// Another refund is proposed by now than the one that was looked at.
+    #[error("the refund that is proposed goes to another address, or is of another amount: look at it again")]
+    OtherRefund,
     /// Nobody can be cleared: the lists are too old.
     #[error("the sanction lists are too old to approve an address by")]
     ListsTooOld,

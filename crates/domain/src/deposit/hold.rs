@@ -1,13 +1,18 @@
 //! What legal hold means beyond a deposit's state: the controller is told to let nothing out of its escrow, and nothing
-//! else in there moves any more. There is no way back: whoever has to lift a hold does it with the bank's own keys.
+//! else in there moves any more. The way back takes two people and leaves the deposit refused: the controller is told once
+//! nothing in the escrow is on hold, and what else is in there goes on when that has taken effect.
 
-use super::case::Case;
+use super::case::{Case, DepositRefusal};
+use super::states::Trigger;
 use super::{Deposit, DepositState};
 use crate::chain::Word;
 use crate::chain::vault;
 use crate::chain_tx::{Intent, IntentKind, Plan};
 use crate::ids::{DepositId, IntentId};
+use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
+use crate::payment_request::PaymentRequest;
+use crate::risk::{Hold, ReasonCode, RiskResult};
 use crate::wallet_effects::WalletEffects;
 
 /// The word under which the controller records why a vault is on hold.
@@ -26,19 +31,26 @@ impl Case {
     /// to it is kept in the books, and the rest of its money is its owner's.
     pub(super) fn hold_escrow(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(request) = &mut self.request else { return };
-        if request.held_at.is_none() {
-            request.held_at = Some(cx.now);
-            request.version += 1;
-        }
+        request.held_at.get_or_insert(cx.now);
+        // One that is being lifted for something else stays on hold now. Whoever counts what holds it counts again.
+        request.lift = None;
+        request.version += 1;
         if self.deposit.legal_hold.is_some() {
             return;
         }
-        let plan = Plan::SetLegalHold { vault: request.escrow, held: true, case: case_of(self.deposit.id) };
+        let id = self.tell_hold(true, effects, cx);
+        self.deposit.legal_hold = id;
+    }
+
+    /// Wants the controller told whether its escrow is on hold; `None` = it is in none.
+    fn tell_hold(&mut self, held: bool, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Option<IntentId> {
+        let vault = self.request.as_ref()?.escrow;
+        let plan = Plan::SetLegalHold { vault, held, case: case_of(self.deposit.id) };
         let id = IntentId(cx.ids.next());
         let intent = self.new_intent(id, IntentKind::SetLegalHold, plan, effects, cx);
         // It moves nothing, so whatever the coin's contract does is nothing to it.
         self.intents.push(Intent { coin: None, ..intent });
-        self.deposit.legal_hold = Some(id);
+        Some(id)
     }
 
     /// One that came on hold before holds went to the chain.
@@ -51,11 +63,96 @@ impl Case {
         }
         effects
     }
+
+    /// Two people lift its hold: it stays refused, which the bank has been told, and can be given back. Unless something
+    /// else is on hold in its escrow, the controller is told, and the escrow is free when that has taken effect.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]: it is not on hold.
+    pub fn lift_hold(&mut self, others_hold: bool, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
+        let mut effects = WalletEffects::default();
+        // What fell out of the chain for good while it was on hold has left its escrow so.
+        if self.deposit.state == DepositState::Failed && self.deposit.legal_hold.is_some() {
+            self.deposit.version += 1;
+        } else {
+            let state = self.allowed(Trigger::HoldLifted)?;
+            self.enter(state, &mut effects, cx);
+        }
+        self.deposit.legal_hold = None;
+        if let Some(assessment) = &mut self.deposit.assessment {
+            assessment.hold = Some(Hold::Refundable);
+        }
+        let is_last = self.escrow_is_held() && !others_hold;
+        let lift = if is_last { self.tell_hold(false, &mut effects, cx) } else { None };
+        if let Some(request) = &mut self.request {
+            request.lift = lift;
+            request.version += 1;
+        }
+        Ok(effects)
+    }
+
+    /// Its escrow is on hold no more: what waited only for that is screened again.
+    pub fn escrow_free(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if !self.escrow_is_held()
+            && self.deposit.waits_for_escrow()
+            && let Some(state) = self.next(Trigger::EscrowFree)
+        {
+            self.enter(state, &mut effects, cx);
+        }
+        effects
+    }
+
+    /// What else is in its escrow was told that this is on hold no more.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]: the job is another one's by now.
+    pub fn hold_followed(&self) -> Result<WalletEffects, DepositRefusal> {
+        if matches!(self.deposit.state, DepositState::Screening | DepositState::InReview) {
+            return Err(DepositRefusal::State(self.deposit.state));
+        }
+        Ok(WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() })
+    }
 }
 
 impl Deposit {
     /// Whether the chain has still to be told that it is on legal hold.
     pub fn owes_a_hold(&self) -> bool {
         self.state == DepositState::LegalHold && self.request.is_some() && self.legal_hold.is_none()
+    }
+
+    /// Whether its escrow is on hold for it.
+    pub fn holds_its_escrow(&self) -> bool {
+        self.legal_hold.is_some() || self.owes_a_hold()
+    }
+
+    /// Whether two people can lift a hold of it.
+    pub fn has_hold_to_lift(&self) -> bool {
+        self.state == DepositState::LegalHold || (self.state == DepositState::Failed && self.legal_hold.is_some())
+    }
+
+    /// Whether a person was asked about it only because something else in its escrow was on hold: it had been found good.
+    pub fn waits_for_escrow(&self) -> bool {
+        let found = self.assessment.as_ref();
+        let found_good =
+            |it: &crate::risk::Assessment| it.reason == ReasonCode::EscrowHeld || it.result == RiskResult::Approved;
+        self.state == DepositState::InReview && found.is_some_and(found_good)
+    }
+}
+
+impl PaymentRequest {
+    /// Whether the controller is still to be told this about its escrow: with the newest decision the older ones are over.
+    pub fn wants_told(&self, intent: IntentId, held: bool) -> bool {
+        if held { self.held_at.is_some() && self.lift.is_none() } else { self.lift == Some(intent) }
+    }
+
+    /// The controller holds its escrow no more; what waits in there goes on, which whoever follows `lifted` sees to.
+    pub fn escrow_lifted(&mut self, intent: IntentId, lifted: DepositId, cx: &Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if self.lift == Some(intent) && self.held_at.take().is_some() {
+            self.version += 1;
+            effects.jobs.push((lifted.0, JobChange::Set(JobKind::Screen, cx.now)));
+        }
+        effects
     }
 }

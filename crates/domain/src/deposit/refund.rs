@@ -2,9 +2,9 @@
 //! another person approves it; both halves are carried out on the chain by keys of their own. What is on legal hold is
 //! never given back.
 
-use super::Refund;
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
+use super::{Refund, SeenRefund};
 use crate::chain::{Address, TxHash, intent_word};
 use crate::chain_tx::{IntentKind, Plan};
 use crate::ids::IntentId;
@@ -71,14 +71,16 @@ impl Case {
         effects
     }
 
-    /// Another person approves the refund, to an address about which `screened` is found now: lists have changed since it
-    /// was proposed.
+    /// Another person approves the refund that he has `seen`, to an address about which `screened` is found now: lists have
+    /// changed since it was proposed. A proposal that came in its place meanwhile is not the one that he approves.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`], [`DepositRefusal::NotProposed`], [`DepositRefusal::SamePerson`],
-    /// [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
+    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`],
+    /// [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
+        seen: SeenRefund,
         screened: Screened,
         by: &str,
         cx: &mut Cx<'_>,
@@ -86,8 +88,12 @@ impl Case {
         let state = self.deposit.state;
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
-        let open = |refund: &&mut Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        let refund = self.deposit.refund.as_mut().filter(open).ok_or(DepositRefusal::State(state))?;
+        let minor = self.deposit.minor;
+        let refund = self.deposit.refund.as_mut().filter(|refund| refund.waits_for_approval());
+        let refund = refund.ok_or(DepositRefusal::State(state))?;
+        if refund.to != seen.to || seen.minor.is_some_and(|seen| seen != minor) {
+            return Err(DepositRefusal::OtherRefund);
+        }
         if !refund.proposed {
             return Err(DepositRefusal::NotProposed);
         }
@@ -120,8 +126,7 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`]: no refund waits for its approval any more.
     pub fn refund_listed(&mut self, screened: &Screened) -> Result<WalletEffects, DepositRefusal> {
-        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        if self.deposit.refund.as_ref().filter(open).is_none() || !screened.is_match() {
+        if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval) || !screened.is_match() {
             return Err(DepositRefusal::State(self.deposit.state));
         }
         let mut effects = WalletEffects::default();
@@ -138,8 +143,8 @@ impl Case {
     /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is just on its way to the chain.
     pub fn withdraw_refund(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
         let refused = DepositRefusal::State(self.deposit.state);
-        let open = |refund: &&Refund| refund.approved_by.is_none() && refund.tx.is_none();
-        let Some(refund) = self.deposit.refund.as_ref().filter(open) else { return Err(refused) };
+        let open = self.deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
+        let Some(refund) = open else { return Err(refused) };
         let (tenant, propose, proposed) = (self.deposit.tenant, refund.propose, refund.proposed);
         let back = self.next(Trigger::RefundWithdrawn).ok_or(refused)?;
         let mut effects = WalletEffects::default();

@@ -32,6 +32,10 @@ pub enum Trigger {
     ReviewRejected,
     /// A person keeps it for the law.
     ReviewLegal,
+    /// Two people have lifted its legal hold.
+    HoldLifted,
+    /// Nothing in its escrow is on legal hold any more.
+    EscrowFree,
     /// The wallet is blocked now.
     WalletBlocked,
     /// The wallet is in use again.
@@ -64,7 +68,7 @@ pub enum Trigger {
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Trigger; 27] = [
+    pub const ALL: [Trigger; 29] = [
         Trigger::Included,
         Trigger::Lost,
         Trigger::Counted,
@@ -78,6 +82,8 @@ impl Trigger {
         Trigger::ReviewApproved,
         Trigger::ReviewRejected,
         Trigger::ReviewLegal,
+        Trigger::HoldLifted,
+        Trigger::EscrowFree,
         Trigger::WalletBlocked,
         Trigger::WalletUnblocked,
         Trigger::WalletBlacklisted,
@@ -110,6 +116,8 @@ impl Trigger {
             Trigger::ReviewApproved => "person approves",
             Trigger::ReviewRejected => "person rejects",
             Trigger::ReviewLegal => "person: legal hold",
+            Trigger::HoldLifted => "two people lift the hold",
+            Trigger::EscrowFree => "escrow off hold",
             Trigger::WalletBlocked => "wallet blocked",
             Trigger::WalletUnblocked => "wallet unblocked",
             Trigger::WalletBlacklisted => "wallet blacklisted",
@@ -171,8 +179,12 @@ impl DepositState {
             T::ReviewApproved if matches!(self, InReview) => Step::To(Approved),
             T::ReviewRejected if matches!(self, InReview) => Step::To(Rejected),
             T::ReviewLegal if matches!(self, InReview | Rejected) => Step::To(LegalHold),
+            T::HoldLifted if matches!(self, LegalHold) => Step::To(Rejected),
             T::RiskApproved | T::RiskReview | T::RiskRejected | T::RiskLegal | T::RiskHeld => Step::Refused,
-            T::ReviewApproved | T::ReviewRejected | T::ReviewLegal => Step::Refused,
+            T::ReviewApproved | T::ReviewRejected | T::ReviewLegal | T::HoldLifted => Step::Refused,
+            // Only what waited for that, see `Case::escrow_free`.
+            T::EscrowFree if matches!(self, InReview) => Step::To(Screening),
+            T::EscrowFree => Step::Stays,
 
             T::WalletBlocked if matches!(self, Screening) => Step::To(Held),
             T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),

@@ -63,6 +63,7 @@ pub fn create(
         late: false,
         wrong_asset: false,
         held_at: None,
+        lift: None,
         confirming: 0,
         events: 0,
         version: 1,

@@ -47,7 +47,7 @@ impl Named {
     /// What is named for a deposit in `given`, the oldest answer first: by those senders alone who had said who they are
     /// before it was seen.
     pub fn of(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> Named {
-        let is_of = |sender: &&SenderInfo| Some(sender.request) == deposit.request && sender.at <= deposit.seen_at;
+        let is_of = |sender: &&SenderInfo| may_have_paid(sender, deposit);
         let newest = |sender: &SenderInfo| given.iter().rev().find(|it| it.sender == sender.id).cloned();
         let mut answers: Vec<RefundTo> = senders.iter().filter(is_of).filter_map(newest).collect();
         answers.sort_by_key(|answer| answer.at);
@@ -59,6 +59,12 @@ impl Named {
                 Named::Several(answers)
             }
         }
+    }
+
+    /// Whether somebody who may have paid the deposit has not answered: what others named may not be what he wants.
+    pub fn is_somebody_silent(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> bool {
+        let answered = |sender: &SenderInfo| given.iter().any(|answer| answer.sender == sender.id);
+        senders.iter().any(|sender| may_have_paid(sender, deposit) && !answered(sender))
     }
 
     /// The one address that is named.
@@ -77,6 +83,11 @@ impl Named {
             Named::Several(answers) => answers,
         }
     }
+}
+
+/// Whether a deposit may be this sender's: he had said who he is before it was seen.
+fn may_have_paid(sender: &SenderInfo, deposit: &Deposit) -> bool {
+    Some(sender.request) == deposit.request && sender.at <= deposit.seen_at
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use domain::chain::{Address, Fees, Signed};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
 use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
-use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, SweepId, TenantId, WalletId};
+use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, PaymentRequestId, SweepId, TenantId, WalletId};
 use domain::sweep;
 use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
@@ -22,6 +22,8 @@ pub enum Subject {
     Order(OrderKey),
     /// A sweep of a coin.
     Sweep(SweepId, StableCoin),
+    /// Whether the escrow of a request is on legal hold, said because of a deposit.
+    Hold(PaymentRequestId, DepositId),
     /// Something whose state does not hang on it: whoever wanted it looks for himself.
     Other,
 }
@@ -56,6 +58,10 @@ impl IntentKey {
             (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => {
                 Subject::Order(OrderKey { order: ExchangeId(intent.subject), wallet, coin, intents: vec![intent.id] })
             }
+            (IntentKind::SetLegalHold, ..) => match intent.request {
+                Some(request) => Subject::Hold(request, DepositId(intent.subject)),
+                None => Subject::Other,
+            },
             (IntentKind::Sweep, _, Some(coin)) => Subject::Sweep(SweepId(intent.subject), coin),
             _ => Subject::Other,
         };
@@ -72,6 +78,7 @@ impl IntentKey {
                 need.sweeps.insert((tenant, *id));
                 need.jobs.insert((tenant, sweep::lane(tenant, *coin)));
             }
+            Subject::Hold(request, _) => _ = need.requests.insert((tenant, *request)),
             Subject::Other => {}
         }
     }

@@ -21,6 +21,7 @@ impl Action {
             Action::Deposit(
                 _,
                 DepositAction::Reviewed { by, .. }
+                | DepositAction::LiftHold { by, .. }
                 | DepositAction::ProposeRefund { by, .. }
                 | DepositAction::ApproveRefund { by, .. }
                 | DepositAction::RefundListed { by, .. }
@@ -60,6 +61,8 @@ impl Action {
                 | DepositAction::Dropped { .. }
                 | DepositAction::Screened { .. }
                 | DepositAction::KeepHeld { .. }
+                | DepositAction::EscrowFree
+                | DepositAction::HoldFollowed { .. }
                 | DepositAction::WalletChanged,
             )
             | Action::Exchange(

@@ -5,7 +5,7 @@ use domain::chain::Address;
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
-use domain::deposit::{Deposit, ReviewVerdict, UnsupportedAsset};
+use domain::deposit::{Deposit, ReviewVerdict, SeenRefund, UnsupportedAsset};
 use domain::ids::{DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::risk::Assessment;
@@ -75,6 +75,15 @@ impl DepositRef {
     }
 }
 
+/// What was found in a deposit's escrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EscrowSeen {
+    /// The version of its request when that was found. It rises whenever something comes on hold there or off it.
+    pub version: Option<i64>,
+    /// Whether something else there is on legal hold.
+    pub others_hold: bool,
+}
+
 /// What is to be done about one deposit.
 #[derive(Clone, Debug)]
 pub enum DepositAction {
@@ -111,6 +120,24 @@ pub enum DepositAction {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
+    /// Two people lift its legal hold.
+    LiftHold {
+        /// Since when it was in the state that was looked at; `None` = in whichever it is.
+        seen: Option<Timestamp>,
+        /// What else holds its escrow.
+        escrow: EscrowSeen,
+        /// Who, and why.
+        by: Box<Deed>,
+        /// For a repeated request.
+        idempotency: Option<Idempotency>,
+    },
+    /// Nothing in its escrow is on legal hold any more.
+    EscrowFree,
+    /// Everything else in its escrow was told that its hold is lifted.
+    HoldFollowed {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
     /// Its wallet is another one than it was.
     WalletChanged,
     /// A person has decided about it.
@@ -135,9 +162,9 @@ pub enum DepositAction {
     },
     /// Another person agrees.
     ApproveRefund {
-        /// The address that was screened: of the proposal that he has seen.
-        to: Address,
-        /// What screening it found now.
+        /// The proposal that he has seen.
+        seen: SeenRefund,
+        /// What screening its address found now.
         screened: Screened,
         /// Who.
         by: Box<Deed>,
@@ -162,7 +189,7 @@ impl DepositAction {
         if let DepositAction::Found(_) = self {
             need.senders.extend(named.request.map(|request| (tenant, request)));
         }
-        if let DepositAction::Reviewed { idempotency, .. } = self {
+        if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = self {
             need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
         }
     }
@@ -171,6 +198,7 @@ impl DepositAction {
         matches!(
             self,
             DepositAction::Reviewed { .. }
+                | DepositAction::LiftHold { .. }
                 | DepositAction::ProposeRefund { .. }
                 | DepositAction::ApproveRefund { .. }
                 | DepositAction::RefundListed { .. }

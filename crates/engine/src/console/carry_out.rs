@@ -185,6 +185,9 @@ impl Console {
                 let asked = ReviewAsked { deposit: *deposit, seen, verdict, by: by.on_behalf_of(names(approval)) };
                 self.wallets.decide_review(&caller, asked, once).await?;
             }
+            Deed::LiftHold { deposit, held_since } => {
+                self.wallets.lift_hold(&caller, *deposit, Some(*held_since), by, once).await?;
+            }
             Deed::ResolvePayment { payment, doubt, became } => {
                 self.payments.resolve(id, *payment, *doubt, became.clone(), evidence(approval), by).await?;
             }

@@ -142,6 +142,24 @@ impl Console {
                     change("state", deposit.state.name(), DepositState::Approved.name()),
                 ])
             }
+            Deed::LiftHold { deposit, held_since } => {
+                let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
+                if !deposit.has_hold_to_lift() {
+                    return Err(Denied::Refused(format!("it is {} now", deposit.state.name())));
+                }
+                must_be_as_seen(deposit.state_at == *held_since)?;
+                let amount = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+                let after = match deposit.state {
+                    DepositState::LegalHold => DepositState::Rejected,
+                    state => state,
+                };
+                Ok(vec![
+                    change("amount", &amount, &amount),
+                    change("on hold since", held_since, held_since),
+                    change("state", deposit.state.name(), after.name()),
+                    change("on legal hold", "yes", "no"),
+                ])
+            }
             Deed::ResolvePayment { payment, doubt, became } => {
                 let record = store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let state = record.payment.standing.state;

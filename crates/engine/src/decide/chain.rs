@@ -206,6 +206,9 @@ fn end(
         let reverted = state == TxState::Reverted;
         match ended {
             Ended::Done(hash) => finish(ws, intent_key, intent, hash, rules, cx)?,
+            // What nobody wants any more has not failed: say a release or a refund that the controller refuses because
+            // its escrow is on legal hold by now.
+            Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => stop(ws, intent_key, intent, rules, cx)?,
             Ended::Failed => {
                 let why = match refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),
@@ -225,7 +228,7 @@ fn end(
     Ok(Outcome::Done)
 }
 
-/// Whether what was not tried is to be tried again. An order's time may have run out meanwhile.
+/// Whether what was not tried, or failed, is to be tried again. An order's time may have run out meanwhile.
 fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
     match &key.subject {
         Subject::Order(_) => true,

@@ -81,7 +81,7 @@ pub(super) fn act(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let terms = Terms { accept_late: named.accept_late, ..terms(rules)? };
-    if let DepositAction::Reviewed { idempotency, .. } = action {
+    if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = action {
         if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
             return Ok(Outcome::Replayed(made));
         }
@@ -108,6 +108,20 @@ pub(super) fn act(
             holds(ws, tenant, named.id.0, *fence)?;
             case.keep_held(cx)
         }
+        DepositAction::LiftHold { seen, escrow, .. } => {
+            if case.request.as_ref().map(|request| request.version) != escrow.version {
+                return Err(Refused::Moved);
+            }
+            let state_at = case.deposit.state_at;
+            let effects = case.lift_hold(escrow.others_hold, cx)?;
+            as_seen(seen.as_ref(), Some(&state_at))?;
+            effects
+        }
+        DepositAction::EscrowFree => case.escrow_free(cx),
+        DepositAction::HoldFollowed { fence } => {
+            holds(ws, tenant, named.id.0, *fence)?;
+            case.hold_followed()?
+        }
         DepositAction::WalletChanged => case.wallet_changed(cx),
         DepositAction::Reviewed { seen, verdict, by, .. } => {
             let state_at = case.deposit.state_at;
@@ -118,12 +132,8 @@ pub(super) fn act(
         DepositAction::ProposeRefund { to, screened, by } => {
             case.propose_refund(*to, screened.clone(), by.person(), terms, cx)?
         }
-        DepositAction::ApproveRefund { to, screened, by } => {
-            // Another proposal than the one whose address was screened.
-            if case.deposit.refund.as_ref().is_some_and(|refund| refund.to != *to) {
-                return Err(Refused::NotAsSeen);
-            }
-            case.approve_refund(screened.clone(), by.person(), cx)?
+        DepositAction::ApproveRefund { seen, screened, by } => {
+            case.approve_refund(*seen, screened.clone(), by.person(), cx)?
         }
         DepositAction::RefundListed { screened, .. } => case.refund_listed(screened)?,
         DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,

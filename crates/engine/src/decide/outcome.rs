@@ -41,6 +41,10 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             _ => true,
         }),
         Subject::Sweep(id, _) => ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed),
+        Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent.plan {
+            Plan::SetLegalHold { held, .. } => request.wants_told(intent.id, held),
+            _ => true,
+        }),
         Subject::Other => match intent.plan {
             // One that a reorganisation undid, and that another has followed since, is over.
             Plan::SetFrozen { frozen, .. } => {
@@ -129,7 +133,7 @@ pub(super) fn stop(
             let is_held_up = case.is_refunded_by(id) && case.escrow_is_held();
             if is_held_up { case.refund_failed("its escrow is on legal hold", cx) } else { WalletEffects::default() }
         }),
-        Subject::Sweep(..) | Subject::Other => {}
+        Subject::Sweep(..) | Subject::Hold(..) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
 }
@@ -220,7 +224,7 @@ pub(super) fn fail(
             on_order(ws, tenant, of, &mut effects, |case| told_why(case.debit_failed(reason, cx), why));
         }
         (Subject::Sweep(of, _), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
-        (Subject::Other, true) => {
+        (Subject::Hold(..) | Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
         }
@@ -264,6 +268,12 @@ pub(super) fn finish(
             _ => plant_in_return(case.coins_back(cx), cx),
         }),
         Subject::Sweep(of, _) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
+        Subject::Hold(of, deposit) => {
+            if let Some(mut request) = ws.requests.get(&(tenant, *of)).cloned() {
+                effects.merge(request.escrow_lifted(id, *deposit, cx));
+                deposit::put(&mut ws.requests, (tenant, *of), request);
+            }
+        }
         Subject::Other => {}
     }
     effects::write(ws, tenant, effects)?;

@@ -94,6 +94,18 @@ pub struct PayPage {
     pub senders: Vec<PaySender>,
 }
 
+impl PayPage {
+    /// The transaction that gave a deposit back, for the sender whose address it went to: the one who named it, or, where
+    /// nobody named one here, the only one who can have paid. Others would learn his address from it.
+    pub fn gave_back(&self, deposit: &Deposit, sender: &PaySender) -> Option<TxHash> {
+        let refund = deposit.refund.as_ref().filter(|_| deposit.state == DepositState::Refunded)?;
+        let can_have_paid: Vec<&PaySender> = self.senders.iter().filter(|other| other.may_be_of(deposit)).collect();
+        let is_alone = can_have_paid.len() == 1 && can_have_paid.iter().all(|other| other.back_to.is_none());
+        let is_his = sender.may_be_of(deposit) && (is_alone || sender.back_to == Some(refund.to));
+        refund.tx.filter(|_| is_his)
+    }
+}
+
 impl Wallets {
     /// What the page of a link shows.
     ///

@@ -2,7 +2,7 @@
 
 use domain::audit::Deed;
 use domain::chain::Address;
-use domain::deposit::{Deposit, DepositRefusal, ReviewVerdict};
+use domain::deposit::{Deposit, DepositRefusal, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
 use domain::screening::Screened;
 use domain::time::Timestamp;
@@ -10,10 +10,12 @@ use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
-use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "transaction_id";
+/// How often an escrow is looked at in which something happens all the time.
+const LOOKS_MAX: u32 = 3;
 
 /// What a person decided (POST reviews/{transaction_id}).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl Wallets {
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
     }
 
-    /// Another person agrees. The address is screened again, with the lists of now: whoever is on one of them by now is not
+    /// Another person agrees to the refund that he has seen. The address is screened again, with the lists of now: whoever is on one of them by now is not
     /// paid, and a person is called about the proposal.
     ///
     /// # Errors
@@ -85,14 +87,12 @@ impl Wallets {
         &self,
         caller: &Caller,
         deposit: DepositId,
+        seen: SeenRefund,
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        let found = self.find_deposit(caller, deposit).await?;
-        let not_proposed = || Denied::Refused(DepositRefusal::State(found.state).into());
-        let to = found.refund.as_ref().ok_or_else(not_proposed)?.to;
-        let screened = self.screen_address(&to).await?;
-        let action = DepositAction::ApproveRefund { to, screened: screened.clone(), by: by.clone() };
+        let screened = self.screen_address(&seen.to).await?;
+        let action = DepositAction::ApproveRefund { seen, screened: screened.clone(), by: by.clone() };
         let told = self.changed_deposit(caller, deposit, action).await;
         if matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed)))) {
             self.refund_is_listed(caller, deposit, screened, by).await;
@@ -120,6 +120,43 @@ impl Wallets {
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         self.changed_deposit(caller, deposit, DepositAction::WithdrawRefund { by }).await
+    }
+
+    /// Two people lift a deposit's legal hold: it stays refused and can be given back, and what else is in its escrow goes
+    /// on once the controller holds that no more. `seen` is since when it is in the state that they looked at.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn lift_hold(
+        &self,
+        caller: &Caller,
+        deposit: DepositId,
+        seen: Option<Timestamp>,
+        by: impl Into<Deed>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Deposit>, Denied> {
+        let by = Box::new(by.into());
+        let mut looks = 1;
+        loop {
+            let escrow = self.escrow_seen(caller, deposit).await?;
+            let (by, idempotency) = (by.clone(), idempotency.clone());
+            let action = DepositAction::LiftHold { seen, escrow, by, idempotency };
+            match self.changed_deposit(caller, deposit, action).await {
+                // Something happened to its request meanwhile.
+                Err(Denied::Refused(Refused::Moved)) if looks < LOOKS_MAX => looks += 1,
+                told => return told,
+            }
+        }
+    }
+
+    /// What else holds a deposit's escrow. The version is read first: whatever comes on hold afterwards raises it.
+    async fn escrow_seen(&self, caller: &Caller, id: DepositId) -> Result<EscrowSeen, Denied> {
+        let deposit = self.find_deposit(caller, id).await?;
+        let Some(request) = deposit.request else { return Ok(EscrowSeen { version: None, others_hold: false }) };
+        let found = self.store.request(caller.tenant, request).await?.ok_or(Denied::NotFound(FIELD))?;
+        let all = self.store.deposits_of_request(caller.tenant, deposit.wallet, request).await?;
+        let others_hold = all.iter().any(|other| other.id != id && other.holds_its_escrow());
+        Ok(EscrowSeen { version: Some(found.version), others_hold })
     }
 
     async fn changed_deposit(

@@ -19,7 +19,7 @@ impl Workers {
         sender: Sender,
     ) -> Result<Spendings, StoreError> {
         let asked = self.world.corridors.tallies(country, sender, self.clock().now());
-        if asked.is_empty() { Ok(Spendings::new()) } else { self.store.spendings(tenant, asked).await }
+        self.store.spendings(tenant, asked).await
     }
 
     /// What of the sender the decision counts over the rail that was chosen.

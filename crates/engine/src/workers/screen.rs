@@ -85,7 +85,7 @@ impl Workers {
             return Ok(Some(Action::Deposit(named, DepositAction::KeepHeld { fence: job.fence })));
         }
         if case.deposit.state != DepositState::Screening {
-            return Ok(None);
+            return self.after_hold(&case, job, policy).await;
         }
         let named = DepositRef::of(&case.deposit, policy.accept_late);
         // A frozen wallet's deposits wait, or are refused, whatever would be found.
@@ -96,6 +96,25 @@ impl Workers {
             DepositAction::Screened { fence: job.fence, assessment }
         };
         Ok(Some(Action::Deposit(named, action)))
+    }
+
+    /// What waited for an escrow that is on hold no more is screened again. The job is that of the deposit whose hold was
+    /// lifted last.
+    async fn after_hold(&self, case: &Case, job: &Job, policy: &WalletPolicy) -> Result<Option<Action>, NotNow> {
+        if let Some(request) = &case.request
+            && request.held_at.is_none()
+        {
+            let waiting = self.store.deposits_of_request(job.tenant, request.wallet, request.id).await?;
+            let told = join_all(waiting.iter().filter(|it| it.waits_for_escrow()).map(|deposit| {
+                let named = DepositRef::of(deposit, policy.accept_late);
+                self.report(job.tenant, deposit.id.0, Action::Deposit(named, DepositAction::EscrowFree))
+            }));
+            if !told.await.iter().all(Option::is_some) {
+                return Ok(None);
+            }
+        }
+        let named = DepositRef::of(&case.deposit, policy.accept_late);
+        Ok(Some(Action::Deposit(named, DepositAction::HoldFollowed { fence: job.fence })))
     }
 
     async fn screen_case(&self, tenant: TenantId, id: DepositId) -> Result<Option<Case>, StoreError> {

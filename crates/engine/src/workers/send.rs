@@ -97,6 +97,19 @@ impl Spread {
     }
 }
 
+/// The way of what goes together; `None` where there is nothing.
+fn lane(wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
+    let Some((first, _)) = held.first() else { return Ok(None) };
+    let role = first.kind.role();
+    let signer = match role {
+        KeyRole::Operator => lanes.signer(first)?,
+        role => wallets.signer.address(tenant, role)?,
+    };
+    let contracts = wallets.contracts.controller(tenant)?;
+    let (controller, implementation) = (contracts.address, contracts.implementation);
+    Ok(Some(Lane { tenant, role, signer, controller, implementation }))
+}
+
 impl Workers {
     /// Works off leased `send_intent` jobs.
     pub(super) async fn send_intents(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
@@ -141,11 +154,11 @@ impl Workers {
         }
         let most = wallets.config.batch_max.max(1);
         let together = batches.values().flat_map(|held| held.chunks(most).map(<[Held]>::to_vec));
-        join_all(together.chain(alone).map(|held| self.send_together(wallets, tenant, held))).await;
+        join_all(together.chain(alone).map(|held| self.send_together(wallets, &lanes, tenant, held))).await;
     }
 
-    async fn send_together(&self, wallets: &WalletWorld, tenant: TenantId, held: Vec<Held>) {
-        let lane = match self.lane(wallets, tenant, &held) {
+    async fn send_together(&self, wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: Vec<Held>) {
+        let lane = match lane(wallets, lanes, tenant, &held) {
             Ok(Some(lane)) => lane,
             Ok(None) => return,
             Err(fault) => {
@@ -158,18 +171,6 @@ impl Workers {
             tracing::warn!(%fault, %tenant, "intents cannot be sent now");
             self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
-    }
-
-    fn lane(&self, wallets: &WalletWorld, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
-        let Some((first, _)) = held.first() else { return Ok(None) };
-        let role = first.kind.role();
-        let signer = match role {
-            KeyRole::Operator => Spread::of(wallets, tenant).signer(first)?,
-            role => wallets.signer.address(tenant, role)?,
-        };
-        let contracts = wallets.contracts.controller(tenant)?;
-        let (controller, implementation) = (contracts.address, contracts.implementation);
-        Ok(Some(Lane { tenant, role, signer, controller, implementation }))
     }
 
     async fn simulate_and_take(&self, wallets: &WalletWorld, lane: &Lane, held: &[Held]) -> Result<(), ChainFault> {

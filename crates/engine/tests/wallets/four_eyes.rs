@@ -3,6 +3,8 @@
 use domain::approval::{Approval, ApprovalState, Deed};
 use domain::attempt::{Attempt, AttemptState, Doubt};
 use domain::audit;
+use domain::chain::Address;
+use domain::deposit::DepositState;
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{ApprovalId, AttemptId, BatchId, PaymentId};
 use domain::ports::Clock as _;
@@ -236,5 +238,32 @@ fn what_somebody_else_did_is_not_what_was_approved() {
         world.clock.pass(Span::mins(1));
         world.desk.carry_out_rest().await.expect("read");
         assert_eq!(found(&world, id).await.state, ApprovalState::Failed);
+    });
+}
+
+#[test]
+fn a_hold_that_nobody_looked_at_is_not_lifted() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        let deposit = world.pay_by(&request, "Edgar", "Evil", Address([1; 20]), COIN).await;
+        world.work().await;
+        let held = world.deposit_now(deposit.id).await;
+        assert_eq!(held.state, DepositState::LegalHold);
+        let deed = |since| Deed::LiftHold { deposit: held.id, held_since: since };
+        let early = propose(&world, deed(held.state_at - Span::secs(1))).await;
+        assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
+        let id = propose(&world, deed(held.state_at)).await.expect("proposed");
+        assert!(matches!(propose(&world, deed(held.state_at)).await, Err(Denied::Proposed)));
+        assert_eq!(world.deposit_now(held.id).await, held, "one person changes nothing");
+        let omar = person(&world, "omar").await;
+        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        assert_eq!(
+            (decided.state, world.deposit_now(held.id).await.state),
+            (ApprovalState::Done, DepositState::Rejected)
+        );
+        assert_eq!(noted(&world, held.id).await[0], "hold.lift");
+        let late = propose(&world, deed(held.state_at)).await;
+        assert!(matches!(late, Err(Denied::Refused(_))), "{late:?}");
     });
 }

@@ -7,12 +7,14 @@ use domain::chain::Address;
 use domain::chain_tx::{IntentKind, Plan};
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
+use domain::payment_request::PaymentRequest;
 use domain::risk::{Hold, ReasonCode, RiskResult};
-use domain::time::Span;
-use domain::wallet::{TriggeredBy, WalletState};
+use domain::time::{Span, Timestamp};
+use domain::wallet::{TriggeredBy, Wallet, WalletState};
 use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{WalletEvent, WalletEventKind};
-use engine::command::Refused;
+use engine::command::deposits::{DepositAction, DepositRef, EscrowSeen};
+use engine::command::{Action, Command, Outcome, Refused};
 use engine::wallets::{Denied, Page, ReviewAsked};
 use uuid::Uuid;
 
@@ -104,14 +106,20 @@ async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
     open.into_iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).map(|intent| intent.plan).collect()
 }
 
+/// Two payments to one request, which screening gives to a person.
+async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 2]) {
+    let wallet = world.wallet().await;
+    world.clock.pass(Span::secs(1));
+    let request = world.request(&wallet, 3 * COIN).await;
+    let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+    let deposits = [pay().await, pay().await];
+    (wallet, request, deposits)
+}
+
 #[test]
 fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
     with(Setup::default(), async |world| {
-        let wallet = world.wallet().await;
-        world.clock.pass(Span::secs(1));
-        let request = world.request(&wallet, 3 * COIN).await;
-        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
-        let (first, second) = (pay().await, pay().await);
+        let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         let good = world.pay(&request, COIN).await;
         world.work().await;
         let releasing = world.deposit_now(good.id).await;
@@ -141,11 +149,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
 #[test]
 fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
     with(Setup::default(), async |world| {
-        let wallet = world.wallet().await;
-        world.clock.pass(Span::secs(1));
-        let request = world.request(&wallet, 3 * COIN).await;
-        let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
-        let (first, second) = (pay().await, pay().await);
+        let (wallet, _, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
         decide(&world, &second, ReviewVerdict::Reject).await;
         let proposed = world.wallets.propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1").await;
@@ -176,6 +180,97 @@ fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
         let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
         let what = "set_legal_hold does not work and is tried on: no compliance key is configured";
         assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
+        // Whoever was called has taken note of it: he is not called by each further try.
+        let alert = alerts.into_iter().next().expect("the alert").1;
+        world
+            .store
+            .close_alert(TENANT, &alert, Deed::from("ops").because("the key is on its way"))
+            .await
+            .expect("open");
+        for _ in 0..7 {
+            world.later(Span::mins(10)).await;
+        }
+        assert_eq!(world.store.alerts(TENANT, 10).await.expect("readable"), []);
+        assert_eq!(holds(&world, held.wallet).await.len(), 1, "it is still owed");
+    });
+}
+
+async fn lift(world: &World, deposit: &Deposit, seen: Option<Timestamp>) -> Result<Deposit, Denied> {
+    let by = Deed::from("officer-1").together_with("officer-2").because("another person of that name");
+    world.wallets.lift_hold(&world.caller(), deposit.id, seen, by, None).await.map(|reply| reply.made)
+}
+
+#[test]
+fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before_is_over() {
+    with(Setup::default(), async |world| {
+        let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
+        world.work().await;
+        for deposit in [&first, &second] {
+            decide(&world, deposit, ReviewVerdict::LegalHold).await;
+        }
+        let on = |id| Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(id) };
+        assert_eq!(holds(&world, wallet.id).await.len(), 2);
+        let lifted = lift(&world, &first, None).await.expect("on hold");
+        assert_eq!((lifted.state, lifted.legal_hold), (DepositState::Rejected, None));
+        assert_eq!(holds(&world, wallet.id).await.len(), 2, "the other one holds it still");
+        let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert_eq!((kept.held_at.is_some(), kept.lift), (true, None));
+        let back = world.wallets.propose_refund(&world.caller(), first.id, Address([3; 20]), "officer-1").await;
+        assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
+
+        lift(&world, &second, None).await.expect("on hold");
+        let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert!(kept.held_at.is_some() && kept.lift.is_some(), "until it took effect on the chain");
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.later(Span::secs(60)).await;
+        let off = Plan::SetLegalHold { vault: request.escrow, held: false, case: hold::case_of(second.id) };
+        assert_eq!(holds(&world, wallet.id).await, [off], "what was not said yet is not said any more");
+
+        // Held again before that took effect: the newest word is the one that is wanted.
+        decide(&world, &first, ReviewVerdict::LegalHold).await;
+        let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert_eq!((kept.held_at.is_some(), kept.lift), (true, None));
+        assert!(holds(&world, wallet.id).await.contains(&on(first.id)));
+    });
+}
+
+#[test]
+fn a_hold_is_lifted_as_it_was_looked_at_and_once() {
+    with(Setup::default(), async |world| {
+        let held = in_review(&world).await;
+        let early = lift(&world, &held, None).await;
+        let not_held = DepositRefusal::State(DepositState::InReview);
+        assert!(matches!(early, Err(Denied::Refused(Refused::Deposit(why))) if why == not_held));
+        world.clock.pass(Span::secs(1));
+        let held = decide(&world, &held, ReviewVerdict::LegalHold).await;
+        let before = lift(&world, &held, Some(held.state_at - Span::secs(1))).await;
+        assert!(matches!(before, Err(Denied::Refused(Refused::NotAsSeen))), "{before:?}");
+        lift(&world, &held, Some(held.state_at)).await.expect("as it is");
+        let again = lift(&world, &held, None).await;
+        let lifted = DepositRefusal::State(DepositState::Rejected);
+        assert!(matches!(again, Err(Denied::Refused(Refused::Deposit(why))) if why == lifted));
+        assert_eq!(world.deposit_now(held.id).await.status().map(|it| it.name()), Some("REJECTED"));
+        let kinds = world.kinds().await;
+        let told = kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count();
+        assert_eq!(told, 1, "it was refused before: nothing is told");
+    });
+}
+
+#[test]
+fn who_counted_what_holds_an_escrow_before_something_came_on_hold_counts_again() {
+    with(Setup::default(), async |world| {
+        let (_, request, [first, second]) = two_to_one_escrow(&world).await;
+        world.work().await;
+        let first = decide(&world, &first, ReviewVerdict::LegalHold).await;
+        let version = world.store.request(TENANT, request.id).await.expect("readable").expect("there").version;
+        decide(&world, &second, ReviewVerdict::LegalHold).await;
+        let escrow = EscrowSeen { version: Some(version), others_hold: false };
+        let by = Box::new(Deed::from("officer-1").because("alone in there"));
+        let action = DepositAction::LiftHold { seen: None, escrow, by, idempotency: None };
+        let action = Action::Deposit(DepositRef::of(&first, None), action);
+        let told = world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
+        assert!(matches!(told, Outcome::Refused(Refused::Moved)), "{told:?}");
+        assert_eq!(world.deposit_now(first.id).await.state, DepositState::LegalHold);
     });
 }
 

@@ -4,7 +4,7 @@
 use askama::Template;
 use domain::payment_request::RequestException;
 
-use super::view::{Back, Incoming, Progress, View};
+use super::view::{Incoming, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
@@ -15,6 +15,8 @@ struct Line {
     /// Confirmations that it has and needs.
     bar: Option<(u64, u64)>,
     class: &'static str,
+    /// The transaction that gave it back, for whom it went to.
+    back_tx: Option<String>,
 }
 
 impl Line {
@@ -23,7 +25,7 @@ impl Line {
             Progress::Seen(bar) => ("way", bar),
             Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
             Progress::Done => ("good", None),
-            Progress::NotAccepted | Progress::GivenBack => ("over", None),
+            Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack => ("over", None),
         };
         let words = match incoming.progress {
             Progress::Seen(Some((have, need))) => {
@@ -35,9 +37,11 @@ impl Line {
             Progress::PassingOn => words.say("passing-on"),
             Progress::Done => words.say("arrived"),
             Progress::NotAccepted => words.say("not-accepted"),
+            Progress::GoingBack => words.say("going-back"),
             Progress::GivenBack => words.say("given-back"),
         };
-        Ok(Line { amount: incoming.amount(), words: words?, bar, class })
+        let back_tx = incoming.back_tx.map(|tx| tx.to_string());
+        Ok(Line { amount: incoming.amount(), words: words?, bar, class, back_tx })
     }
 }
 
@@ -76,10 +80,9 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
     if !matches!(view, View::Status { .. }) {
         return None;
     }
-    // Where to send the money back is still to be said.
-    let asks = matches!(view.back(), Back::Asks | Back::Elsewhere);
     Some(match (view.step(), view.has_failed()) {
-        (_, true) if asks => ("status-not", "over"),
+        // It may still go back, or is on its way.
+        (_, true) if view.is_followed() => ("status-not", "over"),
         (_, true) => ("status-over", "over"),
         (5, false) => ("status-done", "good"),
         (4, _) => ("status-received", "way"),

@@ -22,6 +22,8 @@ use super::words::{Markup, Words};
 const REFRESH_SENDING_S: u32 = 60;
 /// Without a script, a page that follows money is read again after so many seconds.
 const REFRESH_STATUS_S: u32 = 10;
+/// The same, of a page that follows money on its way back: people decide about that.
+const REFRESH_BACK_S: u32 = 60;
 /// A telephone number as it should be written: 50 is a prefix of the Emirates, the rest is nobody's.
 const PHONE_EXAMPLE: &str = "+971 50 123 4567";
 const AMOUNT_EXAMPLE: &str = "25.50";
@@ -278,7 +280,7 @@ impl Page<'_> {
             ended: self.view.has_failed(),
             shape: self.view.shape(),
             live: live::live(self.view, self.frame.words)?,
-            follow: self.view.is_waiting().then(|| (below("/status"), below("/stream"))),
+            follow: self.view.is_followed().then(|| (below("/status"), below("/stream"))),
         })
     }
 
@@ -314,8 +316,14 @@ impl Page<'_> {
         let waiting = self.view.is_waiting();
         let help = if waiting { Some(self.help()?) } else { None };
         let receipt = receipt::receipt(self.view, self.frame, self.network, self.known)?;
-        let again = waiting.then(|| self.here.link("", self.here.carried(), None));
-        let base = self.base(if waiting { self.refresh(REFRESH_STATUS_S) } else { None });
+        let followed = self.view.is_followed();
+        let again = followed.then(|| self.here.link("", self.here.carried(), None));
+        let refresh_s = match (waiting, followed) {
+            (true, _) => self.refresh(REFRESH_STATUS_S),
+            (false, true) => self.refresh(REFRESH_BACK_S),
+            (false, false) => None,
+        };
+        let base = self.base(refresh_s);
         StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }.render()
     }
 

@@ -1,7 +1,12 @@
 //! The pages as HTML: what stands on each, in every language, and what may never stand on any.
 
-use domain::deposit::{Deposit, DepositState};
+use std::collections::BTreeSet;
+
+use domain::chain::{Address, TxHash};
+use domain::deposit::{Deposit, DepositState, Refund};
+use domain::ids::IntentId;
 use domain::payment_request::{Asked, PaymentRequest, Received, RequestException, RequestState};
+use domain::screening::Screened;
 use engine::wallets::Found;
 
 use super::super::target::tests::target;
@@ -389,27 +394,84 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
 #[test]
 fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    for (state, words, followed) in [
-        (DepositState::Seen, "On its way: confirmation <bdi>3</bdi> of <bdi>12</bdi>.", true),
-        (DepositState::Screening, "Received. We are checking it now.", true),
-        (DepositState::InReview, "longer than usual", true),
-        (DepositState::Approved, "Checked. We are passing it on now.", true),
-        (DepositState::Completed, "Done. The money has arrived.", false),
-        (DepositState::Rejected, "could not be completed", false),
-        (DepositState::LegalHold, "could not be completed", false),
-        (DepositState::Refunded, "It was sent back.", false),
+    // Whether something is still to come, and whether anything may still change: what was refused may go back.
+    for (state, words, waiting, followed) in [
+        (DepositState::Seen, "On its way: confirmation <bdi>3</bdi> of <bdi>12</bdi>.", true, true),
+        (DepositState::Screening, "Received. We are checking it now.", true, true),
+        (DepositState::InReview, "longer than usual", true, true),
+        (DepositState::Approved, "Checked. We are passing it on now.", true, true),
+        (DepositState::Completed, "Done. The money has arrived.", false, false),
+        (DepositState::Rejected, "could not be completed", false, true),
+        (DepositState::LegalHold, "could not be completed", false, true),
+        (DepositState::Refunding, "Please contact the person", false, true),
+        (DepositState::Refunded, "It was sent back.", false, false),
     ] {
         let page = shown(&paid, &[state], false);
         assert!(page.contains(words) && page.contains("25.50 USDC</bdi>"), "{state:?}: {page}");
-        for sign in ["http-equiv=\"refresh\"", "data-stream=", "data-status=", "id=\"help\""] {
+        for sign in ["http-equiv=\"refresh\"", "data-stream=", "data-status=", "class=\"again\""] {
             assert_eq!(page.contains(sign), followed, "{state:?}: {page}");
         }
+        assert_eq!(page.contains("id=\"help\""), waiting, "{state:?}: {page}");
         assert_eq!(page.contains("class=\"card receipt\""), state == DepositState::Completed, "{state:?}");
-        let failed = !followed && state != DepositState::Completed;
+        let failed = !waiting && state != DepositState::Completed;
         assert_eq!(page.contains("class=\"steps\" hidden"), failed, "no step says that it is done: {state:?}");
     }
     assert_eq!(shown(&paid, &[DepositState::Rejected], false), shown(&paid, &[DepositState::LegalHold], false));
     assert!(!shown(&request(), &[], false).contains("http-equiv"), "a form that is filled in must not be reloaded");
+}
+
+/// A refund under way to the address that the sender named.
+fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
+    let screened = Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
+    Refund {
+        to: Address([0x5e; 20]),
+        proposed_by: "ayesha".to_owned(),
+        screened,
+        propose: IntentId(uuid::Uuid::from_u128(1)),
+        proposed: true,
+        approved_by: approved_by.map(str::to_owned),
+        screened_again: None,
+        execute: None,
+        tx,
+    }
+}
+
+#[test]
+fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let back = TxHash([0x77; 32]);
+    let page = |state, refund: Refund, told: Option<TxHash>, language| {
+        let deposit = Deposit { refund: Some(refund), ..deposit(state) };
+        let incoming = Incoming::of(&deposit, &paid, None).expect("shown");
+        let arrived = vec![Incoming { back_tx: told, ..incoming }];
+        let view = View::of(&paid, arrived, true, true, T0);
+        (written(&paid, &view, None, Way::Exchange, language), view)
+    };
+    let proposed = refund(None, None);
+    let (asked, _) = page(DepositState::Refunding, proposed, None, Language::English);
+    assert!(asked.contains("Please contact the person") && !asked.contains("being sent back"), "it may be taken back");
+    let going = |language| page(DepositState::Refunding, refund(Some("omar"), None), None, language);
+    let (html, view) = going(Language::English);
+    assert!(html.contains("It is being sent back.") && html.contains("Your payment was not completed"), "{html}");
+    assert!(
+        html.contains("http-equiv=\"refresh\"") && html.contains("class=\"again\"") && !html.contains("id=\"help\"")
+    );
+    assert!(view.is_followed() && !view.is_waiting() && view.has_failed());
+    let done = |told, language| page(DepositState::Refunded, refund(Some("omar"), Some(back)), told, language);
+    let (html, over) = done(Some(back), Language::English);
+    assert!(html.contains("It was sent back.") && html.contains("There is nothing more to do"), "{html}");
+    assert!(html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")), "{html}");
+    assert!(!over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"), "{html}");
+    assert!(!done(None, Language::English).0.contains(&back.to_string()), "nobody else is told");
+    // Where it went is told nowhere, and every language has its own words.
+    let said: BTreeSet<String> =
+        Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("said").0).collect();
+    assert_eq!(said.len(), Language::ALL.len());
+    for language in Language::ALL {
+        let (html, _) = going(language);
+        assert!(html.contains(&Words(language).say("going-back").expect("said").0), "{language:?}");
+        assert!(!html.to_lowercase().contains("5e5e5e5e"), "{language:?}");
+    }
 }
 
 #[test]

@@ -256,7 +256,8 @@ impl Pages {
         let told = |arrival: &Arrival| {
             let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
             let is_his = known.as_ref().is_none_or(|sender| sender.may_be_of(&arrival.deposit));
-            Some(if is_his { incoming } else { incoming.of_another() })
+            let back_tx = known.as_ref().and_then(|sender| page.gave_back(&arrival.deposit, sender));
+            Some(if is_his { Incoming { back_tx, ..incoming } } else { incoming.of_another() })
         };
         let arrived = page.arrivals.iter().filter_map(told).collect();
         let now = self.wallets.world().clock.now();

@@ -24,6 +24,8 @@ pub struct Incoming {
     pub tx: TxHash,
     /// Whether its sender is asked where to send it back.
     pub asking: Asking,
+    /// The transaction that gave it back, where this visitor is told: it names whom it went to.
+    pub back_tx: Option<TxHash>,
 }
 
 /// Whether a page asks where money is to be sent back to.
@@ -54,6 +56,8 @@ pub enum Progress {
     Done,
     /// It was not accepted.
     NotAccepted,
+    /// It was not accepted, and is on its way back.
+    GoingBack,
     /// It was not accepted and has been given back.
     GivenBack,
 }
@@ -68,6 +72,10 @@ impl Incoming {
             DepositState::Approved => Progress::PassingOn,
             DepositState::Held | DepositState::InReview | DepositState::Suspended => Progress::CheckingLonger,
             DepositState::Completed => Progress::Done,
+            // What is only proposed may be taken back.
+            DepositState::Refunding if deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_some()) => {
+                Progress::GoingBack
+            }
             DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Failed => {
                 Progress::NotAccepted
             }
@@ -75,7 +83,7 @@ impl Incoming {
         };
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
         let asking = deposit.asks_where_back(request.exception());
-        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx, asking })
+        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx, asking, back_tx: None })
     }
 
     /// The same of one that cannot be the visitor's own: he is not asked about it.
@@ -89,9 +97,18 @@ impl Incoming {
         format!("{} {}", render::coin(self.minor), self.coin.currency().code())
     }
 
-    /// Whether nothing more will become of it.
+    /// Whether it is decided about: nothing more will become of it than that it goes back.
     pub const fn is_over(&self) -> bool {
-        matches!(self.progress, Progress::Done | Progress::NotAccepted | Progress::GivenBack)
+        matches!(self.progress, Progress::Done | Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack)
+    }
+
+    /// Whether it may still go back, or is on its way. What is on legal hold looks like any other refused payment.
+    pub const fn may_go_back(&self) -> bool {
+        match self.progress {
+            Progress::GoingBack => true,
+            Progress::NotAccepted => !matches!(self.asking, Asking::No),
+            _ => false,
+        }
     }
 }
 
@@ -189,7 +206,8 @@ impl View {
                 format!("{shape}{}", back.shape())
             }
             View::Status { arrived, back, .. } => {
-                format!("status-{}-{}{}", self.step(), arrived.len(), back.shape())
+                let followed = if self.is_followed() == self.is_waiting() { "" } else { "-followed" };
+                format!("status-{}-{}{}{followed}", self.step(), arrived.len(), back.shape())
             }
         }
     }
@@ -219,7 +237,13 @@ impl View {
         }
     }
 
-    /// Whether what is shown will change by itself.
+    /// Whether what is shown may change by itself: something is under way, or may still go back.
+    pub fn is_followed(&self) -> bool {
+        let status = matches!(self, View::Status { .. });
+        self.is_waiting() || (status && self.arrived().iter().any(Incoming::may_go_back))
+    }
+
+    /// Whether something is still to come, or to be decided about.
     pub fn is_waiting(&self) -> bool {
         match self {
             View::Closed | View::Details { .. } => false,

@@ -132,6 +132,7 @@ fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_conf
         view(&paid, &[DepositState::Rejected], true).shape(),
         view(&paid, &[DepositState::Rejected], false).shape(),
         view(&paid, &[DepositState::Refunding], true).shape(),
+        view(&paid, &[DepositState::Refunding], false).shape(),
         View::Closed.shape(),
     ];
     for (at, shape) in shapes.iter().enumerate() {

@@ -77,6 +77,7 @@ pub(crate) fn request() -> PaymentRequest {
         late: false,
         wrong_asset: false,
         held_at: None,
+        lift: None,
         confirming: 0,
         events: 0,
         version: 1,

@@ -1,10 +1,12 @@
 //! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
-//! is in the audit log. Two people say what became of an `unknown` payment or pay-out, and give money back.
+//! is in the audit log. Two people say what became of an `unknown` payment or pay-out, lift legal holds,
+//! and give money back.
 
 mod alerts;
 mod coin;
 mod discrepancies;
 mod exchange;
+mod hold;
 mod refund;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -27,6 +29,7 @@ use super::{Context, run_async};
 use alerts::AlertsArgs;
 use coin::CoinCommand;
 use exchange::OrderCommand;
+use hold::HoldCommand;
 use refund::RefundCommand;
 
 /// `review …`
@@ -50,6 +53,9 @@ pub enum ReviewCommand {
     /// Give a refused deposit back: one person proposes, another one approves
     #[command(subcommand)]
     Refund(RefundCommand),
+    /// Lift the legal hold of a deposit: two people do
+    #[command(subcommand)]
+    Hold(HoldCommand),
     /// Decide about exchange orders whose pay-out nobody knows about, or came back
     #[command(subcommand)]
     Order(OrderCommand),
@@ -109,6 +115,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
             ReviewCommand::Refund(command) => refund::run(command, context).await,
+            ReviewCommand::Hold(command) => hold::run(command, context).await,
             ReviewCommand::Order(command) => exchange::run(command, context).await,
             ReviewCommand::Coin(command) => coin::run(command, context).await,
         }

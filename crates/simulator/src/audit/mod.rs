@@ -48,6 +48,8 @@ pub struct ForPeople {
 pub enum Chore {
     /// A refused deposit could be given back.
     Refund(DepositId),
+    /// A deposit is on legal hold.
+    Lift(DepositId),
     /// A refund is proposed on the chain.
     Approve(DepositId),
     /// The rupees of a settled order came back.
@@ -398,6 +400,7 @@ impl Auditor {
             let id = self.store.public_id(Uuid::from_bytes(about));
             let chore = match what.as_str() {
                 "refund" => Chore::Refund(DepositId(id)),
+                "lift" => Chore::Lift(DepositId(id)),
                 "approve" => Chore::Approve(DepositId(id)),
                 "recredit" => Chore::Recredit(ExchangeId(id)),
                 "redeliver" => Chore::Redeliver(EventId(id)),

@@ -33,6 +33,7 @@ enum DeedRow {
     UnblockWallet { wallet: Uuid, blocked_at: i64, reason: Option<String> },
     BlacklistWallet { wallet: Uuid, authority: String, reference: String, reason: String, effective_date: String },
     ReleaseDeposit { deposit: Uuid, waits_since: i64 },
+    LiftHold { deposit: Uuid, held_since: i64 },
     ResolvePayment { payment: Uuid, attempt: Uuid, since: i64, became: String },
     ResolveOrder { order: Uuid, attempt: Uuid, since: i64, became: String },
     SetPricing { premium_bps: u32, margin_bps: u32, margin_bps_by_country: BTreeMap<String, u32>, spread_bps: u32 },
@@ -101,6 +102,9 @@ impl DeedRow {
             Deed::ReleaseDeposit { deposit, waits_since } => {
                 DeedRow::ReleaseDeposit { deposit: deposit.0, waits_since: waits_since.0 }
             }
+            Deed::LiftHold { deposit, held_since } => {
+                DeedRow::LiftHold { deposit: deposit.0, held_since: held_since.0 }
+            }
             Deed::ResolvePayment { payment, doubt, became } => DeedRow::ResolvePayment {
                 payment: payment.0,
                 attempt: doubt.attempt.0,
@@ -154,6 +158,9 @@ impl DeedRow {
             }
             DeedRow::ReleaseDeposit { deposit, waits_since } => {
                 Deed::ReleaseDeposit { deposit: DepositId(deposit), waits_since: Timestamp(waits_since) }
+            }
+            DeedRow::LiftHold { deposit, held_since } => {
+                Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
             DeedRow::ResolvePayment { payment, attempt, since, became: end } => {
                 let doubt = doubt(attempt, since);
@@ -213,6 +220,7 @@ mod tests {
             Deed::UnblockWallet { wallet: WalletId(id), blocked_at: Timestamp(5), reason: Some("r".to_owned()) },
             Deed::BlacklistWallet { wallet: WalletId(id), order },
             Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
+            Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
             Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled },
             Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned },
             Deed::SetPricing(pricing),

@@ -11,14 +11,28 @@ use crate::rows::{self, Keys};
 use crate::sql::{Fields, Stmt, tables};
 use crate::store::Store;
 
-static AFTER: Stmt = Stmt::written(
-    "event.after",
-    "SELECT {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM event e \
-     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
-     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
-     WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3",
-);
+/// A statement that reads events, with what comes before each in the row and where they are from, and what each is about:
+/// its payment with the order, and the quote of either.
+macro_rules! told {
+    ($name:literal, $before:literal, $from:literal, $rest:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT ",
+                $before,
+                "{{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM ",
+                $from,
+                " LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+                 LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+                 LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) ",
+                $rest
+            ),
+        )
+    };
+}
+pub(super) use told;
+
+static AFTER: Stmt = told!("event.after", "", "event e", "WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3");
 static HEAD: Stmt = Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");
 static OLDEST: Stmt =
     Stmt::written("event.oldest", "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1");

@@ -6,33 +6,32 @@ use domain::time::Timestamp;
 use domain::wallet_event::Aggregate;
 
 use super::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord};
-use super::events;
+use super::events::{self, told};
 use super::page::{Listed, Page, most, total};
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Row, Stmt};
 use crate::store::Store;
 
-static ONE: Stmt = Stmt::written(
-    "payment_delivery.one",
-    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
-     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
-     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
-     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
-     WHERE d.tenant = $1 AND d.event = $2",
-);
+/// Deliveries with their events.
+macro_rules! delivered {
+    ($name:literal, $rest:literal) => {
+        told!(
+            $name,
+            "{{delivery d}}, ",
+            "delivery d JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version",
+            $rest
+        )
+    };
+}
+
+static ONE: Stmt = delivered!("payment_delivery.one", "WHERE d.tenant = $1 AND d.event = $2");
 // $2 and $3 hold the wanted states and kinds between commas. Deliveries were made when their events happened, or later.
-static LIST: Stmt = Stmt::written(
+static LIST: Stmt = delivered!(
     "payment_delivery.list",
-    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
-     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
-     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
-     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
-     WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
+    "WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
      AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5 \
-     ORDER BY d.created_at DESC, e.seq DESC LIMIT $6 OFFSET $7",
+     ORDER BY d.created_at DESC, e.seq DESC LIMIT $6 OFFSET $7"
 );
 static LIST_TOTAL: Stmt = Stmt::written(
     "payment_delivery.list_total",
@@ -41,15 +40,10 @@ static LIST_TOTAL: Stmt = Stmt::written(
      WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
      AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5",
 );
-static LOST: Stmt = Stmt::written(
+static LOST: Stmt = delivered!(
     "payment_delivery.lost",
-    "SELECT {{delivery d}}, {{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM delivery d \
-     JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version \
-     LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
-     LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-     LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) \
-     WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state IN ('dead', 'disabled') \
-     AND d.aggregate_kind IN ('payment', 'quote') AND e.at >= $2 ORDER BY e.seq LIMIT $3",
+    "WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state IN ('dead', 'disabled') \
+     AND d.aggregate_kind IN ('payment', 'quote') AND e.at >= $2 ORDER BY e.seq LIMIT $3"
 );
 static UNTOLD: Stmt = Stmt::written(
     "payment_delivery.untold",

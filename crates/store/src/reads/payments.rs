@@ -93,12 +93,15 @@ impl Store {
         rows.first().map(read).transpose()
     }
 
-    /// What a tenant's senders have had paid out, by rail; a rail that nothing went over has no entry. Before a decision
-    /// that counts, the batch reads the same under the tenant's lock.
+    /// What a tenant's senders have had paid out, by rail; a rail that nothing went over has no entry. Nothing is read
+    /// where nothing is asked. Before a decision that counts, the batch reads the same under the tenant's lock.
     ///
     /// # Errors
     /// As [`Store::quote`].
     pub async fn spendings(&self, tenant: TenantId, asked: Vec<Tally>) -> Result<Spendings, StoreError> {
+        if asked.is_empty() {
+            return Ok(Spendings::new());
+        }
         let keys = self.id_keys().await?;
         let asked: Vec<(TenantId, Tally)> = asked.into_iter().map(|tally| (tenant, tally)).collect();
         let rows = self.query_keys(&SPENT, tallies(asked.iter(), &keys)).await?;

@@ -2,7 +2,7 @@
 
 use domain::chain::{Address, Word};
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
+use domain::ids::{IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo};
 use domain::screening::Screened;
 use domain::time::Timestamp;
@@ -30,6 +30,7 @@ document! {
         late: bool,
         wrong_asset: bool,
         held_at: Option<Timestamp>,
+        lift: Option<IntentId>,
         events: i64,
     }
 }
@@ -101,6 +102,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<PaymentReques
         late: rest.late,
         wrong_asset: rest.wrong_asset,
         held_at: rest.held_at,
+        lift: rest.lift,
         confirming,
         events: rest.events,
         version,

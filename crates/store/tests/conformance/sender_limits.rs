@@ -95,6 +95,7 @@ pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
     let asked = vec![mine.clone(), neighbours[1].clone()];
     let read = world.store.spendings(tenant, asked).await.expect("read");
     assert_eq!(read, [(RailId::new("egy-ipn"), expected), (RailId::new("egy-ach"), five)].into());
+    assert!(world.store.spendings(tenant, Vec::new()).await.expect("nothing to read").is_empty());
     assert!(world.store.spendings(tenant, vec![nobody.clone()]).await.expect("read").is_empty());
     let all = [&mine, &neighbours[0], &neighbours[1], &nobody];
     let found = |ws: &mut WorkingSet, _: &mut dyn IdSource| {

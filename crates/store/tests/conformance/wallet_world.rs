@@ -90,6 +90,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         late: false,
         wrong_asset: false,
         held_at: None,
+        lift: None,
         confirming: 0,
         events: 0,
         version: 1,

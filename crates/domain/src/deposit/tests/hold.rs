@@ -122,16 +122,155 @@ fn nothing_is_given_back_out_of_an_escrow_on_hold() {
         world
     };
     let propose = |world: &mut World| {
-        let to = Address([0x5e; 20]);
-        world.tries(|case, terms, cx| case.propose_refund(to, refund::clean(), "ann", terms, cx))
+        world.tries(|case, terms, cx| case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx))
     };
     assert_eq!(propose(&mut rejected(true)), Err(DepositRefusal::EscrowHeld));
     let mut world = rejected(false);
     propose(&mut world).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
     hold(&mut world);
-    let approved = world.tries(|case, _, cx| case.approve_refund(refund::clean(), "ben", cx));
+    let approved = world.tries(|case, _, cx| case.approve_refund(refund::seen(), refund::clean(), "ben", cx));
     assert_eq!(approved, Err(DepositRefusal::EscrowHeld));
     world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved by anybody");
     assert_eq!(world.state(), DepositState::Rejected);
+}
+
+fn lift(world: &mut World, others_hold: bool) -> Result<(), DepositRefusal> {
+    world.tries(|case, _, cx| case.lift_hold(others_hold, cx))
+}
+
+/// The lift took effect on the chain: who is to tell the rest of the escrow.
+fn lifted(world: &mut World) -> Vec<(Uuid, JobChange)> {
+    let told = holds(world).last().map(|intent| intent.id).expect("a call");
+    let deposit = world.case.deposit.id;
+    world.run(|case, _, cx| {
+        let effects = case.request.as_mut().expect("a request").escrow_lifted(told, deposit, cx);
+        let jobs = effects.jobs.clone();
+        (effects, jobs)
+    })
+}
+
+#[test]
+fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effect() {
+    let mut world = counted(false);
+    world.screened(RiskResult::Rejected, Some(Hold::Legal));
+    let told = world.told.len();
+    lift(&mut world, false).expect("it is on hold");
+    assert_eq!(
+        (world.state(), world.told.len()),
+        (DepositState::Rejected, told),
+        "the bank was told that it is refused"
+    );
+    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Rejected));
+    assert_eq!(world.case.deposit.assessment.as_ref().expect("assessed").hold, Some(Hold::Refundable));
+    let escrow = world.case.request.as_ref().expect("a request").escrow;
+    let wanted = Plan::SetLegalHold { vault: escrow, held: false, case: case_of(world.case.deposit.id) };
+    let calls: Vec<_> = holds(&world).iter().map(|intent| (intent.id, intent.plan)).collect();
+    assert_eq!((calls.len(), calls[1].1), (2, wanted));
+    // The older word is over, the newer one is wanted; nothing leaves the escrow before it took effect.
+    let request = world.case.request.clone().expect("a request");
+    assert_eq!((request.wants_told(calls[0].0, true), request.wants_told(calls[1].0, false)), (false, true));
+    assert_eq!(propose_back(&mut world), Err(DepositRefusal::EscrowHeld));
+    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Rejected)), "once");
+    let follows = (world.case.deposit.id.0, JobChange::Set(JobKind::Screen, world.now));
+    assert_eq!(lifted(&mut world), [follows]);
+    assert!(!world.case.escrow_is_held());
+    // A reorganisation may undo it: it is to be said again. The hold before it is not.
+    let request = world.case.request.clone().expect("a request");
+    assert_eq!((request.wants_told(calls[0].0, true), request.wants_told(calls[1].0, false)), (false, true));
+    assert_eq!(lifted(&mut world), [], "taken note of once");
+    propose_back(&mut world).expect("refundable");
+}
+
+fn propose_back(world: &mut World) -> Result<(), DepositRefusal> {
+    world.tries(|case, terms, cx| case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx))
+}
+
+#[test]
+fn an_escrow_stays_on_hold_for_whatever_else_is_on_hold_in_it() {
+    let mut world = counted(false);
+    world.screened(RiskResult::Rejected, Some(Hold::Legal));
+    lift(&mut world, true).expect("it is on hold");
+    assert_eq!((world.state(), holds(&world).len()), (DepositState::Rejected, 1), "the chain is told nothing");
+    assert!(world.case.escrow_is_held() && !world.case.deposit.holds_its_escrow());
+}
+
+#[test]
+fn a_hold_that_comes_while_another_is_lifted_wins() {
+    let mut world = counted(false);
+    world.screened(RiskResult::Rejected, Some(Hold::Legal));
+    lift(&mut world, false).expect("it is on hold");
+    let lifting = holds(&world)[1].id;
+    let version = world.case.request.as_ref().expect("a request").version;
+    // The same deposit again; another one in the escrow does the same to it.
+    review(&mut world, ReviewVerdict::LegalHold).expect("refused, and kept");
+    let request = world.case.request.clone().expect("a request");
+    assert!(request.version > version, "whoever counted what holds the escrow counts again");
+    let again = holds(&world)[2].id;
+    assert_eq!((request.wants_told(lifting, false), request.wants_told(again, true)), (false, true));
+    let deposit = world.case.deposit.id;
+    world.run(|case, _, cx| {
+        let effects = case.request.as_mut().expect("a request").escrow_lifted(lifting, deposit, cx);
+        assert_eq!(effects, WalletEffects::default(), "it took effect before the newer word did");
+        (effects, ())
+    });
+    assert!(world.case.escrow_is_held());
+}
+
+#[test]
+fn what_waited_only_for_its_escrow_is_screened_again_and_nothing_else() {
+    let mut found_good = counted(true);
+    found_good.screened(RiskResult::Approved, None);
+    let mut stopped = counted(false);
+    stopped.screened(RiskResult::Approved, None);
+    hold(&mut stopped);
+    stopped.does(|case, terms, cx| case.release_stopped(terms, cx));
+    let mut doubtful = counted(true);
+    doubtful.screened(RiskResult::ManualReview, None);
+    for (mut world, after) in
+        [(found_good, DepositState::Screening), (stopped, DepositState::Screening), (doubtful, DepositState::InReview)]
+    {
+        world.does(|case, _, cx| case.escrow_free(cx));
+        assert_eq!(world.state(), DepositState::InReview, "it is still on hold");
+        world.case.request.as_mut().expect("a request").held_at = None;
+        world.does(|case, _, cx| case.escrow_free(cx));
+        assert_eq!(world.state(), after);
+    }
+}
+
+#[test]
+fn what_is_not_on_hold_has_no_hold_to_lift() {
+    let mut world = counted(true);
+    for (result, hold) in [(RiskResult::Approved, None), (RiskResult::Rejected, Some(Hold::Refundable))] {
+        let mut world = counted(false);
+        world.screened(result, hold);
+        let was = world.case.clone();
+        assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(was.deposit.state)));
+        assert_eq!(world.case, was);
+    }
+    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Screening)), "another one is on hold");
+    assert!(!world.case.deposit.has_hold_to_lift());
+}
+
+#[test]
+fn what_fell_out_of_the_chain_on_hold_frees_its_escrow_all_the_same() {
+    let mut world = counted(false);
+    world.screened(RiskResult::Rejected, Some(Hold::Legal));
+    world.lost_from(100);
+    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Suspended)));
+    world.does(|case, _, cx| case.dropped(100_000, cx));
+    assert!((world.state(), world.case.deposit.has_hold_to_lift()) == (DepositState::Failed, true));
+    lift(&mut world, false).expect("its escrow is on hold for it");
+    assert_eq!((world.state(), holds(&world).len()), (DepositState::Failed, 2));
+    assert!(!world.case.deposit.has_hold_to_lift());
+}
+
+#[test]
+fn what_came_straight_to_a_wallet_is_lifted_in_the_books() {
+    let mut world = World::direct();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Rejected, Some(Hold::Legal));
+    lift(&mut world, false).expect("it is on hold");
+    assert_eq!((world.state(), holds(&world).len()), (DepositState::Rejected, 0));
 }

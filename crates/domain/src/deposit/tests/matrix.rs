@@ -9,7 +9,7 @@ use crate::deposit::DepositState::{
 use crate::deposit::states::{Step, Trigger};
 
 /// Every step that is allowed; *back* apart.
-const DECIDED: [(DepositState, DepositState); 35] = [
+const DECIDED: [(DepositState, DepositState); 37] = [
     (Seen, Orphaned),
     (Seen, Screening),
     (Seen, Held),
@@ -27,6 +27,8 @@ const DECIDED: [(DepositState, DepositState); 35] = [
     (InReview, Approved),
     (InReview, Rejected),
     (InReview, LegalHold),
+    // What else was on hold in its escrow is on hold no more.
+    (InReview, Screening),
     (InReview, Suspended),
     (Approved, Completed),
     (Approved, Failed),
@@ -40,6 +42,7 @@ const DECIDED: [(DepositState, DepositState); 35] = [
     (Rejected, Refunding),
     (Rejected, Suspended),
     (LegalHold, Suspended),
+    (LegalHold, Rejected),
     (Refunding, Refunded),
     (Failed, Refunding),
     (Failed, Suspended),
@@ -75,10 +78,11 @@ fn only_what_is_suspended_or_refunded_goes_back() {
 }
 
 #[test]
-fn what_is_on_legal_hold_is_never_given_back_or_released() {
+fn what_is_on_legal_hold_is_never_given_back_or_released_before_that_is_lifted() {
     for trigger in Trigger::ALL {
         let step = LegalHold.on(trigger);
-        let allowed = matches!(step, Step::Stays | Step::Refused | Step::Person | Step::To(Suspended));
+        let is_lifted = trigger == Trigger::HoldLifted && step == Step::To(Rejected);
+        let allowed = is_lifted || matches!(step, Step::Stays | Step::Refused | Step::Person | Step::To(Suspended));
         assert!(allowed, "{trigger:?}: {step:?}");
     }
 }
@@ -108,6 +112,7 @@ fn refused_commands_are_those_of_screening_and_of_people() {
                 | Trigger::ReviewApproved
                 | Trigger::ReviewRejected
                 | Trigger::ReviewLegal
+                | Trigger::HoldLifted
                 | Trigger::RefundWithdrawn
                 | Trigger::RefundAsked
         );

@@ -5,7 +5,7 @@ use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
 use crate::payment_request::RequestException;
 use crate::screening::Screened;
 
-const SENDER: Address = Address([0x55; 20]);
+pub(super) const SENDER: Address = Address([0x55; 20]);
 
 pub fn clean() -> Screened {
     Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false }
@@ -28,7 +28,29 @@ fn approve(world: &mut World, by: &str) -> Result<(), DepositRefusal> {
 }
 
 fn approve_with(world: &mut World, by: &str, screened: Screened) -> Result<(), DepositRefusal> {
-    world.tries(|case, _, cx| case.approve_refund(screened, by, cx))
+    world.tries(|case, _, cx| case.approve_refund(seen(), screened, by, cx))
+}
+
+/// The refund that is proposed here, as it is looked at.
+pub(super) const fn seen() -> SeenRefund {
+    SeenRefund { to: SENDER, minor: Some(MINOR) }
+}
+
+#[test]
+fn who_approves_is_held_to_the_address_and_the_amount_that_he_saw() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    let was = world.case.clone();
+    let other = SeenRefund { to: Address([0x5f; 20]), minor: None };
+    let more = SeenRefund { minor: Some(MINOR + 1), ..seen() };
+    for another in [other, more] {
+        // Said before anything else that is wrong: he looks at something that is not there.
+        let refused = world.tries(|case, _, cx| case.approve_refund(another, clean(), "ann", cx));
+        assert_eq!((refused, &world.case), (Err(DepositRefusal::OtherRefund), &was));
+    }
+    let any = SeenRefund { minor: None, ..seen() };
+    world.tries(|case, _, cx| case.approve_refund(any, clean(), "bob", cx)).expect("the address that is proposed");
 }
 
 #[test]

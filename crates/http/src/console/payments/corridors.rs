@@ -179,7 +179,7 @@ async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> 
     let world = visit.console().payments.world();
     let sender = Sender::of_order(tenant, &record.order);
     let asked = world.corridors.tallies(country, sender, world.clock.now());
-    Ok(if asked.is_empty() { Spendings::new() } else { visit.console().store().spendings(tenant, asked).await? })
+    Ok(visit.console().store().spendings(tenant, asked).await?)
 }
 
 /// Which rail would take an amount now, with every rail's reason.

@@ -50,6 +50,7 @@ pub(in crate::console) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/deposits/export.csv", LOOK),
     get("/console/t/{tenant}/deposits/{id}", LOOK),
     post("/console/t/{tenant}/deposits/{id}/decide", DECIDE),
+    post("/console/t/{tenant}/deposits/{id}/lift-hold", DECIDE),
     post("/console/t/{tenant}/deposits/{id}/refund", DECIDE),
     post("/console/t/{tenant}/deposits/{id}/refund/approve", AGREE),
     post("/console/t/{tenant}/deposits/{id}/refund/withdraw", DECIDE),

@@ -3,7 +3,7 @@
 
 use domain::chain::Address;
 use domain::coin_amount;
-use domain::deposit::{Deposit, DepositState, ReviewVerdict};
+use domain::deposit::{Deposit, DepositState, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
 use domain::payment_request::Named;
 use domain::risk::Assessment;
@@ -16,10 +16,15 @@ use super::{SEEN, as_shown, deposit_tone, waiting, wanted};
 use crate::console::audit;
 use crate::console::{Answer, Cell, Stop, Table, Visit};
 
+/// The refund that whoever approves it has before him.
+const TO: &str = "seen_to";
+const AMOUNT: &str = "seen_amount";
+
 pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(DepositId::parse)?);
     let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
     let mut sections = vec![Section { facts: facts(&visit, &deposit)?, ..Section::default() }];
+    sections.extend(escrow(&visit, &deposit).await?);
     sections.extend(deposit.assessment.as_ref().map(|assessed| found(&deposit, assessed)));
     sections.extend(decided(&deposit));
     let named = visit.console().wallets.named_for(&caller, &deposit).await?;
@@ -54,6 +59,22 @@ fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, 
         ("Booked in", Cell::text(deposit.pot.name())),
         ("Failed because", Cell::maybe(deposit.failure.map(|why| why.name()))),
     ])
+}
+
+/// Whether the escrow is on hold, for this deposit or for another one in it.
+async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Stop> {
+    let Some(id) = deposit.request else { return Ok(None) };
+    let request = visit.console().store().request(visit.tenant_id()?, id).await?;
+    let Some(request) = request.filter(|it| it.held_at.is_some() || it.lift.is_some()) else { return Ok(None) };
+    let says = match (request.held_at, request.lift) {
+        (Some(_), Some(_)) => {
+            "The hold is lifted; the chain is being told. What waits in the escrow goes on afterwards."
+        }
+        (Some(_), None) => "Something in the escrow is on legal hold: nothing in there is released or given back.",
+        (None, _) => "Its hold was lifted, here and on the chain.",
+    };
+    let facts = vec![("On legal hold since", instant(request.held_at))];
+    Ok(Some(Section { title: "Escrow".to_owned(), facts, says: vec![says.to_owned()], ..Section::default() }))
 }
 
 /// What the assessment rests on.
@@ -112,10 +133,10 @@ fn verdicts(state: DepositState) -> &'static [(&'static str, &'static str)] {
         DepositState::InReview => &[
             ("approve", "approve: it goes to the wallet"),
             ("reject", "reject: it may be given back"),
-            ("legal_hold", "legal hold: it is never given back"),
+            ("legal_hold", "legal hold: it is not given back"),
             ("block", "reject, and block the wallet"),
         ],
-        DepositState::Rejected => &[("legal_hold", "legal hold: it is never given back")],
+        DepositState::Rejected => &[("legal_hold", "legal hold: it is not given back")],
         _ => &[],
     }
 }
@@ -139,6 +160,11 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
         let form = form.field(Field::choice("verdict", "Decision", verdicts));
         forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
     }
+    if deposit.has_hold_to_lift() && may("lift-hold") {
+        let form = FormView::new("lift-hold", "Lift the legal hold", to("lift-hold"), "Propose to lift the hold")
+            .says("Somebody else has to approve it. The deposit stays refused and can be given back. If nothing else in its escrow is on hold, the chain is told, and what waits in there goes on.");
+        forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
+    }
     let refused = matches!(deposit.state, DepositState::Rejected | DepositState::Failed);
     if refused && deposit.request.is_some() && may("refund") {
         let form = FormView::new("refund", "Give it back", to("refund"), "Propose the refund")
@@ -146,11 +172,13 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
             .field(Field::line("to", "Address").holding(named.address().map(|to| to.to_string()).unwrap_or_default()));
         forms.push(form.why());
     }
-    let open = deposit.refund.as_ref().filter(|it| it.approved_by.is_none() && it.tx.is_none());
+    let open = deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
     if let Some(refund) = open.filter(|it| it.proposed && may("refund/approve")) {
         let form = FormView::new("approve", "Approve the refund", to("refund/approve"), "Approve the refund");
-        let says = format!("{} goes back to {}.", coin_amount::show(deposit.minor), refund.to);
-        forms.push(form.says(says).why().danger());
+        let amount = coin_amount::show(deposit.minor);
+        let says = format!("{amount} {} goes back to {}.", deposit.coin.currency().code(), refund.to);
+        let form = form.says(says).field(Field::hidden(TO, refund.to)).field(Field::hidden(AMOUNT, deposit.minor));
+        forms.push(form.why().danger());
     }
     if open.is_some() && may("refund/withdraw") {
         let form = FormView::new("withdraw", "Withdraw the proposal", to("refund/withdraw"), "Withdraw the proposal")
@@ -184,6 +212,13 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     Ok(visit.done(&visit.href(&format!("/deposits/{id}")), &format!("Decided: {}.", words(verdict.name()))))
 }
 
+pub(super) async fn lift_hold(visit: Visit) -> Answer {
+    let (caller, id, why) = (visit.caller()?, visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
+    as_shown(&visit, deposit.state_at.0)?;
+    visit.propose(Deed::LiftHold { deposit: id, held_since: deposit.state_at }, &why).await
+}
+
 pub(super) async fn propose_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
     let wrong = || Stop::Invalid("The address is none, or its checksum is wrong: is a digit mistyped?".to_owned());
@@ -195,9 +230,13 @@ pub(super) async fn propose_refund(visit: Visit) -> Answer {
 
 pub(super) async fn approve_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let unseen = || Stop::Invalid("Open the deposit's page and approve the refund that it shows.".to_owned());
+    let to = Address::parse(visit.form().text(TO)).ok_or_else(unseen)?;
+    let minor = visit.form().text(AMOUNT).parse().map_err(|_| unseen())?;
+    let seen = SeenRefund { to, minor: Some(minor) };
     // Login names have one spelling: the engine's comparison tells two people apart.
     let by = visit.deed(&why);
-    visit.console().wallets.approve_refund(&visit.caller()?, id, by).await?;
+    visit.console().wallets.approve_refund(&visit.caller()?, id, seen, by).await?;
     Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Approved: it is paid back."))
 }
 

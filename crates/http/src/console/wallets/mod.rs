@@ -79,6 +79,7 @@ fn decisions() -> Routes {
         .get("/console/t/{tenant}/deposits/{id}", deposit::show)
         .post("/console/t/{tenant}/deposits/{id}/decide", deposit::decide)
         .post("/console/t/{tenant}/deposits/{id}/refund", deposit::propose_refund)
+        .post("/console/t/{tenant}/deposits/{id}/lift-hold", deposit::lift_hold)
         .post("/console/t/{tenant}/deposits/{id}/refund/approve", deposit::approve_refund)
         .post("/console/t/{tenant}/deposits/{id}/refund/withdraw", deposit::withdraw_refund)
         .get("/console/t/{tenant}/alerts", alerts::list)

@@ -24,11 +24,10 @@ pub(super) async fn section(visit: &Visit, deposit: &Deposit, named: &Named) -> 
         }
     };
     let given = visit.console().store().refund_addresses(visit.tenant_id()?, request).await?;
-    let answered = |sender: &SenderInfo| given.iter().any(|answer| answer.sender == sender.id);
-    let mut silent = senders.iter().filter(|sender| sender.at <= deposit.seen_at && !answered(sender));
+    let is_silent = Named::is_somebody_silent(deposit, &senders, &given);
     let others = "Others had opened the link and said who they are before it came, and have not answered: the address may \
          not be that of whoever paid.";
-    let others = (silent.next().is_some() && *named != Named::Nothing).then(|| others.to_owned());
+    let others = (is_silent && *named != Named::Nothing).then(|| others.to_owned());
     let says = Some(says).filter(|says| !says.is_empty()).into_iter().chain(others).collect();
     let table = Some(table(named.answers(), &senders));
     Ok(Some(Section { title: "Where the sender wants it back".to_owned(), says, table, ..Section::default() }))

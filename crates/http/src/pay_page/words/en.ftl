@@ -79,6 +79,7 @@ checking-longer = Received. The check takes longer than usual. You do not have t
 passing-on = Checked. We are passing it on now.
 arrived = Done. The money has arrived.
 not-accepted = This payment could not be completed. Please contact the person who sent you this link.
+going-back = This payment could not be completed. It is being sent back.
 given-back = This payment could not be completed. It was sent back.
 status-way = Your payment is on its way
 status-received = We have received your payment

@@ -79,6 +79,7 @@ checking-longer = Natanggap na. Mas matagal kaysa karaniwan ang pagsusuri. Wala 
 passing-on = Nasuri na. Ipinapasa na namin ito.
 arrived = Tapos na. Dumating na ang pera.
 not-accepted = Hindi natapos ang bayad na ito. Makipag-ugnayan sa taong nagpadala sa iyo ng link na ito.
+going-back = Hindi natapos ang bayad na ito. Ibinabalik na ang pera.
 given-back = Hindi natapos ang bayad na ito. Ibinalik na ang pera.
 status-way = Papunta na ang bayad mo
 status-received = Natanggap na namin ang bayad mo

@@ -79,6 +79,7 @@ checking-longer = Đã nhận. Việc kiểm tra lâu hơn bình thường. Bạ
 passing-on = Đã kiểm tra. Chúng tôi đang chuyển tiếp.
 arrived = Xong. Tiền đã đến nơi.
 not-accepted = Khoản thanh toán này không hoàn tất được. Vui lòng liên hệ người đã gửi cho bạn liên kết này.
+going-back = Khoản thanh toán này không hoàn tất được. Tiền đang được gửi trả lại.
 given-back = Khoản thanh toán này không hoàn tất được. Tiền đã được gửi trả lại.
 status-way = Khoản tiền của bạn đang đến
 status-received = Chúng tôi đã nhận khoản tiền của bạn

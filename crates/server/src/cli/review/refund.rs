@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 use domain::chain::Address;
 use domain::coin_amount;
-use domain::deposit::Deposit;
+use domain::deposit::{Deposit, SeenRefund};
 use domain::ids::{DepositId, TenantId};
 use domain::payment_request::{Named, RefundTo};
 use serde_json::json;
@@ -45,7 +45,8 @@ pub struct ProposeArgs {
     /// Where to, as its sender has named it
     #[arg(long, value_name = "ADDRESS", value_parser = address, required_unless_present = "to_senders_address")]
     to: Option<Address>,
-    /// To the address that its sender has named on the page behind the payment link
+    /// To the address that its sender has named on the page behind the payment link; refused where not everybody who may
+    /// have paid has named one
     #[arg(long, conflicts_with = "to")]
     to_senders_address: bool,
     #[command(flatten)]
@@ -57,13 +58,21 @@ pub struct ProposeArgs {
 /// Options of `review refund approve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor review refund approve --tenant demobank --by omar --why 'the sender confirmed the address' 0d7a1d0e-…
+  corridor review refund approve --tenant demobank --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by omar \\
+    --why 'the sender confirmed the address' 0d7a1d0e-…
 
-Approved by somebody else than who proposed it. The proposal has to be on the chain first, which takes some blocks.")]
+Approved by somebody else than who proposed it, for the address that he has seen (`corridor review refund show`): if another one
+is proposed by then, nothing is approved. The proposal has to be on the chain first, which takes some blocks.")]
 pub struct ApproveArgs {
     /// The incoming transaction
     #[arg(value_name = "ID")]
     transaction: String,
+    /// The address that the refund goes to, as it was looked at
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    to: Address,
+    /// The amount, as it was looked at
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    amount: Option<i64>,
     #[command(flatten)]
     person: OnePerson,
     #[command(flatten)]
@@ -108,7 +117,7 @@ pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failu
             let opened = open(&args.tenant.store, context).await?;
             let tenant = opened.tenant(&args.tenant.tenant).await?;
             let deposit = found(&opened, tenant.id, id).await?;
-            show(&deposit, &named(&opened, &deposit).await?, context.output)
+            show(&deposit, &wanted(&opened, &deposit).await?, context.output)
         }
     }
 }
@@ -117,15 +126,15 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
-    let named = named(&opened, &found(&opened, caller.tenant, id).await?).await?;
+    let wanted = wanted(&opened, &found(&opened, caller.tenant, id).await?).await?;
     let to = if args.to_senders_address { None } else { args.to };
-    let to = to.map_or_else(|| only(&named), Ok)?;
+    let to = to.map_or_else(|| wanted.only(), Ok)?;
     let wallets = opened.wallets_with_lists().await?;
     let proposed = wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("proposed; somebody else approves it: `corridor review refund approve`");
-    show(&proposed, &named, context.output)
+    show(&proposed, &wanted, context.output)
 }
 
 async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
@@ -141,12 +150,13 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
             return Err(Failure::Refused(message));
         }
     }
+    let seen = SeenRefund { to: args.to, minor: args.amount };
     let wallets = opened.wallets_with_lists().await?;
-    let approved = wallets.service.approve_refund(&caller, id, by).await;
+    let approved = wallets.service.approve_refund(&caller, id, seen, by).await;
     let approved = approved.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("approved; the running service pays it back");
-    show(&approved, &named(&opened, &approved).await?, context.output)
+    show(&approved, &wanted(&opened, &approved).await?, context.output)
 }
 
 async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure> {
@@ -158,32 +168,47 @@ async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure>
     let withdrawn = withdrawn.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("withdrawn: nothing is given back");
-    show(&withdrawn, &named(&opened, &withdrawn).await?, context.output)
+    show(&withdrawn, &wanted(&opened, &withdrawn).await?, context.output)
 }
 
-async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
+pub(super) async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
     let deposit = opened.store.deposit(tenant, id).await.map_err(Failure::of_store)?;
     deposit.ok_or_else(|| Failure::Refused(format!("there is no incoming transaction {id}")))
 }
 
 /// Where the deposit's senders want it back.
-async fn named(opened: &Opened, deposit: &Deposit) -> Result<Named, Failure> {
-    let Some(request) = deposit.request else { return Ok(Named::Nothing) };
+struct Wanted {
+    named: Named,
+    /// Whether somebody who may have paid it has named nothing.
+    somebody_silent: bool,
+}
+
+async fn wanted(opened: &Opened, deposit: &Deposit) -> Result<Wanted, Failure> {
+    let Some(request) = deposit.request else { return Ok(Wanted { named: Named::Nothing, somebody_silent: false }) };
     let (store, tenant) = (&opened.store, deposit.tenant);
     let given = store.refund_addresses(tenant, request).await.map_err(Failure::of_store)?;
     let senders = store.sender_infos(tenant, request).await.map_err(Failure::of_store)?;
-    Ok(Named::of(deposit, &senders, &given))
+    let somebody_silent = Named::is_somebody_silent(deposit, &senders, &given);
+    Ok(Wanted { named: Named::of(deposit, &senders, &given), somebody_silent })
 }
 
-/// The one address that is named.
-fn only(named: &Named) -> Result<Address, Failure> {
-    named.address().ok_or_else(|| match named {
-        Named::Several(answers) => {
-            let addresses = answers.iter().map(|answer| answer.to.to_string()).collect::<Vec<_>>().join(", ");
-            Failure::Refused(format!("senders have named different addresses ({addresses}): ask them, and use --to"))
+impl Wanted {
+    /// The one address that is named, by all who may have paid.
+    fn only(&self) -> Result<Address, Failure> {
+        let refused = |why: String| Err(Failure::Refused(why));
+        match (&self.named, self.named.address()) {
+            (_, Some(to)) if self.somebody_silent => refused(format!(
+                "others had opened the link and said who they are before it came, and have not answered: {to} may not be \
+                 the address of whoever paid: find out, and use --to"
+            )),
+            (_, Some(to)) => Ok(to),
+            (Named::Several(answers), None) => {
+                let addresses = answers.iter().map(|answer| answer.to.to_string()).collect::<Vec<_>>().join(", ");
+                refused(format!("senders have named different addresses ({addresses}): ask them, and use --to"))
+            }
+            (_, None) => refused("its sender has named no address on the payment page: use --to".to_owned()),
         }
-        _ => Failure::Refused("its sender has named no address on the payment page: use --to".to_owned()),
-    })
+    }
 }
 
 /// An answer in words.
@@ -203,7 +228,13 @@ fn asked(answer: &RefundTo) -> serde_json::Value {
     })
 }
 
-fn show(deposit: &Deposit, named: &Named, output: Output) -> Result<(), Failure> {
+fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failure> {
+    let named = &wanted.named;
+    if wanted.somebody_silent && *named != Named::Nothing {
+        output::remark(
+            "others had opened the link before it came and have not answered: whose money it is has to be found out",
+        );
+    }
     let refund = deposit.refund.as_ref();
     let (amount, coin) = (coin_amount::show(deposit.minor), deposit.coin.currency().code());
     let tx = refund.and_then(|refund| refund.tx).map(|tx| tx.to_string());
@@ -241,13 +272,14 @@ fn show(deposit: &Deposit, named: &Named, output: Output) -> Result<(), Failure>
                 "amount": amount,
                 "currency": coin,
                 "asked_by_sender": named.answers().iter().map(asked).collect::<Vec<_>>(),
+                "others_have_not_answered": wanted.somebody_silent,
                 "refund": refund,
             }))
         }
     }
 }
 
-fn transaction_id(text: &str) -> Result<DepositId, Failure> {
+pub(super) fn transaction_id(text: &str) -> Result<DepositId, Failure> {
     DepositId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no id of a transaction")))
 }
 
@@ -255,6 +287,11 @@ fn transaction_id(text: &str) -> Result<DepositId, Failure> {
 fn address(text: &str) -> Result<Address, String> {
     Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
     Address::parse_checked(text).ok_or_else(|| "its checksum is wrong: is a digit mistyped?".to_owned())
+}
+
+/// Reads an amount of coins as minor units.
+fn amount(text: &str) -> Result<i64, String> {
+    coin_amount::parse(text).ok_or_else(|| "must be an amount with at most six decimals, as 25.01".to_owned())
 }
 
 #[cfg(test)]

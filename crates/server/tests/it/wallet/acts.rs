@@ -105,7 +105,7 @@ impl WalletBank {
         self.listed(wallet, request).await
     }
 
-    async fn stored_deposits(&self, wallet: &str) -> Vec<Deposit> {
+    pub async fn stored_deposits(&self, wallet: &str) -> Vec<Deposit> {
         let id = WalletId::parse(wallet).expect("a wallet's id");
         let found = self.bank.running.store().transactions(self.bank.tenant.id, id, None, ALL).await.expect("read");
         let deposits = found.rows.into_iter().filter_map(|row| match row {

@@ -14,6 +14,7 @@ mod exceptions;
 mod exchange;
 mod fields;
 mod history;
+mod holds;
 mod idempotency;
 mod isolation;
 mod issuer;

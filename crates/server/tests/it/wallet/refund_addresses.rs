@@ -4,7 +4,7 @@
 use domain::audit::{Deed, Via};
 use domain::chain::Address;
 use domain::currency::StableCoin;
-use domain::deposit::{Deposit, DepositRefusal, DepositState};
+use domain::deposit::{Deposit, DepositRefusal, DepositState, SeenRefund};
 use domain::ids::PaymentRequestId;
 use domain::payment_request::{Named, RefundTo};
 use domain::screening::Verdict;
@@ -245,8 +245,9 @@ async fn a_wrong_token_is_asked_about_while_a_person_looks_at_it(on: On) {
 async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
+    let seen = SeenRefund { to: Address::parse(OWN).expect("an address"), minor: Some(deposit.minor) };
     let there = testkit::wait::until_async(WAIT_MAX, || async {
-        let told = wallets.approve_refund(&caller(bank), deposit.id, "bilal").await.map(drop);
+        let told = wallets.approve_refund(&caller(bank), deposit.id, seen, "bilal").await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
         *answer.lock().expect("nobody panicked") = Some(told);
         !waits
@@ -283,7 +284,16 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     let refunded = bank.newest_is(&wallet, DepositState::Refunded).await.refund.expect("a refund");
     assert_eq!(refunded.screened_again.map(|it| it.verdict()), Some(Verdict::Clean));
     assert_eq!(bank.holds(StableCoin::Usdc, OWN).await, 25_010_000);
-    assert!(!page(&link, &sender).await.contains(ASKED), "it is back");
+    let over = page(&link, &sender).await;
+    assert!(!over.contains(ASKED) && over.contains("It was sent back."), "{over}");
+    // The transaction is told to whom it went to, and to nobody else who has the link.
+    let tx =
+        bank.newest_is(&wallet, DepositState::Refunded).await.refund.and_then(|it| it.tx).expect("paid").to_string();
+    assert!(over.contains(&tx) && !over.contains("http-equiv"), "{over}");
+    let visitor = page(&link, "").await;
+    assert!(visitor.contains("It was sent back.") && !visitor.contains(&tx), "{visitor}");
+    let own_wallet = bank.address(&wallet).await;
+    assert!(!over.to_lowercase().contains(&own_wallet.to_lowercase()), "never the recipient's wallet");
     bank.finish().await;
 }
 
@@ -304,7 +314,8 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
     let proposed = bank.newest_is(&wallet, DepositState::Refunding).await;
     let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
     let by = Box::new(Deed::new(Via::Cli, "bilal"));
-    let action = Action::Deposit(DepositRef::of(&proposed, None), DepositAction::ApproveRefund { to, screened, by });
+    let seen = SeenRefund { to, minor: None };
+    let action = Action::Deposit(DepositRef::of(&proposed, None), DepositAction::ApproveRefund { seen, screened, by });
     let approved = wallets.engine().execute(Command { tenant: bank.bank.tenant.id, action }).await.expect("decided");
     assert!(matches!(&approved, Outcome::Deposit(deposit) if deposit.refund.is_some()), "{approved:?}");
     let what = "a refund failed: its address is on the blacklist of USDT's contract";

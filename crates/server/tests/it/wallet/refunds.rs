@@ -3,7 +3,7 @@
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
-use domain::deposit::{Deposit, DepositRefusal, DepositState};
+use domain::deposit::{Deposit, DepositRefusal, DepositState, SeenRefund};
 use domain::ledger::AccountCode;
 use engine::command::Refused;
 use engine::payments::Caller;
@@ -24,23 +24,24 @@ on_both_stores! {
 }
 
 /// Where the sender wants it, which is not where he paid from.
-const TO: Address = Address([0x5e; 20]);
+pub(super) const TO: Address = Address([0x5e; 20]);
 
-fn caller(bank: &WalletBank) -> Caller {
+pub(super) fn caller(bank: &WalletBank) -> Caller {
     Caller { tenant: bank.bank.tenant.id, policy: bank.bank.tenant.policy.clone().into() }
 }
 
-async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) -> Result<(), Denied> {
+pub(super) async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha").await.map(drop)
 }
 
 /// Approves as soon as the proposal is on the chain.
-async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), Denied> {
+pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
+    let seen = SeenRefund { to: TO, minor: Some(deposit.minor) };
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        let told = wallets.approve_refund(&caller(bank), deposit.id, by).await.map(drop);
+        let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
         *answer.lock().expect("nobody panicked") = Some(told);
         !waits
@@ -49,7 +50,7 @@ async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), 
     answer.into_inner().expect("nobody panicked").expect("an answer")
 }
 
-fn refusal(told: Result<(), Denied>) -> DepositRefusal {
+pub(super) fn refusal(told: Result<(), Denied>) -> DepositRefusal {
     match told {
         Err(Denied::Refused(Refused::Deposit(refusal))) => refusal,
         other => panic!("not refused: {other:?}"),
@@ -109,15 +110,23 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
 }
 
 /// Waits until the bank's controller lets nothing out of a request's escrow.
-async fn is_on_hold(bank: &WalletBank, wallet: &str, request: &Json) {
+pub(super) async fn is_on_hold(bank: &WalletBank, wallet: &str, request: &Json) {
+    hold_is(bank, wallet, request, true).await;
+}
+
+/// Waits until the bank's controller holds a request's escrow, or does not.
+pub(super) async fn hold_is(bank: &WalletBank, wallet: &str, request: &Json, on: bool) {
     let escrow = Address::parse(request["escrow_address"].text()).expect("an address");
     let controller = bank.controller(wallet).await;
     let held = || {
         let asked = super::acts::calls("legalHold(address)", &[super::acts::word(escrow)]);
         let answer = bank.devchain().ask(escrow.0.into(), controller.0.into(), asked).expect("an answer");
-        std::future::ready(answer.last() == Some(&1))
+        std::future::ready(answer.last() == Some(&u8::from(on)))
     };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, held).await, "{escrow} is not on hold");
+    assert!(
+        testkit::wait::until_async(crate::harness::client::WAIT_MAX, held).await,
+        "{escrow}: on hold should be {on}"
+    );
 }
 
 async fn what_else_is_in_an_escrow_on_hold_stays_there(on: On) {

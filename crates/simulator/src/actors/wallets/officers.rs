@@ -1,12 +1,12 @@
 //! Compliance officers and the bank's operators: they decide about deposits, give refused ones back, give coins back
 //! whose rupees came back (and send them from the treasury first, where they were swept), switch receivers on again. They
-//! never hurry.
+//! lift a legal hold now and then, and never hurry.
 
 use std::sync::Arc;
 
 use domain::audit::Deed;
 use domain::currency::StableCoin;
-use domain::deposit::ReviewVerdict;
+use domain::deposit::{ReviewVerdict, SeenRefund};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{DepositId, EventId, ExchangeId, TenantId};
 use domain::ledger::AccountCode;
@@ -29,6 +29,8 @@ use crate::wallet_installation::{caller, token};
 const EVERY: Span = Span::secs(20);
 /// How many of a thousand proposals to refund are taken back.
 const WITHDRAWN_PER_MILLE: u64 = 150;
+/// How many of a thousand looks at a legal hold find that it was a mistake.
+const LIFTED_PER_MILLE: u64 = 60;
 /// A transfer that is seen so often in the chain stays there.
 const FUNDED_LOOKS: u32 = 12;
 /// After so long an answer that was lost has taken effect, or never will.
@@ -63,6 +65,7 @@ pub async fn officers(
         for (tenant, chore) in auditor.chores() {
             match chore {
                 Chore::Refund(_) if !office.random.chance(refunds_per_mille) => {}
+                Chore::Lift(_) if !office.random.chance(LIFTED_PER_MILLE) => {}
                 chore => office.do_chore(tenant, chore).await,
             }
         }
@@ -106,6 +109,7 @@ impl Office {
         let said = format!("{chore:?}");
         let came = match chore {
             Chore::Refund(deposit) => self.propose(tenant, deposit).await,
+            Chore::Lift(deposit) => self.lift(tenant, deposit).await,
             Chore::Approve(deposit) => self.approve(tenant, deposit).await,
             Chore::Recredit(order) => self.recredit(tenant, order).await,
             Chore::SwitchOn => self.switch_on(tenant).await,
@@ -195,6 +199,19 @@ impl Office {
         format!("{:?}", self.cluster.call_wallets(propose, |_| ()).await)
     }
 
+    /// The two of them lift a legal hold.
+    async fn lift(&self, tenant: TenantId, id: DepositId) -> String {
+        let lift = move |wallets: Wallets| {
+            async move {
+                let by = Deed::from(OFFICER).together_with(COLLEAGUE).because("another person");
+                let lifted = wallets.lift_hold(&caller(tenant), id, None, by, None).await;
+                lifted.map(|reply| reply.made.state)
+            }
+            .boxed()
+        };
+        format!("{:?}", self.cluster.call_wallets(lift, |_| ()).await)
+    }
+
     /// The colleague agrees; now and then whoever proposed it takes it back instead.
     async fn approve(&mut self, tenant: TenantId, id: DepositId) -> String {
         if self.random.chance(WITHDRAWN_PER_MILLE) {
@@ -209,7 +226,11 @@ impl Office {
         }
         let approve = move |wallets: Wallets| {
             async move {
-                let agreed = wallets.approve_refund(&caller(tenant), id, COLLEAGUE).await;
+                // The colleague agrees to what he finds proposed when he looks.
+                let found = wallets.find_deposit(&caller(tenant), id).await?;
+                let Some(refund) = &found.refund else { return Ok(found.state) };
+                let seen = SeenRefund { to: refund.to, minor: Some(found.minor) };
+                let agreed = wallets.approve_refund(&caller(tenant), id, seen, COLLEAGUE).await;
                 agreed.map(|reply| reply.made.state)
             }
             .boxed()

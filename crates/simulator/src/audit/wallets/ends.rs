@@ -56,6 +56,7 @@ impl WalletAudit {
         ends.check_vaults();
         ends.check_freezes(self.blacklists);
         ends.check_holds();
+        ends.check_lifted_holds();
         self.check_webhooks(auditor);
         let webhooks = self.outside.banks.read(|book| book.taken().len());
         let sweeps = ends.sweeps.iter().filter(|(.., state)| state == "done").count();
@@ -337,7 +338,8 @@ impl Ends<'_> {
         }
     }
 
-    /// I12: an escrow with something on legal hold in it is on hold on the chain, and what is on hold is still there.
+    /// I12: an escrow with something on legal hold in it is on hold on the chain, and what is on hold is still there. With
+    /// nothing on hold in it, it is not. What fell out of the chain on hold keeps it there, and so what is suspended.
     fn check_holds(&self) {
         for deposit in self.deposits.iter().filter(|it| it.state == "legal_hold") {
             let Some(request) = deposit.request else { continue };
@@ -349,6 +351,20 @@ impl Ends<'_> {
                 let (id, amount) = (self.public(deposit.id), deposit.amount);
                 self.violation(format!(
                     "I12: deposit {id} of {amount} is on legal hold; its escrow on hold on the chain: {on_chain}, has {holds}"
+                ));
+            }
+        }
+    }
+
+    fn check_lifted_holds(&self) {
+        for (tenant, request, address, _) in self.vaults.iter().filter(|(.., wallet)| wallet.is_none()) {
+            let escrow = Address(*address);
+            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
+            let mut inside = self.deposits.iter().filter(|it| it.request == Some(*request));
+            if on_chain && !inside.any(|it| matches!(it.state.as_str(), "legal_hold" | "suspended" | "failed")) {
+                let id = self.public(*request);
+                self.violation(format!(
+                    "I12: the escrow of request {id} is on hold on the chain with nothing on hold in it"
                 ));
             }
         }

@@ -123,6 +123,7 @@ pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<
 pub(in crate::audit) fn chores(connection: &Connection) -> rusqlite::Result<Vec<(String, Key, Key)>> {
     let sql = "SELECT 'refund', d.tenant, d.id FROM deposit d WHERE d.state IN ('rejected', 'failed') \
                AND d.pot = 'escrow' AND d.height IS NOT NULL \
+               UNION ALL SELECT 'lift', d.tenant, d.id FROM deposit d WHERE d.state = 'legal_hold' \
                UNION ALL SELECT 'approve', d.tenant, d.id FROM deposit d \
                JOIN job j ON j.tenant = d.tenant AND j.subject = d.id AND j.kind = 'review_deposit' \
                WHERE d.state = 'refunding' \

@@ -85,6 +85,8 @@ static DEPOSITS: Subject = Subject {
              WHEN 'refunding' THEN j.kind IS NOT 'review_deposit' AND NOT EXISTS (SELECT 1 FROM chain_intent i \
              WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind IN ('propose_refund', 'execute_refund') \
              AND i.state IN ('waiting', 'assigned')) \
+             WHEN 'rejected' THEN j.kind IS NOT NULL AND j.kind <> 'screen' \
+             WHEN 'legal_hold' THEN j.kind IS NOT NULL AND j.kind <> 'screen' \
              ELSE j.kind IS NOT NULL END",
         ),
         (

@@ -84,9 +84,11 @@ fn deposit(from: &str) -> &'static [&'static str] {
         "seen" => &["orphaned", "screening", "held", "rejected"],
         "held" => &["screening", "rejected", "suspended"],
         "screening" => &["approved", "in_review", "rejected", "legal_hold", "held", "suspended"],
-        "in_review" => &["approved", "rejected", "legal_hold", "suspended"],
+        // Nothing else in its escrow is on legal hold any more.
+        "in_review" => &["screening", "approved", "rejected", "legal_hold", "suspended"],
         "approved" => &["completed", "failed", "held", "in_review", "rejected", "suspended"],
-        "completed" | "legal_hold" => &["suspended"],
+        "completed" => &["suspended"],
+        "legal_hold" => &["rejected", "suspended"],
         "rejected" => &["legal_hold", "refunding", "suspended"],
         "refunding" => &["refunded", "rejected", "failed"],
         // One that was given up comes back.

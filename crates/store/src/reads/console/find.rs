@@ -103,7 +103,9 @@ impl Found {
             "quote" => Found::Quote(QuoteId(id)),
             "wallet" => Found::Wallet(WalletId(id)),
             "request" => Found::Request(PaymentRequestId(id)),
-            "deposit" | "release" | "propose_refund" | "execute_refund" => Found::Deposit(DepositId(id)),
+            "deposit" | "release" | "propose_refund" | "execute_refund" | "set_legal_hold" => {
+                Found::Deposit(DepositId(id))
+            }
             "order" | "debit" | "return_debit" => Found::Order(ExchangeId(id)),
             "delivery" => Found::Delivery(EventId(id)),
             "set_frozen" | "blacklist_usdc" | "blacklist_usdt" => Found::Wallet(WalletId(id)),
@@ -236,8 +238,8 @@ impl Store {
     }
 
     /// An event of a tenant's log by its id. The id of a newer one says nothing of its place: it is looked for among the
-    /// newest [`EVENTS_SEARCHED_MAX`]. Ids of older ones and their numbers are both in time order, so their place is found by
-    /// halving, and only its neighbours are compared.
+    /// newest [`EVENTS_SEARCHED_MAX`] first. Ids of older ones and their numbers are both in time order, so their place is
+    /// found by halving, and only its neighbours are compared.
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
@@ -245,17 +247,27 @@ impl Store {
         let keys = self.id_keys().await?;
         let stored = keys.stored(id.0);
         let head = self.event_head(tenant).await?;
+        let newest = self.event_among(tenant, head.saturating_sub(EVENTS_SEARCHED_MAX), head + 1, stored).await?;
+        if newest.is_some() {
+            return Ok(newest);
+        }
         let made = keys.ids.made_at(stored);
         let from = self.first_event_at(tenant, (made - CLOCKS_DIFFER).0, head).await?;
         let to = self.first_event_at(tenant, (made + CLOCKS_DIFFER).0, head).await?;
-        let near = (from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)));
-        for (from, to) in [near, (head.saturating_sub(EVENTS_SEARCHED_MAX), head + 1)] {
-            let params = vec![tenant.0.into(), from.into(), to.into(), stored.into()];
-            if let Some(row) = self.query(&EVENT_AMONG, params).await?.first() {
-                return rows::event::read(&mut row.fields(), &keys).map(Some);
-            }
-        }
-        Ok(None)
+        self.event_among(tenant, from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)), stored).await
+    }
+
+    /// The event with this id, of those from one number up to another one.
+    async fn event_among(
+        &self,
+        tenant: TenantId,
+        from: i64,
+        to: i64,
+        stored: Uuid,
+    ) -> Result<Option<Event>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(&EVENT_AMONG, vec![tenant.0.into(), from.into(), to.into(), stored.into()]).await?;
+        rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
     }
 
     /// The number of the first event at or after an instant; one behind the last where there is none.

@@ -136,13 +136,23 @@ async fn a_refund_takes_two_people(on: On) {
         || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
     assert!(one.get("/review").await.page().contains("Refunds: 1"));
-    one.post(&approve, &[("why", "fine")]).await.refused(409);
+    let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
+    let shown = other.get(&format!("/deposits/{deposit}")).await.page();
+    for (name, value) in &agreed[..2] {
+        assert!(shown.contains(&format!("name=\"{name}\" type=\"hidden\" value=\"{value}\"")), "{name}: {shown}");
+    }
+    one.post(&approve, &agreed).await.refused(409);
+    // The page that he has before him says another address, another amount, or nothing.
+    let elsewhere = mistyped.to_lowercase().replace("5aae", "5aaf");
+    other.post(&approve, &[("seen_to", &elsewhere), agreed[1], agreed[2]]).await.refused(409);
+    other.post(&approve, &[agreed[0], ("seen_amount", "25010001"), agreed[2]]).await.refused(409);
+    other.post(&approve, &[agreed[2]]).await.refused(422);
     bank.newest_is(&wallet, DepositState::Refunding).await;
-    other.post(&approve, &[("why", "fine")]).await.done();
+    other.post(&approve, &agreed).await.done();
     bank.newest_is(&wallet, DepositState::Refunded).await;
     let page = other.get(&format!("/deposits/{deposit}")).await.page();
     assert!(page.contains(&one.login) && page.contains(&other.login) && page.contains(TO), "{page}");
-    other.post(&approve, &[("why", "again")]).await.refused(409);
+    other.post(&approve, &agreed).await.refused(409);
     bank.books_are_right().await;
 }
 
@@ -199,7 +209,8 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
     colleague.post(&withdraw, &[("why", " ")]).await.refused(422);
     colleague.post(&withdraw, &[("why", "she named another address")]).await.done();
     bank.newest_is(&wallet, DepositState::Rejected).await;
-    approver.post(&format!("{page}/refund/approve"), &[("why", "fine")]).await.refused(409);
+    let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
+    approver.post(&format!("{page}/refund/approve"), &agreed).await.refused(409);
     let shown = one.get(&page).await.page();
     for said in
         ["refund.propose", "refund.withdraw", "she named another address", &colleague.login, "Propose the refund"]

@@ -8,12 +8,14 @@ use domain::wallet::{KycLevel, WalletState};
 
 use super::Officer;
 use crate::harness::{On, WalletBank, on_both_stores};
+use crate::wallet::acts::sender;
 use crate::wallet::orders::order_to;
 
 on_both_stores! {
     an_unblock_is_approved_by_somebody_else_once
     a_blacklisting_is_carried_out_when_approved
     a_release_above_the_limit_is_made_by_two
+    a_legal_hold_is_lifted_by_two_as_they_saw_it
     an_unknown_pay_out_becomes_what_two_people_say
     webhooks_go_elsewhere_when_a_second_person_says_so
     payment_events_are_sent_when_a_second_person_says_so
@@ -81,6 +83,38 @@ async fn a_release_above_the_limit_is_made_by_two(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
     let decision = bank.newest_is(&wallet, DepositState::Completed).await.decision.expect("a decision");
     assert!(decision.by.contains(&maker.login) && decision.by.contains(&checker.login), "{decision:?}");
+}
+
+async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("hold").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
+    bank.paid(&request, "").await;
+    let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
+    let page = format!("/deposits/{}", held.id);
+    let lift = format!("{page}/lift-hold");
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let shown = officer.get(&page).await.page();
+    assert!(shown.contains("Propose to lift the hold") && shown.contains("on legal hold: nothing in there"), "{shown}");
+    // Whoever works at the counter may not, nor may anybody who has not looked.
+    let clerk = Officer::of(&bank, &[Role::Operator]).await;
+    assert!(!clerk.get(&page).await.page().contains("Propose to lift the hold"));
+    let seen = held.state_at.0.to_string();
+    clerk.post(&lift, &[("seen", &seen), ("why", "x")]).await.refused(403);
+    officer.post(&lift, &[("seen", "1"), ("why", "x")]).await.refused(409);
+    officer.post(&lift, &[("seen", &seen), ("why", " ")]).await.refused(422);
+    let (maker, checker) = by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
+    bank.newest_is(&wallet, DepositState::Rejected).await;
+    let freed = || async { officer.get(&page).await.page().contains("Its hold was lifted") };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, freed).await);
+    let after = officer.get(&page).await.page();
+    for said in ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"] {
+        assert!(after.contains(said), "{said}: {after}");
+    }
+    assert!(!after.contains("Propose to lift the hold"), "{after}");
+    officer.post(&lift, &[("seen", &seen), ("why", "again")]).await.refused(409);
+    bank.books_are_right().await;
 }
 
 async fn an_unknown_pay_out_becomes_what_two_people_say(on: On) {

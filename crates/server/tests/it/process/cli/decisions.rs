@@ -73,8 +73,11 @@ fn a_refused_payment_is_given_back_by_two_people() {
         let by = ["--by", "ayesha", "--why", "asked for by e-mail"];
         review(&installation, &[&["refund", "propose", "--to", to], &by[..], &[id.as_str()]].concat())
     };
-    let approve =
-        |by: &str| review(&installation, &["refund", "approve", "--by", by, "--why", "the sender confirmed it", &id]);
+    let approve_to = |by: &str, seen: &[&str]| {
+        let why = ["--by", by, "--why", "the sender confirmed it", &id];
+        review(&installation, &[&["refund", "approve"], seen, &why].concat())
+    };
+    let approve = |by: &str| approve_to(by, &["--to", TO, "--amount", "25.01"]);
     let shown = || printed(&review(&installation, &["refund", "show", &id]));
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
     let by = ["--to-senders-address", "--by", "ayesha", "--why", "case 17", id.as_str()];
@@ -98,6 +101,10 @@ fn a_refused_payment_is_given_back_by_two_people() {
     assert_eq!(proposed["refund"]["proposed_by"], "ayesha");
     let alone = approve("Ayesha ");
     assert_eq!((alone.code, alone.stderr.contains("--by")), (1, true), "{alone:?}");
+    for other in [&["--to", LISTED][..], &["--to", TO, "--amount", "25.02"]] {
+        let refused = approve_to("omar", other);
+        assert_eq!((refused.code, refused.stderr.contains("look at it again")), (1, true), "{refused:?}");
+    }
     // Refused until the proposal is on the chain.
     let approved = || approve("omar").code == 0;
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, approved), "{:?}", approve("omar"));
@@ -126,8 +133,10 @@ async fn a_refund_goes_where_the_sender_said_on_his_page() {
     let (installation, sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     let form = "first_name=Omar&last_name=Khan&phone_number=%2B971500000000&custodial_provider=An-Exchange";
-    let page = fills_in(&text(&request, "payment_link"), form).await;
-    let page = format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
+    let here = |page: String| format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
+    let page = here(fills_in(&text(&request, "payment_link"), form).await);
+    let other = "first_name=Aisha&last_name=Noor&phone_number=%2B971500000001&custodial_provider=An-Exchange";
+    let others = here(fills_in(&text(&request, "payment_link"), other).await);
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
     let listed = || installation.json(&["tx", "list"]);
     let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
@@ -140,9 +149,44 @@ async fn a_refund_goes_where_the_sender_said_on_his_page() {
     assert_eq!((&asked["screening"], text(asked, "list_version").is_empty()), (&json!("clean"), false), "{shown}");
     let told = installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]);
     assert!(told.contains("the sender asks for") && told.contains("screened against list version"), "{told}");
+    assert_eq!(shown["others_have_not_answered"], true, "{shown}");
     let by = ["--to-senders-address", "--by", "ayesha", "--why", "as he asks", id.as_str()];
-    let proposed = printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()));
+    let propose = || review(&installation, &[&["refund", "propose"], &by[..]].concat());
+    let refused = propose();
+    assert_eq!((refused.code, refused.stderr.contains("have not answered")), (1, true), "{refused:?}");
+    fills_in(&others, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await;
+    let proposed = printed(&propose());
     assert!(text(&proposed["refund"], "to").eq_ignore_ascii_case(TO), "{proposed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_legal_hold_is_lifted_by_two_people() {
+    let (installation, _sandbox) = sandbox();
+    let request = installation.json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"]).remove(0);
+    let form = "first_name=Zorblax&last_name=Quibbleton&phone_number=%2B971500000000&custodial_provider=An-Exchange";
+    fills_in(&text(&request, "payment_link"), form).await;
+    installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
+    let listed = || installation.json(&["tx", "list"]);
+    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    let id = id().expect("it is listed");
+    let shown = || printed(&review(&installation, &["hold", "show", &id]));
+    assert_eq!((&shown()["state"], &shown()["escrow"]), (&json!("legal_hold"), &json!("on_hold")));
+    let lift = |maker: &str, checker: &str| {
+        let people = ["--maker", maker, "--checker", checker, "--why", "another passport", id.as_str()];
+        review(&installation, &[&["hold", "lift"], &people[..]].concat())
+    };
+    let alone = lift("ayesha", "Ayesha ");
+    assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
+    assert_eq!(shown()["state"], "legal_hold");
+    assert_eq!(printed(&lift("ayesha", "omar"))["state"], "rejected");
+    let is_free = || shown()["escrow"] == "free";
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_free), "{}", shown());
+    let again = lift("ayesha", "omar");
+    assert_eq!((again.code, again.stderr.contains("rejected")), (1, true), "{again:?}");
+    let by = ["--to", TO, "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    assert_eq!(printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()))["state"], "refunding");
+    books_are_right(&installation);
 }
 
 /// An order to an account that ends so.

@@ -34,6 +34,7 @@ fn every_command_explains_itself() {
         "audit verify",
         "review resolve",
         "review refund approve",
+        "review hold lift",
         "review order recredit",
         "review alerts close",
         "review coin accept",

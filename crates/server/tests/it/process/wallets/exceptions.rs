@@ -92,8 +92,9 @@ async fn what_is_refused_is_given_back_by_two_people(world: &World, node: &Node)
         world.rig.installation.run(&words).code == 0
     };
     assert!(refund(&["propose", "--to", &BACK_TO.to_string(), "--by", "ayesha"]), "{}", node.process.log_tail());
-    assert!(!refund(&["approve", "--by", "ayesha"]), "one person is not two");
-    let approved = world.looking(STEP_AT_MOST, async || refund(&["approve", "--by", "omar"]));
+    assert!(!refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "ayesha"]), "one person is not two");
+    let approved =
+        world.looking(STEP_AT_MOST, async || refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "omar"]));
     assert!(approved.await, "never proposed on the chain: {}", node.process.log_tail());
     let there = async || world.ground.holds(BACK_TO).await == before + minor("25.01");
     assert!(world.looking(STEP_AT_MOST, there).await, "not given back: {}", node.process.log_tail());

@@ -1,0 +1,122 @@
+//! `corridor review hold …`: legal holds that were a mistake, or that an authority has lifted. Two people lift one; the
+//! running service tells the chain.
+
+use clap::{Args, Subcommand};
+use domain::coin_amount;
+use domain::deposit::{Deposit, DepositRefusal};
+use domain::payment_request::PaymentRequest;
+use serde_json::json;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::people::TwoPeople;
+use super::super::store_commands::{Opened, open};
+use super::super::tenants::TenantArgs;
+use super::refund::{found, transaction_id};
+
+/// `review hold …`
+#[derive(Subcommand, Debug)]
+pub enum HoldCommand {
+    /// Lift the legal hold of a deposit
+    Lift(LiftArgs),
+    /// Show whether a deposit and its escrow are on legal hold
+    Show(ShowArgs),
+}
+
+/// Options of `review hold lift`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review hold lift --tenant demobank --maker ayesha --checker omar \\
+    --why 'another person of that name: passport seen, case 17' 0d7a1d0e-…
+
+The deposit stays refused, as the bank was told, and can be given back (`corridor review refund propose`). If nothing else in
+its escrow is on hold, the running service tells the chain, and what waits in there is screened again when that has taken effect.")]
+pub struct LiftArgs {
+    /// The incoming transaction, as `corridor tx list` shows it
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    people: TwoPeople,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Options of `review hold show`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor review hold show --tenant demobank 0d7a1d0e-…")]
+pub struct ShowArgs {
+    /// The incoming transaction
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Runs `review hold …`.
+pub async fn run(command: &HoldCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        HoldCommand::Lift(args) => lift(args, context).await,
+        HoldCommand::Show(args) => {
+            let id = transaction_id(&args.transaction)?;
+            let opened = open(&args.tenant.store, context).await?;
+            let tenant = opened.tenant(&args.tenant.tenant).await?;
+            let deposit = found(&opened, tenant.id, id).await?;
+            show(&opened, &deposit, context.output).await
+        }
+    }
+}
+
+async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
+    args.people.evidence()?;
+    let id = transaction_id(&args.transaction)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let deposit = found(&opened, caller.tenant, id).await?;
+    if !deposit.has_hold_to_lift() {
+        return Err(Failure::refused(DepositRefusal::State(deposit.state)));
+    }
+    let wallets = opened.wallets()?;
+    let (seen, by) = (Some(deposit.state_at), args.people.deed(&opened.by));
+    let lifted = wallets.service.lift_hold(&caller, id, seen, by, None).await;
+    let lifted = lifted.map_err(Failure::refused)?.made;
+    wallets.finish().await;
+    output::remark("lifted: it stays refused, and can be given back");
+    show(&opened, &lifted, context.output).await
+}
+
+async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), Failure> {
+    let request = match deposit.request {
+        Some(request) => opened.store.request(deposit.tenant, request).await.map_err(Failure::of_store)?,
+        None => None,
+    };
+    let escrow = request.as_ref().map(escrow);
+    let held_at = request.as_ref().and_then(|request| request.held_at).map(|at| at.to_string());
+    let (amount, coin) = (coin_amount::show(deposit.minor), deposit.coin.currency().code());
+    match output {
+        Output::Table => output::members(&[
+            ("transaction", deposit.id.to_string()),
+            ("state", deposit.state.name().to_owned()),
+            ("amount", format!("{amount} {coin}")),
+            ("escrow", escrow.unwrap_or("none").replace('_', " ")),
+            ("escrow on hold since", held_at.unwrap_or_default()),
+        ]),
+        Output::Json => output::json(&json!({
+            "transaction_id": deposit.id.to_string(),
+            "state": deposit.state.name(),
+            "amount": amount,
+            "currency": coin,
+            "escrow": escrow,
+            "escrow_held_since": held_at,
+        })),
+    }
+}
+
+/// Whether anything leaves an escrow.
+const fn escrow(request: &PaymentRequest) -> &'static str {
+    match (request.held_at.is_some(), request.lift.is_some()) {
+        (true, true) => "being_lifted",
+        (true, false) => "on_hold",
+        (false, _) => "free",
+    }
+}
