@@ -75,6 +75,14 @@ impl Paid {
         }
     }
 
+    /// Nothing has come in as far as the wallet shows.
+    async fn is_gone(&self, world: &World, node: &Node) {
+        let gone = world.looking(STEP_AT_MOST, async || world.incoming(&node.address, &self.wallet).await.is_empty());
+        if !gone.await {
+            panic!("still there: {}", self.what_is(world, node).await);
+        }
+    }
+
     /// The wallet has its 25 USDC, in the books and on the chain, once.
     async fn has_25(&self, world: &World, node: &Node) {
         let (at, ground) = (node.address.as_str(), &world.ground);
@@ -136,7 +144,7 @@ async fn taken_away_before_a_payment_counts(world: &World, node: &Node) {
     let paid = Paid::seen(world, node, "taken-before").await;
     for depth in DEPTHS {
         take_away(world, node, depth, None).await;
-        // It is in the newest block again.
+        paid.is_gone(world, node).await;
         world.ground.mine(1).await;
         paid.is(world, node, "RECEIVED", "PENDING").await;
     }
@@ -176,8 +184,7 @@ async fn what_is_dropped_disappears_and_what_replaces_it_counts(world: &World, n
     let paid = Paid::seen(world, node, "dropped").await;
     take_away(world, node, 2, Some(&paid.payment)).await;
     ground.mine(1).await;
-    let gone = world.looking(STEP_AT_MOST, async || world.incoming(at, &paid.wallet).await.is_empty());
-    assert!(gone.await, "{}", node.process.log_tail());
+    paid.is_gone(world, node).await;
     // Under the same nonce the payer pays something else.
     let other = ground.signed_payment(ground.usdc, paid.request.escrow, minor("30")).await;
     assert!(ground.rpc().hand_in(&other).await, "the node takes it");
