@@ -10,6 +10,9 @@ use std::process::{Child, Command, Stdio};
 pub const ENV_BINARY: &str = "CORRIDOR_ANVIL";
 const INSTALLED: &str = "contracts/node_modules/@foundry-rs";
 const BINARY: &str = "bin/anvil";
+/// So many states are kept in memory, and none on disk: where anvil 1.7.1 takes one from there, as it does for a
+/// reorganisation of some depth, the contracts in it have no code any more. More than a service follows back.
+const STATES_KEPT: &str = "300";
 /// What it says when it can be asked.
 const READY: &str = "Listening on ";
 /// Ends anvil when the pipe to this shell closes, which the kernel does when we are gone; ends itself when anvil ends.
@@ -66,6 +69,7 @@ impl Anvil {
             .args(["-c", SCRIPT])
             .arg(binary)
             .args(["--host", "127.0.0.1", "--port", "0", "--no-mining", "--chain-id", &chain_id.to_string()])
+            .args(["--prune-history", STATES_KEPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -249,6 +249,8 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
     tables
         .iter()
         .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))?;
+    // What the watcher remembers there of its chain, which is another one each time.
+    connection.prepare_cached("DELETE FROM meta WHERE name LIKE 'chain.%'")?.execute([])?;
     // The installation's own chain begins with the schema, which stays.
     connection.prepare_cached("DELETE FROM audit_head WHERE tenant <> zeroblob(16)")?.execute([])?;
     connection.prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?.execute([]).map(drop)

@@ -14,7 +14,6 @@ use super::{Trouble, Watch, place};
 use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::command::wallets::WalletAction;
 
 /// So many unsupported tokens of a tenant are looked through for one that came to the same vault before.
 const UNSUPPORTED_MAX: usize = 1_000;
@@ -96,8 +95,8 @@ impl Watch<'_> {
                         kept.extend(self.destroyed(block, log, vault, value).await);
                     }
                 }
-                LogEvent::Blacklisted(account) => self.blacklisted(log, vaults.get(&account), true).await?,
-                LogEvent::UnBlacklisted(account) => self.blacklisted(log, vaults.get(&account), false).await?,
+                LogEvent::Blacklisted(account) => self.blacklisted(block, log, vaults.get(&account), true).await?,
+                LogEvent::UnBlacklisted(account) => self.blacklisted(block, log, vaults.get(&account), false).await?,
                 LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => self.token_says(block, log).await?,
                 // Zero values are nothing; what our controllers say is in the receipts of our own transactions.
                 _ => {}
@@ -186,7 +185,13 @@ impl Watch<'_> {
 
     /// A coin's own blacklist has, or has no more, the address of a vault. Where that is not what was ordered here, a
     /// person has to hear of it.
-    async fn blacklisted(&self, log: &ChainLog, vault: Option<&Watched>, blacklisted: bool) -> Result<(), Trouble> {
+    async fn blacklisted(
+        &self,
+        block: &Block,
+        log: &ChainLog,
+        vault: Option<&Watched>,
+        blacklisted: bool,
+    ) -> Result<(), Trouble> {
         let Some(vault) = vault else { return Ok(()) };
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
         if !(blacklisted && self.is_blacklisted_here(vault).await?) {
@@ -199,8 +204,7 @@ impl Watch<'_> {
         if vault.request.is_some() || coin != StableCoin::Usdc {
             return Ok(());
         }
-        let action = Action::Wallet(vault.wallet, WalletAction::ChainSays { blacklisted });
-        self.must(vault.tenant, vault.wallet.0, action).await
+        self.blacklist_says(block, vault, blacklisted).await
     }
 
     /// Whether a vault is a wallet that was blacklisted at a regulator's word.

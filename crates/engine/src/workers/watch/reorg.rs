@@ -12,8 +12,8 @@ use crate::command::chain::{ChainAction, TxKey};
 use crate::command::deposits::{DepositAction, DepositRef};
 
 impl Watch<'_> {
-    /// Walks back to the common ancestor. Deposits and transactions above it are told first, then the headers go: a
-    /// crash finds the same ancestor again.
+    /// Walks back to the common ancestor. Deposits and transactions above it are told first, contracts that said
+    /// something above it are asked again, then the headers go: a crash finds the same ancestor again.
     pub(super) async fn rewind(&mut self, heads: &Heads) -> Result<(), Trouble> {
         let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
         let mut ancestor = None;
@@ -32,6 +32,7 @@ impl Watch<'_> {
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
         self.forget_deposits(kept, heads.latest.number).await?;
         self.forget_transactions(kept).await?;
+        self.ask_issuers_again(kept).await?;
         self.workers.store.rewind_chain(&self.role, kept).await?;
         if ancestor.is_none() {
             let what = format!("a reorganisation goes back beyond block {oldest}, further than is followed");

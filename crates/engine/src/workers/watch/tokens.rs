@@ -1,12 +1,109 @@
-//! What a coin's contract says about itself: it moves nothing for a while, or has other code.
+//! What a coin's contract says about itself and about wallets: it moves nothing for a while, has other code, or has a
+//! wallet on its blacklist. What it said in blocks that were reorganised away, its contract is asked for again.
 
 use domain::chain::{Block, ChainLog, LogEvent};
-use domain::deposit::TokenState;
-use domain::wallet_effects::AlertKind;
+use domain::currency::StableCoin;
+use domain::deposit::{TokenState, Watched};
+use domain::ids::{TenantId, WalletId};
+use domain::wallet_effects::{Alert, AlertKind};
+use store::HEADERS_KEPT;
 
 use super::{Trouble, Watch};
+use crate::command::Action;
+use crate::command::wallets::WalletAction;
+
+/// Where the store keeps the wallets that USDC's blacklist named lately: `height tenant wallet` in a line each.
+const NAMED: &str = "chain.blacklist_named";
+
+/// A wallet that a blacklist named, and where.
+struct Named {
+    height: u64,
+    tenant: TenantId,
+    wallet: WalletId,
+}
+
+impl Named {
+    fn parse(line: &str) -> Option<Named> {
+        let mut words = line.split(' ');
+        let mut next = || words.next();
+        Some(Named {
+            height: next()?.parse().ok()?,
+            tenant: TenantId(next()?.parse().ok()?),
+            wallet: WalletId(next()?.parse().ok()?),
+        })
+    }
+
+    fn to_text(&self) -> String {
+        format!("{} {} {}", self.height, self.tenant.0, self.wallet.0)
+    }
+}
 
 impl Watch<'_> {
+    /// USDC's blacklist has a wallet, or has it no more.
+    pub(super) async fn blacklist_says(
+        &self,
+        block: &Block,
+        vault: &Watched,
+        blacklisted: bool,
+    ) -> Result<(), Trouble> {
+        let mut named = self.named().await?;
+        named.retain(|it| it.height.saturating_add(HEADERS_KEPT) >= block.number);
+        named.push(Named { height: block.number, tenant: vault.tenant, wallet: vault.wallet });
+        self.keep_named(&named).await?;
+        self.tell_blacklisted(vault.tenant, vault.wallet, blacklisted).await
+    }
+
+    async fn tell_blacklisted(&self, tenant: TenantId, wallet: WalletId, blacklisted: bool) -> Result<(), Trouble> {
+        let action = Action::Wallet(wallet, WalletAction::ChainSays { blacklisted });
+        self.must(tenant, wallet.0, action).await
+    }
+
+    /// Empty where it cannot be read: then nothing was written by this program.
+    async fn named(&self) -> Result<Vec<Named>, Trouble> {
+        let text = self.workers.store.meta(NAMED).await?.unwrap_or_default();
+        Ok(text.lines().filter_map(Named::parse).collect())
+    }
+
+    async fn keep_named(&self, named: &[Named]) -> Result<(), Trouble> {
+        let lines: Vec<String> = named.iter().map(Named::to_text).collect();
+        Ok(self.workers.store.set_meta(NAMED, &lines.join("\n")).await?)
+    }
+
+    /// Blocks above this height are gone. What contracts said in them is so or not, as the contracts answer now; what
+    /// they say in the blocks that came instead is taken in with those.
+    pub(super) async fn ask_issuers_again(&self, kept: u64) -> Result<(), Trouble> {
+        for known in self.workers.store.token_states().await? {
+            // Whether code is the old one again cannot be asked: what people have to look at they look at.
+            let Some(token) = self.wallets.config.token(known.coin).filter(|_| known.at_block > kept) else { continue };
+            let paused = self.chain.is_paused(token).await?;
+            if paused != known.paused {
+                self.note(TokenState { paused, at_block: kept, ..known }, moves(paused), kept).await?;
+            }
+        }
+        let (gone, stays): (Vec<Named>, Vec<Named>) = self.named().await?.into_iter().partition(|it| it.height > kept);
+        let token = self.wallets.config.token(StableCoin::Usdc);
+        for Named { tenant, wallet, .. } in &gone {
+            let (Some(token), Some(known)) = (token, self.workers.store.wallet(*tenant, *wallet).await?) else {
+                continue;
+            };
+            let blacklisted = self.chain.is_blacklisted(token, known.address).await?;
+            if blacklisted != known.chain_blacklisted {
+                let verb = if blacklisted { "on" } else { "off" };
+                let what = format!("a wallet is {verb} the blacklist of USDC again: a block was reorganised away");
+                self.workers.raise(*tenant, Alert { kind: AlertKind::TokenChanged, subject: wallet.0, what }).await;
+                self.tell_blacklisted(*tenant, *wallet, blacklisted).await?;
+            }
+        }
+        if gone.is_empty() { Ok(()) } else { self.keep_named(&stays).await }
+    }
+
+    async fn note(&self, state: TokenState, what: &str, number: u64) -> Result<(), Trouble> {
+        self.workers.store.set_token_state(&self.role, &state).await?;
+        let what = format!("{} {what} (block {number})", state.coin.currency().code());
+        self.workers.alert_everybody(AlertKind::TokenChanged, &what).await;
+        Ok(())
+    }
+
     /// Notes what a contract says, and calls a person. Releases of the coin wait from here on, or go on.
     pub(super) async fn token_says(&self, block: &Block, log: &ChainLog) -> Result<(), Trouble> {
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
@@ -14,8 +111,8 @@ impl Watch<'_> {
         let known = states.into_iter().find(|state| state.coin == coin);
         let known = known.unwrap_or(TokenState { coin, paused: false, code_changed: false, at_block: 0 });
         let (state, what) = match log.event {
-            LogEvent::Paused => (TokenState { paused: true, ..known }, "is paused"),
-            LogEvent::Unpaused => (TokenState { paused: false, ..known }, "moves again"),
+            LogEvent::Paused => (TokenState { paused: true, ..known }, moves(true)),
+            LogEvent::Unpaused => (TokenState { paused: false, ..known }, moves(false)),
             _ => {
                 (TokenState { code_changed: true, ..known }, "has other code: nothing moves until a person has looked")
             }
@@ -25,10 +122,10 @@ impl Watch<'_> {
         if !again && (state.paused, state.code_changed) == (known.paused, known.code_changed) {
             return Ok(());
         }
-        let state = TokenState { at_block: block.number, ..state };
-        self.workers.store.set_token_state(&self.role, &state).await?;
-        let what = format!("{} {what} (block {})", coin.currency().code(), block.number);
-        self.workers.alert_everybody(AlertKind::TokenChanged, &what).await;
-        Ok(())
+        self.note(TokenState { at_block: block.number, ..state }, what, block.number).await
     }
+}
+
+const fn moves(paused: bool) -> &'static str {
+    if paused { "is paused" } else { "moves again" }
 }

@@ -1,6 +1,5 @@
 //! The flows of money that do not go as everybody wishes: parts, too much, too late, the wrong token, refused and given
-//! back, held for the law, paid out in vain, and blocks that were taken away. Part of the suite that every chain runs; where
-//! a chain is part of the service, nobody can take its blocks away or let its time pass, and those flows are left out.
+//! back, held for the law, paid out in vain. Part of the suite that every chain runs.
 
 use domain::chain::Address;
 use serde_json::{Value, json};
@@ -13,21 +12,20 @@ use super::world::{STEP_AT_MOST, World, minor, text};
 /// Where a sender wants a refused payment back; nobody has its key.
 const BACK_TO: Address = Address([0x5e; 20]);
 
-/// One behind the other: the last ones disturb the chain itself.
+/// One behind the other.
 pub async fn all(world: &World, node: &Node) {
     a_part_and_then_the_rest(world, node).await;
     more_than_was_asked_for(world, node).await;
     what_is_on_legal_hold_stays_for_good(world, node).await;
     what_is_refused_is_given_back_by_two_people(world, node).await;
     a_pay_out_that_fails_gives_the_tokens_back(world, node).await;
-    if world.ground.obeys() {
+    if world.ground.has_strange() {
         a_strange_token_is_no_payment(world, node).await;
-        blocks_are_taken_away_before_and_after_a_payment_counts(world, node).await;
-        what_comes_after_the_expiry_is_late(world, node).await;
     }
 }
 
-async fn listed(world: &World, at: &str, wallet: &str) -> Value {
+/// The only payment request of a wallet, as it is listed.
+pub async fn listed(world: &World, at: &str, wallet: &str) -> Value {
     world.get(at, &format!("/v1/sdk/payment-requests?wallet_id={wallet}")).await["payment_requests"][0].clone()
 }
 
@@ -134,65 +132,5 @@ async fn a_strange_token_is_no_payment(world: &World, node: &Node) {
     // What was asked for may still come.
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &[&["transaction.failed"], &GOOD[..]].concat()).await;
-    assert_eq!(world.balance(at, &wallet).await, minor("25"));
-}
-
-async fn blocks_are_taken_away_before_and_after_a_payment_counts(world: &World, node: &Node) {
-    let (at, ground) = (node.address.as_str(), &world.ground);
-    let (wallet, address) = world.wallet(at, "reorg").await;
-    let request = world.request(at, &wallet, "25.00").await;
-    // Seen, not deep enough, and gone.
-    ground.stop().await;
-    let payment = ground.signed_payment(request.escrow, minor("25")).await;
-    assert!(ground.rpc().hand_in(&payment).await, "the node takes it");
-    ground.mine(1).await;
-    let seen = world.looking(STEP_AT_MOST, async || {
-        world.incoming(at, &wallet).await.first().is_some_and(|it| it["status"] == "PENDING")
-    });
-    assert!(seen.await, "{}", node.process.log_tail());
-    ground.rpc().reorg(2).await;
-    ground.rpc().hand_in(&payment).await;
-    ground.mine(1).await;
-    ground.go_on().await;
-    world.is_told(node, &request.id, &GOOD).await;
-
-    if !ground.takes_in_again() {
-        return;
-    }
-    // Released, and then all of it in other blocks than before: it counts once, and is released once.
-    ground.stop().await;
-    let (height, place) = (ground.rpc().height().await, ground.rpc().block_of(&payment).await.expect("mined"));
-    let depth = height - place + 1;
-    assert!(depth < 120, "the service follows 128 blocks back: {depth}");
-    ground.rpc().reorg(depth).await;
-    ground.go_on().await;
-    let again = world.looking(STEP_AT_MOST, async || {
-        let incoming = world.incoming(at, &wallet).await;
-        incoming[0]["status"] == "COMPLETED"
-            && incoming[0]["type"] == "RECEIVED"
-            && ground.holds(address).await == minor("25")
-            && world.balance(at, &wallet).await == minor("25")
-    });
-    if !again.await {
-        let (mined, holds) = (ground.rpc().block_of(&payment).await, ground.holds(address).await);
-        let listed = world.incoming(at, &wallet).await;
-        let escrow = ground.holds(request.escrow).await;
-        panic!("mined in {mined:?}, holds {holds}, escrow {escrow}: {listed:?}: {}", node.process.log_tail());
-    }
-    assert_eq!(world.incoming(at, &wallet).await.len(), 1, "one payment, wherever it is");
-    assert_eq!((world.told(&request.id), ground.holds(request.escrow).await), (GOOD.map(str::to_owned).to_vec(), 0));
-    let released = ground.rpc().transfers(ground.usdc, request.escrow, address).await;
-    assert_eq!(released, [minor("25")], "released once on the chain that is left");
-}
-
-async fn what_comes_after_the_expiry_is_late(world: &World, node: &Node) {
-    let at = node.address.as_str();
-    let (wallet, _) = world.wallet(at, "late").await;
-    let request = world.request_of_an_hour(at, &wallet, "25.00").await;
-    world.ground.rpc().let_pass(3_700).await;
-    world.ground.pay(request.escrow, minor("25")).await;
-    world.is_told(node, &request.id, &GOOD).await;
-    let shown = listed(world, at, &wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("PAID"), &json!("LATE")), "{shown}");
     assert_eq!(world.balance(at, &wallet).await, minor("25"));
 }

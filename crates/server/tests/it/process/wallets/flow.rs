@@ -1,7 +1,7 @@
 //! The flows of money, one body for all: on the built-in chain, on the embedded chain behind a node and on anvil, with the
-//! sandbox's coins and with Circle's, on SQLite and PostgreSQL, with keys in a file and in an HSM.
+//! sandbox's coins and with Circle's USDC, on SQLite and PostgreSQL, with keys in a file and in an HSM.
 
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::ids::PaymentId;
 use domain::money::Money;
@@ -10,10 +10,10 @@ use testkit::bank::BookKind;
 use testkit::{anvil, circle};
 
 use super::super::harness::Node;
-use super::exceptions;
 use super::ground::Kind;
 use super::verdict::books_agree;
 use super::world::{STEP_AT_MOST, Setup, Signer, World, minor, text};
+use super::{blocks, exceptions};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 const BAD: [&str; 3] = ["payment.received", "risk_check.complete", "transaction.failed"];
@@ -69,35 +69,42 @@ async fn every_flow(setup: Setup<'_>) {
     let mut world = World::start(setup).await;
     world.rig.heal_bank();
     let mut node = world.node().await;
-    a_remittance_and_its_exchange(&world, &node).await;
+    for coin in StableCoin::ALL {
+        a_remittance_and_its_exchange(&world, &node, coin).await;
+    }
     what_is_rejected_stays_in_escrow(&world, &node).await;
     what_a_person_approves_is_released(&world, &node).await;
     what_blocks_a_wallet_stays_in_escrow(&world, &node).await;
     a_blocked_wallet_is_frozen_on_the_chain_and_freed(&world, &node).await;
     exceptions::all(&world, &node).await;
+    // A chain that is part of the service has its own pace, and keeps its blocks.
+    if world.ground.obeys() {
+        blocks::all(&world, &node).await;
+    }
     books_agree(&world.rig);
     node.process.stop();
 }
 
-async fn a_remittance_and_its_exchange(world: &World, node: &Node) {
-    let at = node.address.as_str();
-    let (wallet, address) = world.wallet(at, "main").await;
-    let request = world.request(at, &wallet, "25.00").await;
-    world.ground.pay(request.escrow, minor("25")).await;
+async fn a_remittance_and_its_exchange(world: &World, node: &Node, coin: StableCoin) {
+    let (at, rpc, token) = (node.address.as_str(), world.ground.rpc(), world.ground.token(coin));
+    let (wallet, address) = world.wallet(at, &format!("main-{}", coin.currency().code())).await;
+    let has = async || (world.balance_in(coin, at, &wallet).await, rpc.holds(token, address).await);
+    let request = world.request_in(coin, at, &wallet, "25.00").await;
+    world.ground.pay_in(coin, request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
     let incoming = world.incoming(at, &wallet).await;
     assert_eq!((incoming.len(), &incoming[0]["status"]), (1, &json!("COMPLETED")), "{incoming:?}");
     assert_eq!(incoming[0]["sender"]["custodial_provider"], "Binance");
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("25"), minor("25")));
-    assert_eq!(world.ground.holds(request.escrow).await, 0);
+    assert_eq!(has().await, (minor("25"), minor("25")));
+    assert_eq!(rpc.holds(token, request.escrow).await, 0);
 
-    let order = world.post(at, "/v1/sdk/orders", &World::order_body(&wallet, "10.00")).await;
+    let order = world.post(at, "/v1/sdk/orders", &World::order_body_in(coin, &wallet, "10.00")).await;
     let id = text(&order, "order_id");
     world.is_told(node, &id, &["exchange.complete"]).await;
     let listed = world.get(at, &format!("/v1/sdk/orders?wallet_id={wallet}")).await;
     assert_eq!(listed["orders"][0]["status"], "SETTLED", "{listed}");
     assert_eq!(listed["orders"][0]["to_amount"], order["to_amount"], "a locked rate holds");
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("15"), minor("15")));
+    assert_eq!(has().await, (minor("15"), minor("15")));
     let book = world.rig.bank.book(&PaymentId::parse(&id).expect("an id").end_to_end_id()).expect("the bank's book");
     let paid: Vec<_> = book.iter().filter(|line| line.kind == BookKind::Paid).collect();
     assert_eq!(paid.len(), 1, "{book:?}");

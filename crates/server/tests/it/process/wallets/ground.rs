@@ -1,14 +1,16 @@
 //! The chains that the wallet service is shown on, with coins and somebody who has them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use adapters::evm::deploy::{CircleCode, CircleRoles, Deployer, Minter, circle_usdc};
 use adapters::evm::signers::LocalKey;
 use devchain::{DevChain, Mining, Options};
 use domain::chain::{Address, Fees, Signed};
+use domain::currency::StableCoin;
 use secrecy::SecretString;
 use serde_json::json;
 use server::service::clock::WallClock;
@@ -45,9 +47,12 @@ pub enum Kind {
 pub struct Ground {
     rpc: Option<Rpc>,
     payer: Minter,
+    /// What the payer has sent, by nonce.
+    sent: Mutex<BTreeMap<u64, Signed>>,
     pub usdc: Address,
-    /// A token that the service knows nothing of; `None` where it is part of the service.
-    pub strange: Option<Address>,
+    pub usdt: Address,
+    /// A token that the service knows nothing of; `None` where it knows all that there are.
+    strange: Option<Address>,
     pace: Pace,
     /// Ends before the node that it makes blocks on.
     _mining: JoinSet<()>,
@@ -82,9 +87,7 @@ impl Ground {
         let (url, anvil) = match kind {
             Kind::BuiltIn => {
                 let payer = Minter::new(&staff.seed, CHAIN_ID).expect("a minter");
-                let usdc = payer.tokens()[0].address;
-                let (strange, pace) = (None, Pace::Its);
-                return Ground { rpc: None, payer, usdc, strange, pace, _mining: mining, _anvil: None };
+                return Ground::of(None, payer, None, Pace::Its, mining, None);
             }
             Kind::Embedded => (embedded(&mut mining).await, None),
             Kind::Anvil(binary) => {
@@ -99,16 +102,27 @@ impl Ground {
         for account in staff.keys.iter().chain([&payer.address()]) {
             rpc.fuel(*account, GAS_WEI).await;
         }
-        let usdc = match circle {
-            None => own_coins(&rpc, &payer, staff.blacklister).await,
-            Some(code) => circles_coins(&rpc, &payer, staff.blacklister, code).await,
+        own_coins(&rpc, &payer, staff.blacklister).await;
+        let circles = match circle {
+            None => None,
+            Some(code) => Some(circles_coins(&rpc, &payer, staff.blacklister, code).await),
         };
-        // Where the coins are Circle's, the sandbox's own are strange.
-        let strange = match circle {
-            None => payer.tokens()[1].address,
-            Some(_) => own_coins(&rpc, &payer, staff.blacklister).await,
-        };
-        Ground { rpc: Some(rpc), payer, usdc, strange: Some(strange), pace, _mining: mining, _anvil: anvil }
+        Ground::of(Some(rpc), payer, circles, pace, mining, anvil)
+    }
+
+    /// Where USDC is Circle's, the sandbox's own is strange.
+    fn of(
+        rpc: Option<Rpc>,
+        payer: Minter,
+        circles: Option<Address>,
+        pace: Pace,
+        mining: JoinSet<()>,
+        anvil: Option<Anvil>,
+    ) -> Ground {
+        let [usdc, usdt] = payer.tokens().map(|token| token.address);
+        let (usdc, strange) = circles.map_or((usdc, None), |circles| (circles, Some(usdc)));
+        let sent = Mutex::default();
+        Ground { rpc, payer, sent, usdc, usdt, strange, pace, _mining: mining, _anvil: anvil }
     }
 
     /// Whether the test can stop the chain's blocks, take them away and let time pass.
@@ -116,9 +130,14 @@ impl Ground {
         !matches!(self.pace, Pace::Its)
     }
 
-    /// Whether what was in blocks that are taken away is in the new ones. anvil forgets it.
-    pub const fn takes_in_again(&self) -> bool {
-        matches!(self.pace, Pace::Chain)
+    /// Whether there is a token that the service knows nothing of.
+    pub const fn has_strange(&self) -> bool {
+        self.strange.is_some()
+    }
+
+    /// Who has the coins.
+    pub const fn payer(&self) -> Address {
+        self.payer.address()
     }
 
     /// No more blocks come by themselves.
@@ -155,19 +174,43 @@ impl Ground {
         }
     }
 
-    /// A payment of USDC, signed and not sent.
-    pub async fn signed_payment(&self, to: Address, minor: u64) -> Signed {
-        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
-        script.transfer(self.usdc, to, minor).expect("signed");
-        script.finish().remove(0)
+    /// Takes the newest blocks away and puts as many empty ones in their place. What the payer had in them waits to be
+    /// mined again, but for what is dropped for good.
+    pub async fn reorg(&self, depth: u64, dropped: Option<&Signed>) {
+        let dropped: Vec<String> = dropped.iter().map(|signed| signed.hash.to_string()).collect();
+        if matches!(self.pace, Pace::Chain) {
+            let params = json!([depth, { "reinclude": false, "drop": dropped }]);
+            self.rpc().ask("dev_reorg", params).await.expect("other blocks");
+            return;
+        }
+        self.rpc().ask("anvil_reorg", json!([depth, []])).await.expect("other blocks");
+        // anvil forgets what was in the old ones. With other nodes it waits for a block; here whoever sent it sends it
+        // again: we what was the payer's, and the service what was its own.
+        let next = self.rpc().nonce(self.payer.address()).await;
+        let again: Vec<Signed> = self.sent().range(next..).map(|(_, signed)| signed.clone()).collect();
+        for signed in again.iter().filter(|signed| !dropped.contains(&signed.hash.to_string())) {
+            assert!(self.rpc().hand_in(signed).await, "the node takes it");
+        }
+    }
+
+    fn sent(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Signed>> {
+        self.sent.lock().expect("nobody panicked")
+    }
+
+    /// A payment, signed and not sent: the payer's next transaction.
+    pub async fn signed_payment(&self, token: Address, to: Address, minor: u64) -> Signed {
+        let nonce = self.rpc().nonce(self.payer.address()).await;
+        let mut script = self.payer.script(nonce, PLENTY);
+        script.transfer(token, to, minor).expect("signed");
+        let signed = script.finish().remove(0);
+        self.sent().insert(nonce, signed.clone());
+        signed
     }
 
     /// Pays the strange token to somebody.
     pub async fn pay_strange(&self, to: Address, minor: u64) {
-        let token = self.strange.expect("a chain of our own");
-        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
-        script.transfer(token, to, minor).expect("signed");
-        self.rpc().send(&script.finish()).await;
+        let token = self.strange.expect("a token that nobody knows");
+        self.rpc().send(&[self.signed_payment(token, to, minor).await]).await;
     }
 
     /// Where the node is; `None` while it is part of a service that does not run.
@@ -186,9 +229,20 @@ impl Ground {
 
     /// Pays USDC to somebody; mined when this returns.
     pub async fn pay(&self, to: Address, minor: u64) {
-        let mut script = self.payer.script(self.rpc().nonce(self.payer.address()).await, PLENTY);
-        script.transfer(self.usdc, to, minor).expect("signed");
-        self.rpc().send(&script.finish()).await;
+        self.pay_in(StableCoin::Usdc, to, minor).await;
+    }
+
+    /// The same in either coin.
+    pub async fn pay_in(&self, coin: StableCoin, to: Address, minor: u64) {
+        self.rpc().send(&[self.signed_payment(self.token(coin), to, minor).await]).await;
+    }
+
+    /// A coin's contract.
+    pub const fn token(&self, coin: StableCoin) -> Address {
+        match coin {
+            StableCoin::Usdc => self.usdc,
+            StableCoin::Usdt => self.usdt,
+        }
     }
 
     /// What somebody holds of USDC.
@@ -221,11 +275,10 @@ async fn mine(rpc: Rpc, stopped: Arc<AtomicBool>) {
     }
 }
 
-async fn own_coins(rpc: &Rpc, payer: &Minter, blacklister: Address) -> Address {
+async fn own_coins(rpc: &Rpc, payer: &Minter, blacklister: Address) {
     let mut script = payer.script(rpc.nonce(payer.address()).await, PLENTY);
     payer.deploy(&mut script, blacklister).expect("signed");
     rpc.send(&script.finish()).await;
-    payer.tokens()[0].address
 }
 
 async fn circles_coins(rpc: &Rpc, payer: &Minter, blacklister: Address, code: &FiatToken) -> Address {

@@ -2,6 +2,7 @@
 //! what is left of them when the process is killed between two steps. Judged by the public API, the chain, the bank's
 //! book and the receiver's alone.
 
+mod blocks;
 mod exceptions;
 mod failpoints;
 mod flow;

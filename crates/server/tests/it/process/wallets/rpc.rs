@@ -86,12 +86,12 @@ impl Rpc {
         number(&self.call(controller, &format!("0x{selector}"), escrow).await) == 1
     }
 
-    /// Takes the newest blocks away and puts as many others in their place. anvil forgets what was in them; the embedded
-    /// chain has it again in the first of the new ones.
-    pub async fn reorg(&self, depth: u64) {
-        if self.ask("anvil_reorg", json!([depth, []])).await.is_err() {
-            self.told("dev_reorg", json!([depth, { "reinclude": true }])).await;
-        }
+    /// The transactions of an account that the next block would have: the nonce of each, and whom it is for.
+    pub async fn waiting(&self, account: Address) -> Vec<(u64, Option<Address>)> {
+        let block = self.told("eth_getBlockByNumber", json!(["pending", true])).await;
+        let is_its = |tx: &&Value| Address::parse(tx["from"].as_str().expect("a sender")) == Some(account);
+        let waiting = block["transactions"].as_array().expect("a list").iter().filter(is_its);
+        waiting.map(|tx| (number(&tx["nonce"]), tx["to"].as_str().and_then(Address::parse))).collect()
     }
 
     /// The next block claims to come so much later.
@@ -105,12 +105,6 @@ impl Rpc {
     pub async fn hand_in(&self, signed: &Signed) -> bool {
         let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
         self.ask("eth_sendRawTransaction", json!([format!("0x{raw}")])).await.is_ok()
-    }
-
-    /// The block that a transaction is in.
-    pub async fn block_of(&self, signed: &Signed) -> Option<u64> {
-        let receipt = self.told("eth_getTransactionReceipt", json!([signed.hash.to_string()])).await;
-        (!receipt.is_null()).then(|| number(&receipt["blockNumber"]))
     }
 
     async fn call(&self, contract: Address, function: &str, about: Address) -> Value {

@@ -10,6 +10,7 @@ use adapters::evm::{ControllerSource, EvmContracts, Owners};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, KeyRole};
+use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ports::Contracts as _;
 use secrecy::SecretString;
@@ -79,6 +80,8 @@ pub struct World {
     pub ground: Ground,
     /// The bank's contract on the chain.
     pub controller: Address,
+    /// Whose transactions release.
+    pub operator: Address,
     api: Api,
 }
 
@@ -101,7 +104,8 @@ impl World {
         let people = people(&setup.signer, &seed, tenant);
         let keys = KeyRole::ALL.map(|role| people.0.address(tenant, role).expect("a key"));
         let controller = people.1.controller(tenant).expect("a controller").address;
-        let blacklister = people.0.address(tenant, KeyRole::Blacklister).expect("a key");
+        let [operator, blacklister] =
+            [KeyRole::Operator, KeyRole::Blacklister].map(|role| people.0.address(tenant, role).expect("a key"));
         let staff = Staff { keys: &keys, blacklister, seed };
         let ground = Ground::start(&setup.kind, setup.circle.as_ref(), &staff).await;
         configure(&mut rig, &ground, &setup.signer);
@@ -113,7 +117,7 @@ impl World {
         let issued = rig.installation.json(&["keys", "create", "--tenant", TENANT, "--service", "wallet"]);
         let mut api = Api::of(PUBLIC_URL, &issued[0], "");
         api.credentials.service = http_api::auth::Service::Wallet;
-        World { rig, receiver, ground, controller, api }
+        World { rig, receiver, ground, controller, operator, api }
     }
 
     /// Starts the service. Where the chain is a part of it, it is there from now on.
@@ -183,12 +187,21 @@ impl World {
 
     /// A payment request of a wallet whose sender has said who he is.
     pub async fn request(&self, node: &str, wallet: &str, amount: &str) -> Request {
-        self.request_of(node, json!({ "wallet_id": wallet, "amount": usdc(amount) })).await
+        self.request_in(StableCoin::Usdc, node, wallet, amount).await
+    }
+
+    /// The same in either coin.
+    pub async fn request_in(&self, coin: StableCoin, node: &str, wallet: &str, amount: &str) -> Request {
+        self.request_of(node, json!({ "wallet_id": wallet, "amount": asked(coin, amount) })).await
     }
 
     /// The same, which is open for an hour.
     pub async fn request_of_an_hour(&self, node: &str, wallet: &str, amount: &str) -> Request {
-        self.request_of(node, json!({ "wallet_id": wallet, "amount": usdc(amount), "expires_in_hours": 1 })).await
+        self.request_of(
+            node,
+            json!({ "wallet_id": wallet, "amount": asked(StableCoin::Usdc, amount), "expires_in_hours": 1 }),
+        )
+        .await
     }
 
     async fn request_of(&self, node: &str, body: Value) -> Request {
@@ -202,10 +215,15 @@ impl World {
         Request { id: text(&made, "payment_request_id"), escrow: address(&made, "escrow_address") }
     }
 
-    /// What an exchange of a wallet's coins is asked with.
+    /// What an exchange of a wallet's USDC is asked with.
     pub fn order_body(wallet: &str, amount: &str) -> Value {
+        World::order_body_in(StableCoin::Usdc, wallet, amount)
+    }
+
+    /// The same of either coin.
+    pub fn order_body_in(coin: StableCoin, wallet: &str, amount: &str) -> Value {
         json!({
-            "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": "USDC",
+            "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": coin.currency().code(),
             "to_currency": "PKR", "lock_rate": true,
             "bank_account": { "iban": IBAN, "account_holder_name": "Asha Khan" },
         })
@@ -235,17 +253,22 @@ impl World {
 
     /// A wallet's USDC as the API says, in minor units.
     pub async fn balance(&self, node: &str, wallet: &str) -> u64 {
+        self.balance_in(StableCoin::Usdc, node, wallet).await
+    }
+
+    /// The same of either coin.
+    pub async fn balance_in(&self, coin: StableCoin, node: &str, wallet: &str) -> u64 {
         let shown = self.get(node, &format!("/v1/sdk/wallets/{wallet}")).await;
         let mut assets = shown["balance"]["assets"].as_array().expect("assets").iter();
-        let asset = assets.find(|asset| asset["currency"] == "USDC").expect("USDC");
+        let asset = assets.find(|asset| asset["currency"] == coin.currency().code()).expect("the coin");
         minor(asset["amount"].as_str().expect("an amount"))
     }
 }
 
 const WITH_WALLETS: &[(&str, &str)] = &[("CORRIDOR_WALLETS__ENABLED", "true")];
 
-fn usdc(amount: &str) -> Value {
-    json!({ "type": "crypto", "value": amount, "currency": "USDC" })
+fn asked(coin: StableCoin, amount: &str) -> Value {
+    json!({ "type": "crypto", "value": amount, "currency": coin.currency().code() })
 }
 
 /// Minor units of USDC.
@@ -285,7 +308,8 @@ fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<Tenant
 fn configure(rig: &mut Rig, ground: &Ground, signer: &Signer) {
     let mut more = format!("\n[chain]\nchain_id = {CHAIN_ID}\nblock_time_ms = 50\n");
     if let Some(url) = ground.node_url() {
-        let _infallible = write!(more, "node_url = \"{url}\"\nusdc = \"{}\"\n", ground.usdc);
+        let _infallible =
+            write!(more, "node_url = \"{url}\"\nusdc = \"{}\"\nusdt = \"{}\"\n", ground.usdc, ground.usdt);
     }
     if let Signer::SoftHsm(token) = signer {
         let module = token.module.display();

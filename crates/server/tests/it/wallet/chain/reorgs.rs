@@ -1,11 +1,16 @@
 //! Reorganisations before and after the depth that counts, and payments that they take away.
 
 use devchain::{Order, Reorg};
+use domain::chain::Address;
 use domain::chain_tx::TxState;
+use domain::currency::StableCoin;
+use domain::wallet_effects::AlertKind;
 
-use super::{TOLD, broadcast, count, has_25_once, is_mined, now, paid, until_open};
+use super::{TOLD, address, broadcast, count, has_25_once, is_mined, now, paid, until_open};
+use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
 use crate::harness::{On, on_both_stores};
+use crate::wallet::acts::{calls, word};
 
 on_both_stores! {
     reorganisations_below_the_depth_change_nothing
@@ -16,6 +21,7 @@ on_both_stores! {
     a_payment_dropped_below_the_depth_disappears
     a_payment_replaced_below_the_depth_counts_as_what_it_became
     a_payment_dropped_after_it_counted_fails
+    what_an_issuer_did_in_blocks_that_are_gone_is_undone
 }
 
 async fn reorganisations_below_the_depth_change_nothing(on: On) {
@@ -161,4 +167,51 @@ async fn a_payment_dropped_after_it_counted_fails(on: On) {
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
     assert!(node.alerts().await.contains(&"deep_reorg"));
     node.finish().await;
+}
+
+async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("issuer").await;
+    let own = [word(Address::parse(&address(&node, &wallet).await).expect("an address"))];
+    node.by_hand();
+    let side = node.running.chain();
+    let minter = side.faucet.as_ref().expect("a sandbox's chain").sender();
+    let usdc = side.config.token(StableCoin::Usdc).expect("USDC");
+    let says = |function: &str, arguments: &[[u8; 32]]| {
+        let data = calls(function, arguments);
+        let done = node.chain.transact_as(minter.0.into(), Some(usdc.0.into()), data, Default::default());
+        let done = done.expect("executed");
+        assert!(done.succeeded, "{function}");
+        done.hash
+    };
+    // Whether the coin is paused, and whether the wallet is on its blacklist.
+    let is = async |wanted: (bool, bool)| {
+        let now = || async {
+            let states = node.running.store().token_states().await.expect("read");
+            (states.iter().any(|it| it.paused), node.bank.stored_wallet(&wallet).await.chain_blacklisted)
+        };
+        let there = testkit::wait::until_async(WAIT_MAX, || async { now().await == wanted }).await;
+        assert!(there, "{:?} and not {wanted:?}", now().await);
+    };
+    let drop = vec![says("pause()", &[]), says("blacklist(address)", &own)];
+    is((true, true)).await;
+    node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    is((false, false)).await;
+    node.bank.is_alerted(AlertKind::TokenChanged, "off the blacklist of USDC again").await;
+    // The other way round, and behind it more blocks than are taken away.
+    says("pause()", &[]);
+    says("blacklist(address)", &own);
+    node.mine(3);
+    let drop = vec![says("unpause()", &[]), says("unBlacklist(address)", &own)];
+    node.taken_in().await;
+    is((false, false)).await;
+    node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    is((true, true)).await;
+    // What is in the new blocks again is as it was.
+    node.reorg(7);
+    node.taken_in().await;
+    is((true, true)).await;
+    says("unpause()", &[]);
+    is((false, true)).await;
+    node.stop().await;
 }
