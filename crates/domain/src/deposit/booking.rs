@@ -3,6 +3,7 @@
 use super::{Deposit, Pot};
 use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
+use crate::money::Money;
 use crate::payment::Cx;
 
 impl Deposit {
@@ -48,6 +49,13 @@ impl Deposit {
     /// The reservation is given back: the amount stays where it is.
     pub(super) fn void_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
         self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
+    }
+
+    /// What the coin's contract kept of what went to the wallet is not there.
+    pub(super) fn fee(&self, minor: i64, cx: &mut Cx<'_>) -> Transfer {
+        let (id, pots) = (cx.transfer_id(), (Pot::Wallet, Pot::Nowhere));
+        let whole = self.transfer(id, pots, TransferKind::Posted, "deposit.fee", cx);
+        Transfer { amount: Money::new(minor, self.coin.currency()), ..whole }
     }
 
     fn end_hold(&mut self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Option<Transfer> {

@@ -6,6 +6,7 @@ use super::{DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::coin_amount;
 use crate::ids::IntentId;
 use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
@@ -116,8 +117,8 @@ impl Case {
         }
     }
 
-    /// The release took effect in `tx`.
-    pub fn released(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+    /// The release took effect in `tx`; the coin's contract kept a `fee` of it for its issuer: what arrived is in the wallet.
+    pub fn released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let Some(state) = self.next(Trigger::ReleaseDone) else {
             if self.deposit.state != DepositState::Completed {
@@ -127,6 +128,12 @@ impl Case {
             return effects;
         };
         self.enter(state, &mut effects, cx);
+        if fee > 0 {
+            effects.transfers.push(self.deposit.fee(fee, cx));
+            let (kept, coin) = (coin_amount::show(fee), self.deposit.coin.currency().code());
+            let what = format!("{coin}'s contract takes a fee: {kept} of a release did not arrive");
+            self.alert(AlertKind::TokenChanged, what, &mut effects);
+        }
         self.deposit.back_to = None;
         self.deposit.release_tx = Some(tx);
         let first = self.deposit.completed_at.is_none();
@@ -135,7 +142,7 @@ impl Case {
         if first {
             let event = WalletEvent::TransferComplete {
                 about: self.about(),
-                minor: self.deposit.minor,
+                minor: self.deposit.minor - fee,
                 coin: self.deposit.coin,
                 tx,
                 at: cx.now,

@@ -184,7 +184,7 @@ impl World {
         let intent = self.case.intent(release).expect("a release");
         (intent.state, intent.tx) = (IntentState::Assigned, None);
         assert!(intent.done(now), "it was under way");
-        self.does(|case, _, cx| case.released(TxHash([8; 32]), cx));
+        self.does(|case, _, cx| case.released(TxHash([8; 32]), 0, cx));
     }
 
     pub fn state(&self) -> DepositState {

@@ -192,6 +192,8 @@ pub enum ChainAction {
         over: bool,
         /// Why those of its intents failed that failed alone, in the controller's words.
         refusals: Vec<(IntentId, String)>,
+        /// What coins' contracts kept of releases for their issuers, in minor units.
+        fees: Vec<(IntentId, i64)>,
     },
     /// The block that a transaction was in was reorganised away.
     Lost {

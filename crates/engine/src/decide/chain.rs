@@ -74,13 +74,13 @@ pub(super) fn act(
             let outcome = if row.cancel_wanted { Outcome::CalledOff } else { Outcome::Done };
             Ok(keep(ws, row, outcome))
         }
-        ChainAction::Mined { tx, mined, over, refusals } => {
+        ChainAction::Mined { tx, mined, over, refusals, fees } => {
             let mut row = find(ws, tenant, tx)?;
             let known = row.mined.as_ref() == Some(&**mined);
             let effects = row.mined((**mined).clone(), cx.now);
             effects::write(ws, tenant, effects)?;
             let ended = if *over && known { Some(row.over(cx.now)) } else { None };
-            end(ws, (tx, refusals), row, ended, rules, cx)
+            end(ws, (tx, refusals, fees), row, ended, rules, cx)
         }
         ChainAction::Lost { tx } => {
             let mut row = find(ws, tenant, tx)?;
@@ -91,7 +91,7 @@ pub(super) fn act(
         ChainAction::Superseded { tx } => {
             let mut row = find(ws, tenant, tx)?;
             let ended = row.superseded(cx.now);
-            end(ws, (tx, &[]), row, Some(ended), rules, cx)
+            end(ws, (tx, &[], &[]), row, Some(ended), rules, cx)
         }
         ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
     }
@@ -186,10 +186,10 @@ fn give_up(
 }
 
 /// What became of a transaction's intents is applied to what they were done for. `refusals` is what the controller says
-/// of those that failed alone.
+/// of those that failed alone, `fees` what coins' contracts kept of releases.
 fn end(
     ws: &mut WorkingSet,
-    (key, refusals): (&TxKey, &[(IntentId, String)]),
+    (key, refusals, fees): (&TxKey, &[(IntentId, String)], &[(IntentId, i64)]),
     tx: ChainTx,
     ended: Option<(Vec<(IntentId, Ended)>, WalletEffects)>,
     rules: Rules<'_>,
@@ -205,7 +205,10 @@ fn end(
         let intent = ws.intents.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
         let reverted = state == TxState::Reverted;
         match ended {
-            Ended::Done(hash) => finish(ws, intent_key, intent, hash, rules, cx)?,
+            Ended::Done(hash) => {
+                let fee = fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
+                finish(ws, intent_key, intent, (hash, fee), rules, cx)?;
+            }
             // What nobody wants any more has not failed: say a release or a refund that the controller refuses because
             // its escrow is on legal hold by now.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => stop(ws, intent_key, intent, rules, cx)?,

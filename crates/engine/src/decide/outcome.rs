@@ -240,12 +240,12 @@ fn told_why(mut effects: WalletEffects, why: &str) -> WalletEffects {
     effects
 }
 
-/// An intent took effect in `tx`.
+/// An intent took effect in `tx`; the coin's contract kept a `fee` of what it moved.
 pub(super) fn finish(
     ws: &mut WorkingSet,
     key: &IntentKey,
     mut intent: Intent,
-    tx: TxHash,
+    (tx, fee): (TxHash, i64),
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
@@ -258,7 +258,7 @@ pub(super) fn finish(
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Release => case.released(tx, cx),
+            IntentKind::Release => case.released(tx, fee, cx),
             IntentKind::ProposeRefund if case.is_refunded_by(id) => case.refund_proposed(cx),
             IntentKind::ProposeRefund => WalletEffects::default(),
             _ => case.refunded(tx, cx),

@@ -36,6 +36,7 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "deposit.credit" => "Incoming transfer",
         "deposit.reserve" => "Incoming transfer on its way to the wallet",
         "deposit.release" | "deposit.clear" => "Incoming transfer, credited to the wallet",
+        "deposit.fee" => "Fee that the coin's contract took of an incoming transfer",
         "deposit.refund" => "Incoming transfer given back",
         "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
             "Incoming transfer taken back: it is no longer on the chain"

@@ -2,8 +2,14 @@
 //! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
 //! has saved are ever broadcast.
 
-use domain::chain::{Broadcast, Call, ChainFault, Fees, Receipt, Signed, Unsigned, Word, intent_word};
-use domain::chain_tx::{self, ChainTx, Intent, LOOK_EVERY, Mined, Place, TxAttempt, TxState};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+
+use domain::chain::{
+    Address, Broadcast, Call, ChainFault, Fees, Movement, Receipt, Signed, Unsigned, Word, intent_word, vault,
+};
+use domain::chain_tx::{self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, TxAttempt, TxState};
+use domain::currency::StableCoin;
 use domain::ids::{ChainTxId, IntentId};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
@@ -196,23 +202,59 @@ impl Workers {
     async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, (mined, refusals): Found) -> Result<(), ChainFault> {
         let known = case.tx.mined.as_ref() == Some(&mined);
         let place = mined.place;
-        let tell = |over| ChainAction::Mined {
+        let tell = |over, fees| ChainAction::Mined {
             tx: case.key(),
             mined: Box::new(mined.clone()),
             over,
             refusals: refusals.clone(),
+            fees,
         };
         if !known {
-            self.tell_about(case, tell(false)).await;
+            self.tell_about(case, tell(false, Vec::new())).await;
         }
         let heads = wallets.chain.heads().await?;
         let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= place.number);
         if deep && self.is_watched(place.number).await && wallets.chain.agrees(place.number, place.block).await? {
-            self.tell_about(case, tell(true)).await;
+            let fees = self.fees(wallets, case, &mined).await?;
+            self.tell_about(case, tell(true, fees)).await;
         } else if known {
             self.look_later(case, false).await;
         }
         Ok(())
+    }
+
+    /// What coins' contracts kept of releases, as the watcher has saved it. Of our coins only USDT's contract can take a fee.
+    async fn fees(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        mined: &Mined,
+    ) -> Result<Vec<(IntentId, i64)>, ChainFault> {
+        let attempt = case.tx.attempts.iter().find(|attempt| attempt.number == mined.attempt);
+        let Some(attempt) = attempt.filter(|attempt| mined.succeeded && !attempt.cancels) else {
+            return Ok(Vec::new());
+        };
+        let Ok(contracts) = wallets.contracts.controller(case.tx.tenant) else { return Ok(Vec::new()) };
+        let mut left: BTreeMap<Address, VecDeque<i64>> = BTreeMap::new();
+        let mut fees = Vec::new();
+        for intent in case.intents.iter().filter(|it| !mined.failed.contains(&it.id)) {
+            let (IntentKind::Release, Some(StableCoin::Usdt), Plan::Move(movement)) =
+                (intent.kind, intent.coin, intent.plan)
+            else {
+                continue;
+            };
+            let Movement { recipient, reference, .. } = &movement;
+            let escrow = vault::address(&contracts.address, &contracts.implementation, recipient, reference);
+            if let Entry::Vacant(entry) = left.entry(escrow) {
+                let logs = self.store.vault_logs(escrow).await;
+                let logs = logs.map_err(|error| ChainFault::Unreachable(format!("logs cannot be read: {error}")))?;
+                let out = logs.iter().filter(|log| log.tx == attempt.hash && log.minor < 0).map(|log| -log.minor);
+                entry.insert(out.collect());
+            }
+            let fee = left.get_mut(&escrow).map_or(0, |moved| fee_of(movement.amount, moved));
+            fees.extend((fee > 0).then_some((intent.id, fee)));
+        }
+        Ok(fees)
     }
 
     /// Whether the watcher has come to this block. Where the store cannot be asked it has not: that is looked at again.
@@ -234,6 +276,19 @@ impl Workers {
     async fn tell_about(&self, case: &Case, action: ChainAction) {
         self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
     }
+}
+
+/// What was kept of `amount`: the fee is a transfer of its own, and what arrived comes last. Where the logs do not add up to
+/// the amount nothing is said here: reconciliation finds out what is missing.
+fn fee_of(amount: u64, moved: &mut VecDeque<i64>) -> i64 {
+    let Ok(amount) = i64::try_from(amount) else { return 0 };
+    let (mut sum, mut last) = (0, 0);
+    while sum < amount
+        && let Some(next) = moved.pop_front()
+    {
+        (sum, last) = (sum + next, next);
+    }
+    if sum == amount { amount - last } else { 0 }
 }
 
 fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
@@ -259,4 +314,29 @@ fn refusals(tx: &ChainTx, intents: &[Intent], receipt: &Receipt) -> Vec<(IntentI
     let known = |word| intents.iter().find(|intent| intent_word(tx.tenant, intent.id) == word);
     let named = |(word, why): &(Word, String)| Some((known(*word)?.id, why.clone()));
     receipt.refusals.iter().filter_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fee_is_what_left_the_escrow_before_what_arrived() {
+        let cases: [(u64, &[i64], [i64; 2], usize); 6] = [
+            (100, &[100], [0, 0], 0),
+            (100, &[1, 99], [1, 0], 0),
+            // Two releases out of one escrow, each with its fee.
+            (100, &[1, 99, 2, 98], [1, 2], 0),
+            (100, &[100, 3, 97], [0, 3], 0),
+            // Not what was released, or not all of it: nothing is said.
+            (100, &[60], [0, 0], 0),
+            (100, &[150, 1], [0, 0], 0),
+        ];
+        for (amount, moved, fees, left) in cases {
+            let mut moved: VecDeque<i64> = moved.iter().copied().collect();
+            assert_eq!([fee_of(amount, &mut moved), fee_of(amount, &mut moved)], fees, "{moved:?}");
+            assert_eq!(moved.len(), left);
+        }
+        assert_eq!(fee_of(u64::MAX, &mut VecDeque::from([1])), 0);
+    }
 }

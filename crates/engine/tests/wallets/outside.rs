@@ -131,9 +131,11 @@ impl Chain for QuietChain {
     }
 }
 
-/// Keys that sign nothing; whether there is one for compliance and for the tokens' blacklists can be chosen.
+/// Keys that sign nothing unless they are told to; whether there is one for compliance and for the tokens' blacklists can
+/// be chosen.
 #[derive(Default)]
 pub struct Keys {
+    pub signs: AtomicBool,
     pub no_blacklister: AtomicBool,
     pub no_compliance: AtomicBool,
 }
@@ -151,7 +153,13 @@ impl ChainSigner for Keys {
         Ok(Address([0x51; 20]))
     }
 
-    fn sign<'a>(&'a self, _: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+        if self.signs.load(Ordering::SeqCst) {
+            let nonce = unsigned.nonce.to_be_bytes();
+            let mut hash = [0x7a; 32];
+            hash[..8].copy_from_slice(&nonce);
+            return ready(Ok(Signed { hash: TxHash(hash), raw: nonce.to_vec() }));
+        }
         ready(Err(SignFault::Failed("nothing is signed here".to_owned())))
     }
 }

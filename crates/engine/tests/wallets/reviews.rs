@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use domain::audit::Deed;
-use domain::chain::Address;
-use domain::chain_tx::{IntentKind, Plan};
+use domain::chain::{Address, BlockHash};
+use domain::chain_tx::{IntentKind, IntentState, Mined, Place, Plan};
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
 use domain::payment_request::PaymentRequest;
@@ -13,6 +13,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet::{TriggeredBy, Wallet, WalletState};
 use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{WalletEvent, WalletEventKind};
+use engine::command::chain::{ChainAction, TxKey};
 use engine::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use engine::command::{Action, Command, Outcome, Refused};
 use engine::wallets::{Denied, Page, ReviewAsked};
@@ -315,5 +316,43 @@ fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
         assert_eq!(proposed.expect("refundable").made.state, DepositState::Refunding);
         let kinds = world.kinds().await;
         assert_eq!(kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(), 2);
+    });
+}
+
+#[test]
+fn a_release_that_the_chain_refused_because_of_a_hold_is_for_a_person_and_has_not_failed() {
+    with(Setup { sandbox: true, ..Setup::default() }, async |world| {
+        world.keys.signs.store(true, Ordering::SeqCst);
+        world.chain.works.store(true, Ordering::SeqCst);
+        let wallet = world.wallet().await;
+        world.clock.pass(Span::secs(1));
+        // By its cents: the first try of its release is the last one.
+        let minor = 25 * COIN + 40_000;
+        let request = world.request(&wallet, minor).await;
+        let releasing = world.pay(&request, minor).await;
+        world.work().await;
+        let release = world.deposit_now(releasing.id).await.release.expect("approved");
+        let intents = world.store.intents(TENANT, &[release]).await.expect("readable");
+        let tx = world.store.chain_tx(TENANT, intents[0].tx.expect("sent")).await.expect("readable").expect("there");
+        assert!(intents[0].is_last_try() && !tx.attempts.is_empty(), "{tx:?}");
+        let evil = world.pay_by(&request, "Edgar", "Evil", Address([1; 20]), COIN).await;
+        world.work().await;
+        assert_eq!(world.deposit_now(evil.id).await.state, DepositState::LegalHold);
+        let mined = Mined {
+            place: Place { number: 9, block: BlockHash([9; 32]) },
+            attempt: 1,
+            succeeded: true,
+            failed: vec![release],
+        };
+        for over in [false, true] {
+            let (tx, mined, refusals) = (TxKey::of(&tx, &intents), Box::new(mined.clone()), Vec::new());
+            let action = Action::Chain(ChainAction::Mined { tx, mined, over, refusals, fees: Vec::new() });
+            let told = world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
+            assert!(matches!(told, Outcome::Done), "{told:?}");
+        }
+        let kept = world.deposit_now(releasing.id).await;
+        assert_eq!((kept.state, kept.failure), (DepositState::InReview, None));
+        let intents = world.store.intents(TENANT, &[release]).await.expect("readable");
+        assert_eq!(intents[0].state, IntentState::Cancelled);
     });
 }

@@ -111,6 +111,7 @@ pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
         full.received = Received { usdc: 25_000_000, usdt: 1 };
         full.paid_at = Some(full.created_at + Span::mins(3));
         (full.late, full.wrong_asset, full.confirming) = (true, true, 2);
+        (full.held_at, full.lift) = (full.paid_at, Some(IntentId(Uuid::new_v4())));
         full.events += 1;
         full.version += 1;
         let change = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
@@ -290,6 +291,10 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
         (IntentKind::SetFrozen, Plan::SetFrozen { account: wallet.address, frozen: true, case: two }),
+        // A hold is lifted, and put there again.
+        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
+        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: false, case: one }),
+        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
         (IntentKind::Blacklist(StableCoin::Usdt), Plan::Blacklist { token: Address([6; 20]), account: wallet.address }),
         (IntentKind::Deploy, Plan::Deploy),
     ];

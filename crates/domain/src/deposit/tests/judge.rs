@@ -59,7 +59,7 @@ fn an_approved_deposit_is_reserved_and_released_once_to_the_wallet_of_its_escrow
         (world.state(), world.holds(Pot::Wallet), world.holds(Pot::Escrow)),
         (DepositState::Completed, MINOR, 0)
     );
-    world.does(|case, _, cx| case.released(TxHash([8; 32]), cx));
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), 0, cx));
     assert_eq!(world.holds(Pot::Wallet), MINOR, "a second report changes nothing");
 }
 
@@ -218,4 +218,29 @@ fn sandbox_cents_04_ask_the_chain_for_more_than_there_is() {
         assert_eq!(movement.amount > 25_000_000, spoiled);
         assert_eq!(intent.is_last_try(), spoiled, "what is to fail is tried once");
     }
+}
+
+#[test]
+fn of_a_release_the_wallet_gets_what_arrived() {
+    let mut world = World::for_request();
+    world.approved();
+    let fee = 25_000;
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
+    assert_eq!(
+        (world.state(), world.holds(Pot::Escrow), world.holds(Pot::Wallet)),
+        (DepositState::Completed, 0, MINOR - fee)
+    );
+    let told = world.told.iter().find_map(|event| match event {
+        WalletEvent::TransferComplete { minor, .. } => Some(*minor),
+        _ => None,
+    });
+    assert_eq!(
+        (told, world.alerts),
+        (Some(MINOR - fee), 1),
+        "the issuer has begun to take a fee: a person hears of it"
+    );
+    let outside = world.books.account(&external()).balance().minor;
+    assert_eq!(outside, fee - MINOR, "what was kept is out of the books");
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
+    assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 1), "once");
 }

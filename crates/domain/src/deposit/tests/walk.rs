@@ -130,7 +130,7 @@ fn ends(world: &mut World, ended: Ended) {
     match (ended, intent.state) {
         (Ended::Done(tx), IntentState::Assigned) => {
             intent.done(now);
-            world.does(|case, _, cx| case.released(tx, cx));
+            world.does(|case, _, cx| case.released(tx, 0, cx));
         }
         (Ended::Failed, IntentState::Assigned) => _ = intent.failed("reverted", Patience::Some, now),
         (Ended::NotTried, IntentState::Assigned) => _ = intent.not_tried(now),

@@ -76,7 +76,7 @@ async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
     if !deposit.has_hold_to_lift() {
         return Err(Failure::refused(DepositRefusal::State(deposit.state)));
     }
-    let wallets = opened.wallets()?;
+    let wallets = opened.wallets_with_lists().await?;
     let (seen, by) = (Some(deposit.state_at), args.people.deed(&opened.by));
     let lifted = wallets.service.lift_hold(&caller, id, seen, by, None).await;
     let lifted = lifted.map_err(Failure::refused)?.made;

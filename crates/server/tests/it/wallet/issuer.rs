@@ -21,6 +21,7 @@ on_both_stores! {
     a_coin_with_other_code_moves_nothing_until_a_person_has_looked
     what_the_issuer_destroys_is_told_and_what_comes_later_counts
     where_a_fee_is_taken_what_arrived_is_credited
+    of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived
 }
 
 /// A bank at a chain of its own: whoever plays the issuer uses up nonces that others' senders count on.
@@ -199,6 +200,25 @@ async fn what_the_issuer_destroys_is_told_and_what_comes_later_counts(on: On) {
     bank.paid(&request, "?currency=USDT&amount=5.00").await;
     let both = bank.all_become(&wallet, 2, "REJECTED").await;
     assert_eq!(both[0]["amount"].text(), "5.00");
+    bank.finish().await;
+}
+
+async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On) {
+    let bank = bank_of_its_own(on).await;
+    let wallet = bank.in_use("kept").await;
+    let request = bank.request(&wallet, "25.02", "USDT").await;
+    bank.paid(&request, "").await;
+    let review = bank.review(&wallet).await;
+    assert_eq!(review["amount"].text(), "25.02");
+    issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(10), number(1)]);
+    bank.decide(&review, "approve").await;
+    bank.newest(&wallet, "COMPLETED").await;
+    // 0.1 % of 25.02 went to the issuer on the way from the escrow.
+    assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
+    assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
+    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 0);
+    bank.is_alerted(AlertKind::TokenChanged, "USDT's contract takes a fee: 0.02502 of a release did not arrive").await;
+    bank.books_are_right().await;
     bank.finish().await;
 }
 

@@ -39,7 +39,8 @@ pub(super) async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) 
 pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
-    let seen = SeenRefund { to: TO, minor: Some(deposit.minor) };
+    let proposed = wallets.find_deposit(&caller(bank), deposit.id).await.expect("there").refund;
+    let seen = SeenRefund { to: proposed.map_or(TO, |refund| refund.to), minor: Some(deposit.minor) };
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));

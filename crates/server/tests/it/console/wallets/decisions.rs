@@ -139,7 +139,7 @@ async fn a_refund_takes_two_people(on: On) {
     let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
     let shown = other.get(&format!("/deposits/{deposit}")).await.page();
     for (name, value) in &agreed[..2] {
-        assert!(shown.contains(&format!("name=\"{name}\" type=\"hidden\" value=\"{value}\"")), "{name}: {shown}");
+        assert!(shown.contains(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{name}: {shown}");
     }
     one.post(&approve, &agreed).await.refused(409);
     // The page that he has before him says another address, another amount, or nothing.
