@@ -1,5 +1,7 @@
 //! The flow against a provider that signs for real, everything that it can do wrong, and the vectors of the standards.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::identity::{IdentityFault, NameClaim, SignInAnswer, SignInQuestion};
@@ -9,12 +11,15 @@ use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
 use testkit::bank::SystemClock;
 use testkit::identity::{Account, CLIENT_ID, CLIENT_SECRET, Fault, Signing, SimulatedProvider};
+use testkit::wait;
 
 use super::id_token::IdToken;
 use super::keys::{KeyFault, KeySet};
 use super::{Provider, Settings};
 use crate::fetch::tests::client;
 
+/// How long the provider takes to serve again.
+const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
 const REDIRECT_URI: &str = "https://bank.example/console/login/oidc/callback";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters-long";
 
@@ -197,13 +202,13 @@ async fn a_provider_that_is_down_is_asked_again() {
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
     assert_eq!(provider.look(now).await, Err(away));
     simulated.set_down(false);
-    assert_eq!(provider.look(now).await, Ok(1));
+    assert!(wait::until_async(BACK_UP_WITHIN, async || provider.look(now).await == Ok(1)).await);
     let answer = asked(&provider, now).await.expect("up again");
     simulated.set_down(true);
     let away = provider.redeem(&answer, now).await.expect_err("down");
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
     simulated.set_down(false);
-    assert!(provider.redeem(&answer, now).await.is_ok());
+    assert!(wait::until_async(BACK_UP_WITHIN, async || provider.redeem(&answer, now).await.is_ok()).await);
 }
 
 /// Whether one of the keys has signed a token.

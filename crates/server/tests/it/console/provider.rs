@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use domain::audit::INSTALLATION;
 use domain::ports::Clock as _;
@@ -11,6 +12,7 @@ use reqwest::redirect::Policy;
 use server::service::clock::WallClock;
 use store::{NewUser, StoredUser, UserChange};
 use testkit::identity::{Account, CLIENT_ID, CLIENT_SECRET, Fault, Signing, SimulatedProvider};
+use testkit::wait;
 
 use super::browser::{Answer, Browser};
 use super::sign_in::{PASSWORD, somebody};
@@ -29,6 +31,8 @@ on_both_stores! {
     without_a_provider_nothing_of_it_is_there
 }
 
+/// How long the provider takes to serve again.
+const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
 const STRANGER: &str = "Nobody signs in here with this account.";
 const SESSION: &str = "__Host-corridor-session";
 const DEPARTURE: &str = "__Host-corridor-departure";
@@ -94,6 +98,14 @@ impl World {
     async fn sign_in(&self, browser: &mut Browser) -> Answer {
         let back = self.leave(browser).await;
         browser.get(&back).await
+    }
+
+    /// The provider serves again.
+    async fn back_up(&self) {
+        self.provider.set_down(false);
+        let keys = format!("{}/keys", self.provider.issuer());
+        let serves = async || reqwest::get(&keys).await.is_ok_and(|answer| answer.status().is_success());
+        assert!(wait::until_async(BACK_UP_WITHIN, serves).await, "the provider serves again");
     }
 
     /// Actions and facts about somebody in the installation's log, oldest first.
@@ -303,14 +315,14 @@ async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
     let person = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
     let fields = [("login", person.user.login.as_str()), ("password", PASSWORD), ("next", "/console/approvals")];
     assert_eq!(browser.post("/console/login", &fields).await.to(), "/console/approvals");
-    world.provider.set_down(false);
+    world.back_up().await;
     let (_, account) = world.somebody("00u1").await;
     world.provider.set_account(account);
     let mut second = world.browser();
     let back = world.leave(&mut second).await;
     world.provider.set_down(true);
     assert_eq!(second.get(&back).await.status, 503, "it went down on the way");
-    world.provider.set_down(false);
+    world.back_up().await;
     assert_eq!(world.sign_in(&mut second).await.status, 303);
 }
 
