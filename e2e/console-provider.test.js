@@ -69,7 +69,7 @@ describe('signing in at an identity provider', () => {
     await close();
   });
 
-  it('says that the provider is away, and passwords go on working', async () => {
+  it('lets people with passwords in while the provider is away', async () => {
     await provider.stop();
     const { page, close } = await arrives([/status of (422|503)/, /ERR_CONNECTION_REFUSED/]);
     // Its description is believed for a while: the browser finds nobody there.

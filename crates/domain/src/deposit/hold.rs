@@ -108,7 +108,7 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`]: the job is another one's by now.
     pub fn hold_followed(&self) -> Result<WalletEffects, DepositRefusal> {
-        if matches!(self.deposit.state, DepositState::Screening | DepositState::InReview) {
+        if matches!(self.deposit.state, DepositState::Screening | DepositState::InReview | DepositState::Refunding) {
             return Err(DepositRefusal::State(self.deposit.state));
         }
         Ok(WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() })

@@ -78,7 +78,10 @@ impl IntentKey {
                 need.sweeps.insert((tenant, *id));
                 need.jobs.insert((tenant, sweep::lane(tenant, *coin)));
             }
-            Subject::Hold(request, _) => _ = need.requests.insert((tenant, *request)),
+            Subject::Hold(request, deposit) => {
+                need.requests.insert((tenant, *request));
+                need.jobs.insert((tenant, deposit.0));
+            }
             Subject::Other => {}
         }
     }

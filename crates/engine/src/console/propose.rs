@@ -297,11 +297,16 @@ pub(super) fn access_changes(
     if before == roles && found.user.scope == scope {
         return Err(Denied::NoChange);
     }
-    Ok(vec![
+    let mut changes = vec![
         change("user", &found.user.login, &found.user.login),
         change("roles", role_words(&before), role_words(roles)),
         change("scope", words.0, words.1),
-    ])
+    ];
+    // Whose account it is that comes in by this decides what one agrees to. Not whom it is bound to: that may happen meanwhile.
+    if let Some(provider) = &found.provider {
+        changes.push(change("signs in at the identity provider as", &provider.name, &provider.name));
+    }
+    Ok(changes)
 }
 
 /// What of a receiver's address a proposal changes.

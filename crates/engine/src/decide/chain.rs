@@ -80,7 +80,7 @@ pub(super) fn act(
             let effects = row.mined((**mined).clone(), cx.now);
             effects::write(ws, tenant, effects)?;
             let ended = if *over && known { Some(row.over(cx.now)) } else { None };
-            end(ws, (tx, refusals, fees), row, ended, rules, cx)
+            end(ws, (tx, Told { refusals, fees }), row, ended, rules, cx)
         }
         ChainAction::Lost { tx } => {
             let mut row = find(ws, tenant, tx)?;
@@ -91,7 +91,7 @@ pub(super) fn act(
         ChainAction::Superseded { tx } => {
             let mut row = find(ws, tenant, tx)?;
             let ended = row.superseded(cx.now);
-            end(ws, (tx, &[], &[]), row, Some(ended), rules, cx)
+            end(ws, (tx, Told::default()), row, Some(ended), rules, cx)
         }
         ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
     }
@@ -185,11 +185,18 @@ fn give_up(
     Ok(Outcome::Done)
 }
 
-/// What became of a transaction's intents is applied to what they were done for. `refusals` is what the controller says
-/// of those that failed alone, `fees` what coins' contracts kept of releases.
+/// What is known beside how a transaction ended: what the controller says of intents that failed alone, and what coins'
+/// contracts kept of releases.
+#[derive(Clone, Copy, Default)]
+struct Told<'a> {
+    refusals: &'a [(IntentId, String)],
+    fees: &'a [(IntentId, i64)],
+}
+
+/// What became of a transaction's intents is applied to what they were done for.
 fn end(
     ws: &mut WorkingSet,
-    (key, refusals, fees): (&TxKey, &[(IntentId, String)], &[(IntentId, i64)]),
+    (key, told): (&TxKey, Told<'_>),
     tx: ChainTx,
     ended: Option<(Vec<(IntentId, Ended)>, WalletEffects)>,
     rules: Rules<'_>,
@@ -206,14 +213,14 @@ fn end(
         let reverted = state == TxState::Reverted;
         match ended {
             Ended::Done(hash) => {
-                let fee = fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
+                let fee = told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
                 finish(ws, intent_key, intent, (hash, fee), rules, cx)?;
             }
             // What nobody wants any more has not failed: say a release or a refund that the controller refuses because
             // its escrow is on legal hold by now.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => stop(ws, intent_key, intent, rules, cx)?,
             Ended::Failed => {
-                let why = match refusals.iter().find(|(refused, _)| *refused == id) {
+                let why = match told.refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),
                     Some((_, why)) => format!("refused by the controller: {why}"),
                     None => "refused by the controller".to_owned(),

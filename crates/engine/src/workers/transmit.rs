@@ -10,6 +10,7 @@ use domain::chain::{
 };
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, TxAttempt, TxState};
 use domain::currency::StableCoin;
+use domain::deposit::VaultLog;
 use domain::ids::{ChainTxId, IntentId};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
@@ -248,8 +249,10 @@ impl Workers {
             if let Entry::Vacant(entry) = left.entry(escrow) {
                 let logs = self.store.vault_logs(escrow).await;
                 let logs = logs.map_err(|error| ChainFault::Unreachable(format!("logs cannot be read: {error}")))?;
-                let out = logs.iter().filter(|log| log.tx == attempt.hash && log.minor < 0).map(|log| -log.minor);
-                entry.insert(out.collect());
+                // One transaction may release several coins of an escrow.
+                let is_of_it =
+                    |log: &&VaultLog| log.tx == attempt.hash && log.coin == StableCoin::Usdt && log.minor < 0;
+                entry.insert(logs.iter().filter(is_of_it).map(|log| -log.minor).collect());
             }
             let fee = left.get_mut(&escrow).map_or(0, |moved| fee_of(movement.amount, moved));
             fees.extend((fee > 0).then_some((intent.id, fee)));

@@ -77,7 +77,7 @@ struct PasswordPage<'a> {
 /// Where somebody goes who is signed in: only to a page of the console.
 pub(super) fn next_of(text: &str) -> &str {
     let inside = text == "/console" || text.starts_with("/console/") || text.starts_with("/console?");
-    if inside && !text.starts_with(LOGIN) { text } else { "/console" }
+    if inside && !text.starts_with(LOGIN) && !text.contains(char::is_control) { text } else { "/console" }
 }
 
 async fn show(visit: Visit) -> Answer {

@@ -98,30 +98,38 @@ async fn leave(visit: Visit) -> Answer {
     Ok(response)
 }
 
+/// What comes back with another state belongs to another window of the browser, whose sign-in may still come back.
 async fn come_back(visit: Visit) -> Answer {
-    let mut answer = arrived(&visit).await;
+    let provider = provider_of(&visit)?;
+    let Some(token) = &visit.inner().departure else { return stale(&visit, "the browser has no sign-in under way") };
+    let question = Question::of(token);
+    if !bool::from(visit.query().verbatim("state").as_bytes().ct_eq(question.state.as_bytes())) {
+        return stale(&visit, "its state belongs to another sign-in");
+    }
+    let mut answer = arrived(&visit, provider, token, question).await;
     if let Ok(response) = &mut answer {
         Cookie::Departure.clear(response.headers_mut(), &visit.console().settings);
     }
     answer
 }
 
-async fn arrived(visit: &Visit) -> Answer {
-    let (provider, console, query) = (provider_of(visit)?, visit.console(), visit.query());
-    let now = console.wall_now();
-    let stale = |why: &str| {
-        tracing::warn!(request_id = visit.request_id(), why, "an answer of the identity provider is not taken");
-        login_page(visit, "", "/console", STALE, StatusCode::UNPROCESSABLE_ENTITY)
-    };
-    let Some(token) = &visit.inner().departure else { return stale("the browser has no sign-in under way") };
-    let Question { state, nonce, verifier } = Question::of(token);
-    if !bool::from(query.verbatim("state").as_bytes().ct_eq(state.as_bytes())) {
-        return stale("its state belongs to another sign-in");
+/// The page of an answer that nobody waits for. Who is signed in meanwhile goes on.
+fn stale(visit: &Visit, why: &str) -> Answer {
+    tracing::warn!(request_id = visit.request_id(), why, "an answer of the identity provider is not taken");
+    if visit.signed().is_some() {
+        return Ok(see_other("/console"));
     }
+    login_page(visit, "", "/console", STALE, StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Question) -> Answer {
+    let (console, query) = (visit.console(), visit.query());
+    let now = console.wall_now();
+    let Question { nonce, verifier, .. } = question;
     let departure = match console.store().arrive(token.digest()).await? {
         Some(departure) if now - departure.at < SIGN_IN_MAX => departure,
-        Some(_) => return stale("the sign-in began too long ago"),
-        None => return stale("the sign-in was answered already"),
+        Some(_) => return stale(visit, "the sign-in began too long ago"),
+        None => return stale(visit, "the sign-in was answered already"),
     };
     let next = next_of(&departure.next);
     if let Some(error) = query.given("error") {
@@ -204,7 +212,8 @@ async fn turned_away(visit: &Visit, person: &StoredUser, subject: &Subject, why:
     let login = &person.user.login;
     let facts = Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject);
     let note = Note::new("session.refuse", "user", login).after(facts);
-    let by = Deed::new(Via::Console, login).because(why).of_request(visit.request_id());
+    // Not the person's own deed: whoever came may be somebody else.
+    let by = Deed::new(Via::Program, "identity provider").because(why).of_request(visit.request_id());
     visit.console().store().note_deed(INSTALLATION, by, note).await?;
     Ok(format!("{login}: {why}"))
 }
@@ -214,7 +223,13 @@ async fn enter(visit: &Visit, user: &StoredUser, subject: Subject, next: &str) -
     let console = visit.console();
     let old = visit.step().map(|signed| signed.digest);
     let origin = visit.origin(&user.user.login).through(subject);
-    let token = console.begin(&user.user, Stage::Open, None, origin, old).await?;
+    let token = match console.begin(&user.user, Stage::Open, None, origin, old).await {
+        Err(StoreError::Conflict(_)) => {
+            tracing::warn!(request_id = visit.request_id(), login = %user.user.login, "the person was changed meanwhile");
+            return login_page(visit, "", next, STRANGER, StatusCode::FORBIDDEN);
+        }
+        begun => begun?,
+    };
     let mut response = see_other(next);
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
     Cookie::SignIn.clear(response.headers_mut(), &console.settings);

@@ -19,6 +19,13 @@ static INSERT: Stmt = Stmt::written(
     "INSERT INTO console_session (token_digest, user_id, stage, created_at, seen_at, address, browser, totp) \
      VALUES ($1, $2, $3, $4, $4, $5, $6, $7)",
 );
+// Locks the person, and finds nobody where he may not sign in, or not in this way, by now.
+static MAY_BEGIN: Stmt = Stmt::written(
+    "console_session.may_begin",
+    "UPDATE console_user SET version = version WHERE id = $1 AND disabled_at IS NULL AND CASE \
+     WHEN CAST($2 AS TEXT) IS NULL THEN provider_name IS NULL \
+     ELSE provider_issuer = $2 AND provider_subject = CAST($3 AS TEXT) END",
+);
 static ONE: Stmt = Stmt::written(
     "console_session.one",
     "SELECT {{console_user u}}, s.stage, s.created_at, s.seen_at, s.totp FROM console_session s \
@@ -61,7 +68,8 @@ static FORGET: Stmt = Stmt::written("console_try.forget", "DELETE FROM console_t
 static FORGET_OLD: Stmt =
     Stmt::written("console_try.forget_old", "DELETE FROM console_try WHERE last_at < $1 AND wait_until < $1");
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &SEEN, &END, &END_OLD, &COUNT, &TRY, &FORGET, &FORGET_OLD];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&INSERT, &MAY_BEGIN, &ONE, &SEEN, &END, &END_OLD, &COUNT, &TRY, &FORGET, &FORGET_OLD];
 
 const TOTP: &str = "console_session.totp";
 
@@ -150,20 +158,25 @@ impl Store {
     /// Begins a session in the place of `old`, if there is one: a token never outlives a step of signing in.
     ///
     /// # Errors
-    /// The database cannot be reached.
+    /// `Conflict` where the person may not sign in any more, or not in this way, or is not bound to this subject.
     pub async fn begin_session(&self, new: &NewSession<'_>, old: Option<[u8; 32]>) -> Result<(), StoreError> {
         let digest = new.token_digest.to_vec();
         let totp = new.totp.as_ref().map(|secret| self.vault().seal(totp_place(TOTP, &digest), secret.expose_secret()));
+        let user: Value = self.id_keys().await?.stored(new.user.id.0).into();
+        let issuer = new.subject.map(|subject| subject.issuer.clone());
+        let subject = new.subject.map(|subject| subject.subject.clone());
+        let may_begin = Step::one(&MAY_BEGIN, vec![user.clone(), issuer.into(), subject.into()]);
         let params: Vec<Value> = vec![
             digest.into(),
-            self.id_keys().await?.stored(new.user.id.0).into(),
+            user,
             new.stage.name().into(),
             new.now.0.into(),
             new.address.into(),
             new.browser.into(),
             totp.into(),
         ];
-        let mut steps: Vec<Step> = old.into_iter().map(|old| Step::any(&END, vec![old.to_vec().into()])).collect();
+        let mut steps = vec![may_begin];
+        steps.extend(old.into_iter().map(|old| Step::any(&END, vec![old.to_vec().into()])));
         steps.push(Step::one(&INSERT, params));
         if new.stage != Stage::Open {
             return self.write(steps).await.map(drop);

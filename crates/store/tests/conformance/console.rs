@@ -90,8 +90,10 @@ pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
     assert_eq!(world.store.open_sessions(ayesha.user.id, START).await, Ok(1));
     world.store.change_user(&ayesha.user, &UserChange::Disable, START, "op").await.expect("disabled");
     assert!(world.store.session([2; 32]).await.expect("read").is_none());
-    world.store.begin_session(&session(3, Stage::Open, None), None).await.expect("begun");
-    assert!(world.store.session([3; 32]).await.expect("read").is_none(), "nor one that begins afterwards");
+    let afterwards = world.store.begin_session(&session(3, Stage::Open, None), None).await;
+    assert!(matches!(afterwards, Err(StoreError::Conflict(_))), "{afterwards:?}");
+    world.store.change_user(&ayesha.user, &UserChange::Enable, START, "op").await.expect("enabled");
+    assert!(world.store.session([3; 32]).await.expect("read").is_none(), "none began while he was disabled");
 }
 
 async fn at_the_provider(world: &World, login: &str, name: &str) -> Result<StoredUser, StoreError> {

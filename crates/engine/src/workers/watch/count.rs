@@ -91,6 +91,11 @@ impl Watch<'_> {
         deep || planted::is(Planted::CreditBeforeDepth)
     }
 
+    /// How far the chain has been looked through: what is not in there may still come in a block that was not taken in yet.
+    fn seen_to(&self) -> u64 {
+        self.tip.map_or(0, |tip| tip.number)
+    }
+
     async fn find_out(
         &self,
         deposit: &Deposit,
@@ -99,7 +104,7 @@ impl Watch<'_> {
     ) -> Result<Finding, Trouble> {
         let Some(place) = deposit.place else {
             let lost = deposit.lost_at.unwrap_or(u64::MAX);
-            let long = heads.latest.number >= lost.saturating_add(DROPPED_AFTER_BLOCKS);
+            let long = self.seen_to() >= lost.saturating_add(DROPPED_AFTER_BLOCKS);
             let dropped = long && deposit.state == DepositState::Suspended;
             return Ok(if dropped { Finding::Dropped } else { Finding::Waits });
         };
@@ -149,7 +154,7 @@ impl Watch<'_> {
             Finding::Gone(block) => DepositAction::Lost { block, height },
             Finding::Mismatch(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) => DepositAction::Disputed(what),
-            Finding::Dropped => DepositAction::Dropped { height },
+            Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
             Finding::Waits => return Ok(()),
         };
         let named = DepositRef::of(deposit, late);

@@ -104,7 +104,9 @@ impl World {
     async fn back_up(&self) {
         self.provider.set_down(false);
         let keys = format!("{}/keys", self.provider.issuer());
-        let serves = async || reqwest::get(&keys).await.is_ok_and(|answer| answer.status().is_success());
+        let client = reqwest::Client::builder().timeout(BACK_UP_WITHIN).redirect(Policy::none()).build();
+        let client = client.expect("a client");
+        let serves = async || client.get(&keys).send().await.is_ok_and(|answer| answer.status().is_success());
         assert!(wait::until_async(BACK_UP_WITHIN, serves).await, "the provider serves again");
     }
 
