@@ -187,9 +187,10 @@ static INTENTS: Subject = Subject {
             "i.state = 'assigned' AND COALESCE(t.state, 'cancelled') NOT IN ('taken', 'broadcast', 'mined')",
         ),
         (
-            // Proposals of refunds, and calling them off, move nothing: one that was withdrawn is made anew.
+            // Proposals of refunds, and calling them off, move nothing: one that was withdrawn is made anew. So do holds, which
+            // are lifted, and come again.
             "I1: two intents are about the same thing",
-            "i.kind <> 'propose_refund' AND i.state NOT IN ('failed', 'cancelled') AND EXISTS (SELECT 1 FROM chain_intent n WHERE n.tenant = i.tenant \
+            "i.kind <> 'propose_refund' AND i.kind <> 'set_legal_hold' AND i.state NOT IN ('failed', 'cancelled') AND EXISTS (SELECT 1 FROM chain_intent n WHERE n.tenant = i.tenant \
              AND n.subject = i.subject AND n.kind = i.kind AND n.id <> i.id AND n.state NOT IN ('failed', 'cancelled'))",
         ),
     ],
