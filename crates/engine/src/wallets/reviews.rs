@@ -78,8 +78,8 @@ impl Wallets {
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
     }
 
-    /// Another person agrees to the refund that he has seen. The address is screened again, with the lists of now: whoever is on one of them by now is not
-    /// paid, and a person is called about the proposal.
+    /// Another person agrees to the refund that he has seen. The address is screened again, with the lists of now: whoever
+    /// is on one of them by now is not paid, and a person is called about the proposal.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].

@@ -8,7 +8,7 @@ use domain::time::{Span, Timestamp};
 use domain::user::User;
 use secrecy::ExposeSecret as _;
 
-use super::users::{END_SESSIONS, StoredUser, TotpSecret, totp_place};
+use super::users::{END_SESSIONS, StoredUser, TotpSecret, totp_place, with_subject};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
@@ -182,11 +182,7 @@ impl Store {
             return self.write(steps).await.map(drop);
         }
         let facts = Facts::new().text("address", new.address).text("browser", new.browser);
-        let facts = match new.subject {
-            Some(subject) => facts.text("issuer", &subject.issuer).text("subject", &subject.subject),
-            None => facts,
-        };
-        let note = Note::new("session.begin", "user", &new.user.login).after(facts);
+        let note = Note::new("session.begin", "user", &new.user.login).after(with_subject(facts, new.subject));
         self.noted(INSTALLATION, new.by.clone(), note, steps).await
     }
 

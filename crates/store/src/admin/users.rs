@@ -15,7 +15,7 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows::Keys;
 use crate::sealed::Place;
-use crate::sql::{Row, Stmt, Value};
+use crate::sql::{Fields, Row, Stmt, Value};
 use crate::store::Store;
 
 static INSERT: Stmt = Stmt::written(
@@ -250,12 +250,19 @@ fn access_facts(roles: &BTreeSet<Role>, scope: Scope) -> Facts {
     Facts::new().text("roles", roles_text(roles)).text("scope", scope)
 }
 
-/// Whom somebody is bound to, for the audit log.
-fn subject_facts(subject: Option<&Subject>) -> Facts {
-    match subject {
-        Some(subject) => Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject),
-        None => Facts::new(),
-    }
+/// Whom the identity provider means, for the audit log.
+pub(super) fn with_subject(facts: Facts, subject: Option<&Subject>) -> Facts {
+    facts
+        .opt_text("issuer", subject.map(|subject| &subject.issuer))
+        .opt_text("subject", subject.map(|subject| &subject.subject))
+}
+
+/// The last three columns of a person.
+fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, StoreError> {
+    let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
+    let bound = issuer.zip(subject);
+    let bound = bound.map(|(issuer, subject)| Subject { issuer: issuer.to_owned(), subject: subject.to_owned() });
+    Ok(name.map(|name| ProviderLogin { name: name.to_owned(), bound }))
 }
 
 /// Where a person's secret stands.
@@ -292,7 +299,7 @@ impl Store {
             scope: scope_of(fields.uuid()?),
             roles: roles_of(fields.text()?)?,
         };
-        let mut read = StoredUser {
+        Ok(StoredUser {
             user,
             password: fields.text()?.to_owned(),
             password_at: Timestamp(fields.int()?),
@@ -302,13 +309,8 @@ impl Store {
             created_at: Timestamp(fields.int()?),
             disabled_at: fields.opt_int()?.map(Timestamp),
             version: fields.int()?,
-            provider: None,
-        };
-        let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
-        let bound = issuer.zip(subject);
-        let bound = bound.map(|(issuer, subject)| Subject { issuer: issuer.to_owned(), subject: subject.to_owned() });
-        read.provider = name.map(|name| ProviderLogin { name: name.to_owned(), bound });
-        Ok(read)
+            provider: read_provider(&mut fields)?,
+        })
     }
 
     /// Adds somebody to the console.
@@ -318,11 +320,7 @@ impl Store {
     pub async fn create_user(&self, new: &NewUser, now: Timestamp, by: impl Into<Deed>) -> Result<UserId, StoreError> {
         let id = UserId(self.ids().next());
         let stored = self.id_keys().await?.stored(id.0);
-        let facts = access_facts(&new.roles, new.scope);
-        let facts = match &new.provider_name {
-            Some(name) => facts.text("provider_name", name),
-            None => facts,
-        };
+        let facts = access_facts(&new.roles, new.scope).opt_text("provider_name", new.provider_name.as_ref());
         let note = Note::new("user.create", "user", &new.login).after(facts);
         let params: Vec<Value> = vec![
             stored.into(),
@@ -405,7 +403,7 @@ impl Store {
             subject.issuer.as_str().into(),
             subject.subject.as_str().into(),
         ];
-        let note = Note::new("user.bind", "user", &user.login).after(subject_facts(Some(subject)));
+        let note = Note::new("user.bind", "user", &user.login).after(with_subject(Facts::new(), Some(subject)));
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&BIND, params)]).await
     }
 
@@ -444,7 +442,7 @@ impl Store {
             }
             UserChange::Unbind => {
                 let bound = self.user(user.id).await?.and_then(|found| found.provider?.bound);
-                let note = note("user.unbind").before(subject_facts(bound.as_ref()));
+                let note = note("user.unbind").before(with_subject(Facts::new(), bound.as_ref()));
                 (note, vec![Step::one(&UNBIND, vec![id.clone()]), end()])
             }
             UserChange::ForgetTotp => {
