@@ -180,6 +180,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     assert_eq!(world.sign_in(&mut mallory).await.to(), "/console/approvals");
     let bound = world.user(login).await.provider.expect("of the provider").bound.expect("bound");
     assert_eq!(bound.subject, "00u2");
+    world.running.stop().await;
 }
 
 async fn whoever_is_not_named_or_is_disabled_is_told_nothing(on: On) {
@@ -219,6 +220,7 @@ async fn whoever_is_not_named_or_is_disabled_is_told_nothing(on: On) {
     assert_eq!(refusals.last().map(|(action, _)| action.as_str()), Some("session.refuse"));
     world.provider.set_account(open_account);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "vouched for, he is let in");
+    world.running.stop().await;
 }
 
 async fn what_the_provider_says_wrong_lets_nobody_in(on: On) {
@@ -257,6 +259,7 @@ async fn what_the_provider_says_wrong_lets_nobody_in(on: On) {
     assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "nobody was bound");
     world.provider.set_fault(None);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
+    world.running.stop().await;
 }
 
 async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
@@ -291,6 +294,7 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     for next in ["https://evil.example", "//evil.example", "/console/login/oidc"] {
         assert_eq!(own.get(&format!("/console/login/oidc?next={next}")).await.to(), "/console", "{next}");
     }
+    world.running.stop().await;
 }
 
 async fn a_new_key_of_the_provider_is_found(on: On) {
@@ -304,6 +308,7 @@ async fn a_new_key_of_the_provider_is_found(on: On) {
     assert_eq!(world.provider.asked().keys, 3);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
     assert_eq!(world.provider.asked().keys, 3, "known keys are not fetched again");
+    world.running.stop().await;
 }
 
 async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
@@ -326,6 +331,7 @@ async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
     assert_eq!(second.get(&back).await.status, 503, "it went down on the way");
     world.back_up().await;
     assert_eq!(world.sign_in(&mut second).await.status, 303);
+    world.running.stop().await;
 }
 
 async fn one_signs_in_one_way(on: On) {
@@ -349,6 +355,7 @@ async fn one_signs_in_one_way(on: On) {
     assert_eq!(world.sign_in(&mut browser).await.status, 303);
     world.provider.set_account(account);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
+    world.running.stop().await;
 }
 
 async fn people_are_named_for_the_provider_in_the_console(on: On) {
@@ -380,6 +387,7 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
     }
     let list = browser.get("/console/users").await;
     assert!(list.text.contains("identity provider") && list.text.contains("password, no code yet"), "{}", list.text);
+    world.running.stop().await;
 }
 
 async fn without_a_provider_nothing_of_it_is_there(on: On) {
@@ -390,4 +398,5 @@ async fn without_a_provider_nothing_of_it_is_there(on: On) {
     for path in ["/console/login/oidc", "/console/login/oidc/callback?code=x&state=y"] {
         assert_eq!(browser.get(path).await.status, 404, "{path}");
     }
+    running.stop().await;
 }
