@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 
-/// A simulator that is built already, as `./test` has after its release build: cargo would build the shared crates once
+/// A simulator that is built already, as `./test` has: cargo would build the shared crates once
 /// more, with the features that the simulator alone asks for.
 const ENV_PREBUILT: &str = "CORRIDOR_SIMULATOR_BIN";
 

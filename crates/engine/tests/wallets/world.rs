@@ -1,6 +1,7 @@
 //! One installation with two tenants, and what happens to it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
@@ -122,7 +123,10 @@ fn tenant_policy(wallet: WalletPolicy) -> TenantPolicy {
 /// Runs a test against an installation.
 pub fn with(setup: Setup, test: impl AsyncFnOnce(World)) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    runtime.block_on(async { test(World::new(setup).await).await });
+    let world = runtime.block_on(World::new(setup));
+    // A box: the runtime's code is compiled once, not anew for each test.
+    let test: Pin<Box<dyn Future<Output = ()>>> = Box::pin(test(world));
+    runtime.block_on(test);
 }
 
 impl World {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
 
 use clap::Args;
@@ -121,6 +122,8 @@ pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
         .enable_all()
         .build()
         .map_err(|error| Failure::Usage(format!("async runtime: {error}")))?;
+    // A box: the runtime's code is compiled once for each kind of result, not anew for each command.
+    let work: Pin<Box<dyn Future<Output = Result<T, Failure>> + '_>> = Box::pin(work);
     runtime.block_on(work)
 }
 

@@ -44,6 +44,7 @@ mod webhook_secret;
 mod webhooks;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -237,7 +238,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
 }
 
 /// Runs a command that waits for others.
-fn run_async<F: Future<Output = Result<(), Failure>>>(command: F) -> Result<(), Failure> {
+fn run_async(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    // A box: the runtime's code is compiled once, not anew for each command.
+    let command: Pin<Box<dyn Future<Output = Result<(), Failure>> + '_>> = Box::pin(command);
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -102,34 +103,53 @@ pub async fn try_open(url: &str) -> Result<Store, store::StoreError> {
     Store::open(url, Options::new(clock, SecretBox::new(Box::new(KEK)))).await
 }
 
-fn run<F: Future<Output = ()>>(future: F) {
+/// A case that is compiled once, whatever it runs on.
+type Case = Box<dyn FnOnce(World) -> Pin<Box<dyn Future<Output = ()>>>>;
+
+fn boxed<F: Future<Output = ()> + 'static>(case: fn(World) -> F) -> Case {
+    Box::new(move |world| Box::pin(case(world)))
+}
+
+fn run(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime").block_on(future);
 }
 
-pub fn on_sqlite_file<F: Future<Output = ()>>(case: fn(World) -> F) {
-    let dir = Arc::new(tempfile::tempdir().expect("a directory"));
-    let url = format!("sqlite:{}", dir.path().join("corridor.db").display());
-    run(async { case(migrated(url, Side::File(dir)).await).await });
+fn run_case(case: Case, url: String, side: Side) {
+    run(Box::pin(async { case(migrated(url, side).await).await }));
 }
 
-pub fn on_sqlite_memory<F: Future<Output = ()>>(case: fn(World) -> F) {
+pub fn on_sqlite_file<F: Future<Output = ()> + 'static>(case: fn(World) -> F) {
+    let dir = Arc::new(tempfile::tempdir().expect("a directory"));
+    let url = format!("sqlite:{}", dir.path().join("corridor.db").display());
+    run_case(boxed(case), url, Side::File(dir));
+}
+
+pub fn on_sqlite_memory<F: Future<Output = ()> + 'static>(case: fn(World) -> F) {
+    in_memory(boxed(case));
+}
+
+fn in_memory(case: Case) {
     // No runtime at all: every future is ready at once.
     futures_util::FutureExt::now_or_never(async {
-        case(migrated("sqlite::memory:".to_owned(), Side::Memory).await).await
+        case(migrated("sqlite::memory:".to_owned(), Side::Memory).await).await;
     })
     .expect("ready at once");
 }
 
-pub fn on_postgres<F: Future<Output = ()>>(name: &str, case: fn(World) -> F) {
+pub fn on_postgres<F: Future<Output = ()> + 'static>(name: &str, case: fn(World) -> F) {
+    in_postgres(name, boxed(case));
+}
+
+fn in_postgres(name: &str, case: Case) {
     let Some(cluster) = testkit::postgres::for_tests("store conformance").expect("a server") else { return };
     let migrate = |url: &str| {
-        run(async { _ = migrated(url.to_owned(), Side::Postgres).await });
+        run(Box::pin(async { _ = migrated(url.to_owned(), Side::Postgres).await }));
         Ok(())
     };
     let template = cluster.template("store", migrate).expect("a migrated database");
     let url = cluster.database_from(&template, name).expect("a database");
-    run(async { case(migrated(url, Side::Postgres).await).await });
+    run_case(case, url, Side::Postgres);
 }
 
 impl World {

@@ -33,7 +33,8 @@ pub fn run<F: Future<Output = ()>>(on: On, test: impl FnOnce(On) -> F) {
     if on == On::Postgres && service::cluster().is_none() {
         return;
     }
-    service::counted(on, || runtime().block_on(test(on)));
+    // A box: the runtime's code is compiled once, not anew for each test.
+    service::counted(on, Box::pin(test(on)));
 }
 
 /// Makes two tests of each `async fn name(on: On)`: one per store.

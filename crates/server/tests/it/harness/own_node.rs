@@ -105,8 +105,7 @@ impl OwnNode {
     /// A new customer's wallet, in use: the bank's controller is on the chain.
     pub async fn wallet(&self, customer: &str) -> String {
         let wallet = self.bank.wallet(customer).await;
-        let path = format!("/v1/sdk/wallets/{wallet}");
-        self.bank.once(&path, |shown| (shown["status"].text() == "ACTIVE").then(|| shown.clone())).await;
+        self.bank.becomes_active(&wallet).await;
         wallet
     }
 

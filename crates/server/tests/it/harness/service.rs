@@ -4,6 +4,7 @@
 //! nobody uses the shared one, the books of the tenants that used it are verified, and all books of any other at its end.
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -113,7 +114,7 @@ pub struct Running {
     pub url: String,
     /// Where its data lies.
     pub data_dir: PathBuf,
-    service: std::sync::Mutex<Option<Service>>,
+    service: Started,
     payments: Payments,
     wallets: Wallets,
     chain: Option<ChainSide>,
@@ -152,7 +153,7 @@ impl Running {
             chain: service.chain.clone(),
             bank: service.bank.clone(),
             clock: service.clock.clone(),
-            service: std::sync::Mutex::new(Some(service)),
+            service: Started(std::sync::Mutex::new(Some(service))),
             unverified: std::sync::Mutex::default(),
             config,
             behaviour,
@@ -223,7 +224,7 @@ impl Running {
     }
 
     async fn end(self: Arc<Self>) -> (Config, Option<TempDir>) {
-        let service = self.service.lock().expect("nobody panicked").take();
+        let service = self.service.take();
         // What we hold of the engine must go first: it ends when its last handle does.
         let running = Arc::into_inner(self).expect("the last user of the service");
         let Running { payments, wallets, chain, bank, config, dir, .. } = running;
@@ -234,8 +235,26 @@ impl Running {
 
     /// Tells it to stop, while others still look at it. [`Running::stop`] is not possible afterwards.
     pub fn begin_stop(&self) -> tokio::task::JoinHandle<()> {
-        let service = self.service.lock().expect("nobody panicked").take().expect("stopped once");
+        let service = self.service.take().expect("stopped once");
         tokio::spawn(service.stop(STOP_MAX))
+    }
+}
+
+/// What is to be stopped. A service that a test leaves running takes its share of the processor from all later tests.
+struct Started(std::sync::Mutex<Option<Service>>);
+
+impl Started {
+    fn take(&self) -> Option<Service> {
+        self.0.lock().expect("nobody panicked").take()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(service) = self.take() {
+            runtime().spawn(service.stop(STOP_MAX));
+            assert!(std::thread::panicking(), "a test stops the service that it started");
+        }
     }
 }
 
@@ -348,16 +367,17 @@ async fn wallets_in(name: &str, on: On) -> Arc<Running> {
 }
 
 /// Counts a test as a user of the shared service; the one that leaves it unused verifies the books.
-pub fn counted<T>(on: On, test: impl FnOnce() -> T) -> T {
+pub fn counted(on: On, test: Pin<Box<dyn Future<Output = ()> + '_>>) {
     let shared = shared_of(on);
     shared.users.fetch_add(1, Ordering::SeqCst);
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime().block_on(test)));
     let last = shared.users.fetch_sub(1, Ordering::SeqCst) == 1;
-    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if let Err(panic) = result {
+        std::panic::resume_unwind(panic);
+    }
     if let (true, Some(running)) = (last, shared.running.get()) {
         runtime().block_on(running.verify_new_books());
     }
-    result
 }
 
 /// Where a shared service of this process keeps its files. It cannot clean up behind itself; the next run does.

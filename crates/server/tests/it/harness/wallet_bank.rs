@@ -157,6 +157,12 @@ impl WalletBank {
         assert!(there.await, "the newest transaction did not become {status}: {:?}", newest().await);
     }
 
+    /// The bank's controller is on the chain, and the wallet in use.
+    pub async fn becomes_active(&self, wallet: &str) {
+        let path = format!("/v1/sdk/wallets/{wallet}");
+        self.once(&path, |shown| (shown["status"].text() == "ACTIVE").then(|| shown.clone())).await;
+    }
+
     /// What a page answers, once it answers what is looked for.
     pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
         let last = std::sync::Mutex::new((Json::Null, None));

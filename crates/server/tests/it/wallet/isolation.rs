@@ -26,6 +26,7 @@ struct Things {
 impl Things {
     async fn of(bank: &WalletBank) -> Things {
         let wallet = bank.wallet("owner").await;
+        bank.becomes_active(&wallet).await;
         bank.deposit(&wallet, "100.00", "COMPLETED").await;
         let order = bank.order_call(&wallet, "100.00", "").send().await.ok()["order_id"].text().to_owned();
         bank.order_reaches(&wallet, &order, "SETTLED").await;
