@@ -11,7 +11,7 @@ use domain::chain::{Address, ChainFault, SignFault};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::try_join_all;
 use store::{Moving, MovingKind, StoreError};
@@ -51,6 +51,12 @@ enum Trouble {
     Watcher,
 }
 
+/// When the newest report that was read was made, and whose wish it fulfilled. It is read again when that is not enough.
+struct Known {
+    at: Timestamp,
+    wanted: Option<Uuid>,
+}
+
 /// What the books say of one address and coin.
 struct Held {
     tenant: TenantId,
@@ -68,9 +74,10 @@ struct Held {
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
     // What this node's metric shows it has seen itself.
     let mut has_looked = false;
+    let mut known = None;
     while !*stop.borrow() {
         workers.pause(LOOK_EVERY, &mut stop).await;
-        let wanted = match workers.reconciliation_due(has_looked).await {
+        let wanted = match workers.reconciliation_due(has_looked, &mut known).await {
             Ok(Some(wanted)) if !*stop.borrow() => wanted,
             Ok(_) => continue,
             Err(error) => {
@@ -85,7 +92,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
         };
         match done {
             // Somebody else is at it: if he dies of it, the report that is wanted will not be there.
-            Ok(_) => has_looked = true,
+            Ok(_) => (has_looked, known) = (true, None),
             Err(trouble) => tracing::warn!(%trouble, "the ledger cannot be reconciled now"),
         }
         workers.hand_on(ROLE).await;
@@ -95,13 +102,21 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
 
 impl Workers {
     /// Whether it is time for a comparison, and whose wish it is to fulfil; `None` = not yet.
-    async fn reconciliation_due(&self, has_looked: bool) -> Result<Option<Option<Uuid>>, StoreError> {
+    async fn reconciliation_due(
+        &self,
+        has_looked: bool,
+        known: &mut Option<Known>,
+    ) -> Result<Option<Option<Uuid>>, StoreError> {
         let wanted = reconcile::wanted(&self.store).await?;
-        let last = reconcile::last(&self.store).await?;
-        let is_fresh = last.is_some_and(|last| {
+        let is_fresh = |last: &Known| {
             let fulfilled = wanted.is_none() || last.wanted == wanted;
             fulfilled && self.clock().now() - last.at < EVERY
-        });
+        };
+        if !known.as_ref().is_some_and(is_fresh) {
+            let last = reconcile::last(&self.store).await?;
+            *known = last.map(|report| Known { at: report.at, wanted: report.wanted });
+        }
+        let is_fresh = known.as_ref().is_some_and(is_fresh);
         Ok((!is_fresh || !has_looked).then_some(wanted))
     }
 

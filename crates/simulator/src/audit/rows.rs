@@ -94,10 +94,11 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
 /// A job: tenant, subject, when it is due, and who took it last.
 pub(super) type JobRow = (Key, Key, i64, Option<String>);
 
-/// Jobs of payments that nobody holds now.
+/// Jobs of payments that nobody holds now. The few jobs that there are are read one after the other: SQLite would make a list
+/// of the three kinds to find them by (`+` keeps it from that).
 pub(super) fn free_jobs(connection: &Connection) -> rusqlite::Result<Vec<JobRow>> {
     let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL \
-               AND (kind = 'submit' OR kind = 'inquire' OR kind = 'review')";
+               AND (+kind = 'submit' OR +kind = 'inquire' OR +kind = 'review')";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
@@ -249,8 +250,9 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
     tables
         .iter()
         .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))?;
-    // What the watcher remembers there of its chain, which is another one each time.
-    connection.prepare_cached("DELETE FROM meta WHERE name LIKE 'chain.%'")?.execute([])?;
+    // What the watcher remembers there of its chain, which is another one each time, and the newest comparison.
+    let remembered = "DELETE FROM meta WHERE name LIKE 'chain.%' OR name LIKE 'reconciliation.%'";
+    connection.prepare_cached(remembered)?.execute([])?;
     // The installation's own chain begins with the schema, which stays.
     connection.prepare_cached("DELETE FROM audit_head WHERE tenant <> zeroblob(16)")?.execute([])?;
     connection.prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?.execute([]).map(drop)

@@ -8,6 +8,12 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
+// Spares whoever waits for a role a transaction that would change nothing.
+static IS_FREE: Stmt = Stmt::written(
+    "role.is_free",
+    "SELECT CAST(1 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM role_lease r \
+     WHERE r.name = $2 AND r.owner <> $3 AND r.leased_until > {{now}})",
+);
 static LEASE: Stmt = Stmt::written(
     "role.lease",
     "INSERT INTO role_lease (name, owner, fence, leased_until) VALUES ($2, $3, 1, {{now}} + $4) \
@@ -23,7 +29,7 @@ static HOLDERS: Stmt = Stmt::written(
      WHERE j.leased_until > {{now}} AND j.leased_by IS NOT NULL GROUP BY j.leased_by ORDER BY j.leased_by",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &ALL, &HOLDERS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&IS_FREE, &LEASE, &ALL, &HOLDERS];
 
 /// Who has a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +61,10 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn lease_role(&self, name: &str, owner: &str, lease: Span) -> Result<Option<i64>, StoreError> {
-        let params = vec![self.now_param(), name.into(), owner.into(), lease.0.into()];
-        let answers = self.write(vec![Step::any(&LEASE, params)]).await?;
+        let now = self.now_param();
+        let is_free = Step::any(&IS_FREE, vec![now.clone(), name.into(), owner.into()]);
+        let lease = Step::any(&LEASE, vec![now, name.into(), owner.into(), lease.0.into()]);
+        let answers = self.write_if(is_free, vec![lease]).await?;
         answers.first().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
     }
 
