@@ -11,7 +11,7 @@ use domain::chain::{Address, ChainFault, SignFault};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::try_join_all;
 use store::{Moving, MovingKind, StoreError};
@@ -51,12 +51,6 @@ enum Trouble {
     Watcher,
 }
 
-/// When the newest report that was read was made, and whose wish it fulfilled. It is read again when that is not enough.
-struct Known {
-    at: Timestamp,
-    wanted: Option<Uuid>,
-}
-
 /// What the books say of one address and coin.
 struct Held {
     tenant: TenantId,
@@ -74,6 +68,7 @@ struct Held {
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
     // What this node's metric shows it has seen itself.
     let mut has_looked = false;
+    // The newest report that was read; it is read again when this one is not enough.
     let mut known = None;
     while !*stop.borrow() {
         workers.pause(LOOK_EVERY, &mut stop).await;
@@ -105,16 +100,15 @@ impl Workers {
     async fn reconciliation_due(
         &self,
         has_looked: bool,
-        known: &mut Option<Known>,
+        known: &mut Option<Report>,
     ) -> Result<Option<Option<Uuid>>, StoreError> {
         let wanted = reconcile::wanted(&self.store).await?;
-        let is_fresh = |last: &Known| {
+        let is_fresh = |last: &Report| {
             let fulfilled = wanted.is_none() || last.wanted == wanted;
             fulfilled && self.clock().now() - last.at < EVERY
         };
         if !known.as_ref().is_some_and(is_fresh) {
-            let last = reconcile::last(&self.store).await?;
-            *known = last.map(|report| Known { at: report.at, wanted: report.wanted });
+            *known = reconcile::last(&self.store).await?;
         }
         let is_fresh = known.as_ref().is_some_and(is_fresh);
         Ok((!is_fresh || !has_looked).then_some(wanted))
