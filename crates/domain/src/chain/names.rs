@@ -1,0 +1,93 @@
+//! What a chain names things by: addresses, hashes and words, read from hexadecimal digits and written as such.
+
+use std::fmt;
+
+use super::vault;
+
+macro_rules! hex_bytes {
+    ($($(#[$doc:meta])* $name:ident[$len:literal])+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub [u8; $len]);
+
+        impl $name {
+            /// Reads `0x` and hexadecimal digits of either case; an EIP-55 checksum is not looked at.
+            pub fn parse(text: &str) -> Option<$name> {
+                let digits = text.strip_prefix("0x")?.as_bytes();
+                if digits.len() != 2 * $len {
+                    return None;
+                }
+                let mut bytes = [0; $len];
+                for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+                    *byte = (hex_digit(pair[0])? << 4) | hex_digit(pair[1])?;
+                }
+                Some($name(bytes))
+            }
+
+            pub(super) fn lower_hex(&self) -> String {
+                let mut text = String::with_capacity(2 + 2 * $len);
+                text.push_str("0x");
+                for byte in self.0 {
+                    text.push(char::from(HEX[usize::from(byte >> 4)]));
+                    text.push(char::from(HEX[usize::from(byte & 15)]));
+                }
+                text
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.lower_hex())
+            }
+        }
+    )+};
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+const fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
+
+hex_bytes! {
+    /// An account or a contract. Displayed with its EIP-55 checksum.
+    Address[20]
+    /// The hash of a block.
+    BlockHash[32]
+    /// The hash of a transaction.
+    TxHash[32]
+    /// 32 bytes that a contract knows something by: the reference of a vault, the id of an intent.
+    Word[32]
+}
+
+impl Address {
+    /// Reads an address that money is to be sent to: a checksum (EIP-55) that it carries has to be right.
+    pub fn parse_checked(text: &str) -> Option<Address> {
+        let address = Address::parse(text)?;
+        let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);
+        let is_checked = letters().any(|it| it.is_ascii_uppercase()) && letters().any(|it| it.is_ascii_lowercase());
+        (!is_checked || address.to_string() == text).then_some(address)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&vault::checksummed(self))
+    }
+}
+
+macro_rules! display_as_hex {
+    ($($name:ident)+) => {$(
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.lower_hex())
+            }
+        }
+    )+};
+}
+display_as_hex! { BlockHash TxHash Word }
