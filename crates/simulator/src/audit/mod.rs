@@ -2,6 +2,8 @@
 //! changes anything and never sees what the service thinks of itself.
 
 mod books;
+mod end;
+mod outlook;
 mod rows;
 mod rules;
 mod wallets;
@@ -9,56 +11,20 @@ mod wallets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::chain::{BlockHash, ChainConfig};
-use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
+use domain::chain::ChainConfig;
+use domain::ids::{PaymentId, TenantId};
 use domain::payment::PaymentState;
-use domain::rail::{Inquiry, RailId};
-use domain::time::{Span, Timestamp};
-use futures_util::FutureExt;
 use rusqlite::Connection;
 use store::Store;
 use uuid::Uuid;
 
 use crate::actors::{Bank, Banks, ChainWorld};
-use crate::installation::RAILS;
 use crate::run::Sim;
-use crate::schedule::Played;
+pub use outlook::{Chore, ForPeople};
 use rows::Key;
 pub use rows::{drop_guard, empty};
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
-
-/// A payment or an order that a person has to look at.
-#[derive(Clone, Debug)]
-pub struct ForPeople {
-    /// Whose.
-    pub tenant: TenantId,
-    /// Its id.
-    pub payment: PaymentId,
-    /// Its newest attempt, with its rail.
-    pub attempt: Option<(Inquiry, RailId)>,
-    /// Whether it waits for a decision about its names; else its outcome is asked for.
-    pub in_review: bool,
-    /// Whether it is an exchange order, whose id is the payment's.
-    pub is_order: bool,
-}
-
-/// What the wallet service leaves to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chore {
-    /// A refused deposit could be given back.
-    Refund(DepositId),
-    /// A deposit is on legal hold.
-    Lift(DepositId),
-    /// A refund is proposed on the chain.
-    Approve(DepositId),
-    /// The rupees of a settled order came back.
-    Recredit(ExchangeId),
-    /// A tenant's receiver is switched off.
-    SwitchOn,
-    /// An event was never delivered.
-    Redeliver(EventId),
-}
 
 /// Whether a payment's state may follow directly on another: the design's table, written down once more.
 pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
@@ -71,12 +37,6 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
             | (Succeeded, Reversed)
     )
 }
-
-/// Timers further away than this are not waited for.
-const TIMERS_WAITED_FOR: Span = Span::hours(48);
-
-/// Where deposits only wait for blocks on top of theirs, whoever polls looks again after so long.
-const DEPTH_WAIT: Span = Span::secs(8);
 
 /// One commit in so many has all rows checked, not only those that it changed.
 const EVERYTHING_EVERY: i64 = 32;
@@ -368,164 +328,6 @@ impl Auditor {
         let stored = self.store.stored_id(payment.0).into_bytes();
         if self.read(|connection| rows::has_payment(connection, tenant.0.into_bytes(), stored)) == Some(false) {
             self.violation(format!("I10: {payment} was acknowledged and is not there"));
-        }
-    }
-
-    /// Payments that a person has to look at: held, unknown, or processed for longer than `slow`.
-    pub fn for_people(&self, slow: Span) -> Vec<ForPeople> {
-        let id = |key: Key| self.store.public_id(Uuid::from_bytes(key));
-        let slow_since = self.sim.now() - slow;
-        let found = self.read(|connection| rows::for_people(connection, slow_since.0)).unwrap_or_default();
-        let open = |open: rows::Open| {
-            let payment = PaymentId(id(open.payment));
-            let attempt = open.attempt.map(|(attempt, rail, at)| {
-                let attempt = AttemptId(id(attempt));
-                (Inquiry { payment, attempt, created_at: Timestamp(at) }, RailId::new(&rail))
-            });
-            ForPeople {
-                tenant: TenantId(Uuid::from_bytes(open.tenant)),
-                payment,
-                attempt,
-                in_review: open.in_review,
-                is_order: open.is_order,
-            }
-        };
-        found.into_iter().map(open).collect()
-    }
-
-    /// What the wallet service leaves to people, whose it is.
-    pub fn chores(&self) -> Vec<(TenantId, Chore)> {
-        let found = self.read(wallets::rows::chores).unwrap_or_default();
-        let chore = |(what, tenant, about): (String, Key, Key)| {
-            let id = self.store.public_id(Uuid::from_bytes(about));
-            let chore = match what.as_str() {
-                "refund" => Chore::Refund(DepositId(id)),
-                "lift" => Chore::Lift(DepositId(id)),
-                "approve" => Chore::Approve(DepositId(id)),
-                "recredit" => Chore::Recredit(ExchangeId(id)),
-                "redeliver" => Chore::Redeliver(EventId(id)),
-                _ => Chore::SwitchOn,
-            };
-            (TenantId(Uuid::from_bytes(tenant)), chore)
-        };
-        found.into_iter().map(chore).collect()
-    }
-
-    /// When the next job or quote wants attention, or the chain does.
-    pub fn next_due(&self) -> Option<Timestamp> {
-        let job = self.read(rows::next_due).flatten().map(Timestamp);
-        let chain = self.wallets.as_ref().and_then(|wallets| self.chain_due(&wallets.outside));
-        job.into_iter().chain(chain).min()
-    }
-
-    /// When whoever watches the chain should look: at once where something is not taken in, later where deposits only
-    /// wait to become deep enough.
-    fn chain_due(&self, outside: &Outside) -> Option<Timestamp> {
-        let now = self.sim.now();
-        if !self.has_seen_chain(outside) {
-            return Some(now);
-        }
-        (self.read(wallets::rows::waiting) != Some(0)).then(|| now + DEPTH_WAIT)
-    }
-
-    /// Whether all that is in the chain was taken in, from the chain as it is: a reorganisation may leave its height as
-    /// it was.
-    fn has_seen_chain(&self, outside: &Outside) -> bool {
-        let chain = outside.chain.now();
-        let seen = self.read(wallets::rows::chain_seen).flatten();
-        seen.is_some_and(|(number, hash)| {
-            number >= chain.newest_full() && chain.view().hash(number) == Some(BlockHash(hash))
-        })
-    }
-
-    /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
-    pub fn is_quiet(&self) -> bool {
-        let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
-        self.bank.rests()
-            && self
-                .wallets
-                .as_ref()
-                .map(|wallets| &wallets.outside)
-                .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
-            && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
-            && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
-    }
-
-    fn has_all_reports(&self, rail: &str) -> bool {
-        let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else { return false };
-        self.bank.page(&RailId::new(rail), cursor.as_deref()).reports.is_empty()
-    }
-
-    /// Checks what must hold at the end: the accepted payments are there, and each ended as the bank's book says or is
-    /// noted as a discrepancy. Answers what was played.
-    pub fn finish(&self, accepted: &[(TenantId, PaymentId)]) -> Played {
-        self.read(|connection| self.check_events(connection));
-        self.read(|connection| self.check_rules(connection, None));
-        if let Some(wallets) = &self.wallets {
-            self.read(|connection| wallets.check(self, connection, true));
-        }
-        self.check_books();
-        self.check_audit_log();
-        for (tenant, payment) in accepted {
-            self.acknowledged(*tenant, *payment);
-        }
-        let payments = self.read(rows::payments).unwrap_or_default();
-        let mut noted = 0;
-        for (key, state, discrepancy) in &payments {
-            let id = PaymentId(self.store.public_id(Uuid::from_bytes(*key)));
-            let (paid, returned) = self.bank.bookings(id);
-            let right = match state.as_str() {
-                "succeeded" => (paid, returned) == (1, 0),
-                "reversed" => paid == returned && paid <= 1,
-                "failed" | "rejected" => paid == 0,
-                _ => {
-                    self.violation(format!("I5: {id} is {state} at the end"));
-                    true
-                }
-            };
-            if !right && !discrepancy {
-                self.violation(format!("I14: {id} is {state}; the bank paid it {paid} times, it came back {returned}"));
-            }
-            noted += usize::from(!right && *discrepancy);
-        }
-        if noted == 0 {
-            self.compare_with_bank();
-        }
-        let of_wallets = self.wallets.as_ref().map(|wallets| wallets.finish(self)).unwrap_or_default();
-        Played { payments: payments.len(), ..of_wallets }
-    }
-
-    /// Each chain of the audit log is whole, and what an operator did is noted as often as it was done.
-    fn check_audit_log(&self) {
-        match self.store.verify_audit(None, &[], &[]).now_or_never() {
-            Some(Ok(report)) => {
-                for chain in &report.chains {
-                    let Some(fault) = chain.fault else { continue };
-                    self.violation(format!("the audit log of {}: {fault}", chain.tenant));
-                }
-            }
-            other => self.violation(format!("the audit log was not read: {other:?}")),
-        }
-        let Some((done, noted)) = self.read(rows::top_ups) else { return };
-        if done != noted {
-            self.violation(format!("{done} top-ups were booked and {noted} noted"));
-        }
-    }
-
-    /// I14: what left the rails' accounts at the bank is what left them in the ledger.
-    fn compare_with_bank(&self) {
-        let accounts = self.read(rows::accounts).unwrap_or_default();
-        for (rail, ..) in RAILS {
-            let of_rail = format!("nostro:{rail}:");
-            let ledger: i128 = accounts
-                .iter()
-                .filter(|(_, code, _)| code.starts_with(&of_rail))
-                .map(|(_, _, sums)| i128::from(sums[1]) - i128::from(sums[3]))
-                .sum();
-            let bank = self.bank.paid_out(rail);
-            if ledger != bank {
-                self.violation(format!("I14: {rail} paid {bank} by the bank's book, {ledger} by the ledger"));
-            }
         }
     }
 }

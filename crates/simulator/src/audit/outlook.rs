@@ -1,0 +1,137 @@
+//! What is still to come, by the database, the bank and the chain: what waits for people, when something is due next,
+//! whether anything is left at all.
+
+use domain::chain::BlockHash;
+use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
+use domain::rail::{Inquiry, RailId};
+use domain::time::{Span, Timestamp};
+use uuid::Uuid;
+
+use super::rows::{self, Key};
+use super::{Auditor, Outside, wallets};
+use crate::installation::RAILS;
+
+/// A payment or an order that a person has to look at.
+#[derive(Clone, Debug)]
+pub struct ForPeople {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Its id.
+    pub payment: PaymentId,
+    /// Its newest attempt, with its rail.
+    pub attempt: Option<(Inquiry, RailId)>,
+    /// Whether it waits for a decision about its names; else its outcome is asked for.
+    pub in_review: bool,
+    /// Whether it is an exchange order, whose id is the payment's.
+    pub is_order: bool,
+}
+
+/// What the wallet service leaves to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// A refused deposit could be given back.
+    Refund(DepositId),
+    /// A deposit is on legal hold.
+    Lift(DepositId),
+    /// A refund is proposed on the chain.
+    Approve(DepositId),
+    /// The rupees of a settled order came back.
+    Recredit(ExchangeId),
+    /// A tenant's receiver is switched off.
+    SwitchOn,
+    /// An event was never delivered.
+    Redeliver(EventId),
+}
+
+/// Timers further away than this are not waited for.
+const TIMERS_WAITED_FOR: Span = Span::hours(48);
+
+/// Where deposits only wait for blocks on top of theirs, whoever polls looks again after so long.
+const DEPTH_WAIT: Span = Span::secs(8);
+
+impl Auditor {
+    /// Payments that a person has to look at: held, unknown, or processed for longer than `slow`.
+    pub fn for_people(&self, slow: Span) -> Vec<ForPeople> {
+        let id = |key: Key| self.store.public_id(Uuid::from_bytes(key));
+        let slow_since = self.sim.now() - slow;
+        let found = self.read(|connection| rows::for_people(connection, slow_since.0)).unwrap_or_default();
+        let open = |open: rows::Open| {
+            let payment = PaymentId(id(open.payment));
+            let attempt = open.attempt.map(|(attempt, rail, at)| {
+                let attempt = AttemptId(id(attempt));
+                (Inquiry { payment, attempt, created_at: Timestamp(at) }, RailId::new(&rail))
+            });
+            ForPeople {
+                tenant: TenantId(Uuid::from_bytes(open.tenant)),
+                payment,
+                attempt,
+                in_review: open.in_review,
+                is_order: open.is_order,
+            }
+        };
+        found.into_iter().map(open).collect()
+    }
+
+    /// What the wallet service leaves to people, whose it is.
+    pub fn chores(&self) -> Vec<(TenantId, Chore)> {
+        let found = self.read(wallets::rows::chores).unwrap_or_default();
+        let chore = |(what, tenant, about): (String, Key, Key)| {
+            let id = self.store.public_id(Uuid::from_bytes(about));
+            let chore = match what.as_str() {
+                "refund" => Chore::Refund(DepositId(id)),
+                "lift" => Chore::Lift(DepositId(id)),
+                "approve" => Chore::Approve(DepositId(id)),
+                "recredit" => Chore::Recredit(ExchangeId(id)),
+                "redeliver" => Chore::Redeliver(EventId(id)),
+                _ => Chore::SwitchOn,
+            };
+            (TenantId(Uuid::from_bytes(tenant)), chore)
+        };
+        found.into_iter().map(chore).collect()
+    }
+
+    /// When the next job or quote wants attention, or the chain does.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let job = self.read(rows::next_due).flatten().map(Timestamp);
+        let chain = self.wallets.as_ref().and_then(|wallets| self.chain_due(&wallets.outside));
+        job.into_iter().chain(chain).min()
+    }
+
+    /// When whoever watches the chain should look: at once where something is not taken in, later where deposits only
+    /// wait to become deep enough.
+    fn chain_due(&self, outside: &Outside) -> Option<Timestamp> {
+        let now = self.sim.now();
+        if !self.has_seen_chain(outside) {
+            return Some(now);
+        }
+        (self.read(wallets::rows::waiting) != Some(0)).then(|| now + DEPTH_WAIT)
+    }
+
+    /// Whether all that is in the chain was taken in, from the chain as it is: a reorganisation may leave its height as
+    /// it was.
+    fn has_seen_chain(&self, outside: &Outside) -> bool {
+        let chain = outside.chain.now();
+        let seen = self.read(wallets::rows::chain_seen).flatten();
+        seen.is_some_and(|(number, hash)| {
+            number >= chain.newest_full() && chain.view().hash(number) == Some(BlockHash(hash))
+        })
+    }
+
+    /// Whether nothing is left to do: no jobs, nothing to happen at the bank, no report that was not taken in.
+    pub fn is_quiet(&self) -> bool {
+        let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
+        self.bank.rests()
+            && self
+                .wallets
+                .as_ref()
+                .map(|wallets| &wallets.outside)
+                .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
+            && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
+            && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
+    }
+
+    fn has_all_reports(&self, rail: &str) -> bool {
+        let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else { return false };
+        self.bank.page(&RailId::new(rail), cursor.as_deref()).reports.is_empty()
+    }
+}
