@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::identity::{IdentityFault, SignInAnswer};
 use futures_util::StreamExt as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
@@ -18,6 +19,9 @@ use crate::fetch;
 const EXCHANGE_MAX: Duration = Duration::from_secs(10);
 /// Most bytes of an answer.
 const ANSWER_MAX_BYTES: usize = 256 * 1024;
+
+/// What is encoded in a form: all but what RFC 3986 leaves unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What a provider answers that is asked too often.
 const TOO_MANY: u16 = 429;
@@ -106,11 +110,7 @@ fn basic(client_id: &str, secret: &SecretString) -> String {
 }
 
 fn encoded(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(escape).collect()
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! What a form sent, or a query string asked: names and values, decoded strictly.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use crate::decode::query::Query;
+
+/// All but what RFC 3986 leaves unreserved.
+pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Names and values of a form or a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,9 +48,19 @@ impl Form {
     }
 }
 
+/// A name or a value as a query string carries it.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_reserved_is_encoded() {
+        assert_eq!(encoded("a b&c=é/~"), "a%20b%26c%3D%C3%A9%2F~");
+    }
 
     #[test]
     fn a_field_has_one_value_or_none() {

@@ -13,12 +13,13 @@ use engine::console::Stage;
 use engine::wallets::Tenant;
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 use subtle::ConstantTimeEq as _;
 
 use super::access::{self, AccessRow, Who};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
-use super::form::Form;
+use super::form::{Form, RESERVED};
 use super::layout::Frame;
 use super::provider::LEAVE;
 use super::session::{Signed, Token};
@@ -33,6 +34,8 @@ const CSRF_FIELD: &str = "csrf";
 pub(super) const LOGIN: &str = "/console/login";
 /// Longest path that one is led back to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
+/// What is encoded in it: all that is reserved, but for the slash.
+const NOT_IN_NEXT: &AsciiSet = &RESERVED.remove(b'/');
 
 impl AccessRow {
     /// Whether the row lets this person in.
@@ -199,11 +202,7 @@ pub(super) fn login_path(path: &str) -> String {
     if path == "/console" || path.len() > NEXT_MAX_BYTES {
         return LOGIN.to_owned();
     }
-    let escaped = path.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    });
-    format!("{LOGIN}?next={}", escaped.collect::<String>())
+    format!("{LOGIN}?next={}", utf8_percent_encode(path, NOT_IN_NEXT))
 }
 
 /// The same by the identity provider.

@@ -33,7 +33,7 @@ mod visit;
 mod wallets;
 
 pub use answer::{Answer, Stop, html, see_other};
-pub use form::Form;
+pub use form::{Form, encoded};
 pub use layout::Frame;
 pub use parts::{Cell, Pager, Row, Table, Tone};
 pub use routes::{Routes, router};

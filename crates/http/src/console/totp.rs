@@ -6,6 +6,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
 use subtle::ConstantTimeEq as _;
 
+use super::form::encoded;
+
 /// Seconds of a step.
 const STEP_S: i64 = 30;
 /// Digits of a code.
@@ -56,7 +58,7 @@ pub fn text(secret: &[u8]) -> String {
 
 /// What an authenticator app reads from the QR code.
 pub fn uri(secret: &[u8], login: &str, issuer: &str) -> String {
-    let (issuer, login) = (escaped(issuer), escaped(login));
+    let (issuer, login) = (encoded(issuer), encoded(login));
     let secret = base32(secret);
     format!(
         "otpauth://totp/{issuer}:{login}?secret={secret}&issuer={issuer}&algorithm=SHA1&digits={DIGITS}&period={STEP_S}"
@@ -79,14 +81,6 @@ fn base32(bytes: &[u8]) -> String {
         out.push(char::from(LETTERS[(held << (5 - bits) & 31) as usize]));
     }
     out
-}
-
-fn escaped(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(escape).collect()
 }
 
 #[cfg(test)]

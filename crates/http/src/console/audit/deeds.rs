@@ -2,8 +2,8 @@
 
 use domain::audit::{Deed, Entry};
 
-use crate::console::wallets::view::{Section, encoded};
-use crate::console::{Cell, Stop, Table, Visit};
+use crate::console::wallets::view::Section;
+use crate::console::{Cell, Stop, Table, Visit, encoded};
 
 /// The page of one entry.
 const ENTRY: &str = "/console/audit/entries/{chain}/{seq}";

@@ -10,8 +10,8 @@ use domain::time::Timestamp;
 use engine::office::{StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine};
 
 use super::timeline::transfer_row;
-use crate::console::wallets::view::{Field, FormView, Section, encoded, page};
-use crate::console::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
+use crate::console::wallets::view::{Field, FormView, Section, page};
+use crate::console::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 
 /// Transfers of a page.
 const ROWS: usize = 50;

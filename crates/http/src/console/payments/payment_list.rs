@@ -10,8 +10,8 @@ use engine::payments::Record;
 
 use super::{day, masked, payment_tone};
 use crate::console::export::Csv;
-use crate::console::wallets::view::{Field, FormView, Section, encoded, page, query};
-use crate::console::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
+use crate::console::wallets::view::{Field, FormView, Section, page, query};
+use crate::console::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 use crate::payment_file::{COLUMNS, PaymentLine};
 
 /// Payments of a page.

@@ -8,8 +8,8 @@ use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
 use engine::reconcile::{self, Break, Covered, Report, Stray};
 
-use crate::console::wallets::view::{FormView, Section, encoded, page, words};
-use crate::console::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::console::wallets::view::{FormView, Section, page, words};
+use crate::console::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// Most alerts and contradictions that are read.
 const READ_MAX: usize = 500;

@@ -9,8 +9,8 @@ use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 
 use crate::console::audit;
-use crate::console::wallets::view::{Section, encoded, page};
-use crate::console::{Answer, Cell, Stop, Table, Visit, see_other};
+use crate::console::wallets::view::{Section, page};
+use crate::console::{Answer, Cell, Stop, Table, Visit, encoded, see_other};
 
 /// Longest text that is looked for.
 const TEXT_MAX_CHARS: usize = 128;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::payment_list::state_cell;
 use super::{receipt, took};
 use crate::console::audit;
-use crate::console::wallets::view::{Section, encoded, page};
-use crate::console::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::console::wallets::view::{Section, page};
+use crate::console::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// The page that decides about a payment.
 const REVIEW: &str = "/console/t/{tenant}/review/payments/{id}";

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret as _;
 use super::view::{Field, FormView, Section, instant, page};
 use crate::auth::Network;
 use crate::console::outside::{KeyUse, ShownKey};
-use crate::console::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::console::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// Most addresses and networks of a key.
 const NETWORKS_MAX: usize = 64;
@@ -42,7 +42,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
             instant(key.revoked_at),
         ];
         if may && key.revoked_at.is_none() {
-            let asked = super::view::encoded(&key.access_key);
+            let asked = encoded(&key.access_key);
             row.push(Cell::link(visit.href(&format!("/keys?key={asked}")), "Change …"));
         } else if may {
             row.push(Cell::Empty);

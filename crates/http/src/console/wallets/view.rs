@@ -7,7 +7,7 @@ use domain::currency::StableCoin;
 use domain::time::Timestamp;
 use engine::wallets::Page;
 
-use crate::console::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, html};
+use crate::console::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
 
 /// Rows of a page of a list.
 pub const ROWS: u32 = 50;
@@ -269,15 +269,14 @@ pub fn query(visit: &Visit, names: &[&str]) -> String {
     names.iter().filter_map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// Percent-encodes all but what RFC 3986 leaves unreserved.
-pub fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_kinds_are_read_as_words() {
+        assert_eq!(words("NON_TRUSTED_TRANSFER"), "non trusted transfer");
+    }
 
     #[test]
     fn ages_are_told_in_two_units() {
@@ -285,11 +284,5 @@ mod tests {
         {
             assert_eq!(age(Timestamp(0), Timestamp(seconds * 1_000_000)), told);
         }
-    }
-
-    #[test]
-    fn a_query_is_encoded() {
-        assert_eq!(encoded("a b&c=é/~"), "a%20b%26c%3D%C3%A9%2F~");
-        assert_eq!(words("NON_TRUSTED_TRANSFER"), "non trusted transfer");
     }
 }
