@@ -257,6 +257,12 @@ pub(super) fn with_subject(facts: Facts, subject: Option<&Subject>) -> Facts {
         .opt_text("subject", subject.map(|subject| &subject.subject))
 }
 
+/// How somebody signs in, for the audit log: by a password, or as whom at the identity provider.
+fn sign_in_facts(login: Option<&ProviderLogin>) -> Facts {
+    let facts = Facts::new().opt_text("provider_name", login.map(|login| &login.name));
+    with_subject(facts, login.and_then(|login| login.bound.as_ref()))
+}
+
 /// The last three columns of a person.
 fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, StoreError> {
     let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
@@ -355,6 +361,11 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
+    /// How somebody signs in at the identity provider now, if that is how he does.
+    async fn provider_login(&self, user: &User) -> Result<Option<ProviderLogin>, StoreError> {
+        Ok(self.user(user.id).await?.and_then(|found| found.provider))
+    }
+
     /// The person of this name.
     ///
     /// # Errors
@@ -433,15 +444,16 @@ impl Store {
             }
             UserChange::Provider { name } => {
                 let params = vec![id.clone(), name.as_str().into(), now.0.into()];
-                let facts = Facts::new().text("provider_name", name);
-                (note("user.set_provider").after(facts), vec![Step::one(&SET_PROVIDER, params), end()])
+                let note = note("user.set_provider").before(sign_in_facts(self.provider_login(user).await?.as_ref()));
+                (note.after(Facts::new().text("provider_name", name)), vec![Step::one(&SET_PROVIDER, params), end()])
             }
             UserChange::FirstPassword { hash } => {
                 let params = vec![id.clone(), (&**hash).into(), now.0.into()];
-                (note("user.leave_provider"), vec![Step::one(&LEAVE_PROVIDER, params), end()])
+                let note = note("user.leave_provider").before(sign_in_facts(self.provider_login(user).await?.as_ref()));
+                (note, vec![Step::one(&LEAVE_PROVIDER, params), end()])
             }
             UserChange::Unbind => {
-                let bound = self.user(user.id).await?.and_then(|found| found.provider?.bound);
+                let bound = self.provider_login(user).await?.and_then(|login| login.bound);
                 let note = note("user.unbind").before(with_subject(Facts::new(), bound.as_ref()));
                 (note, vec![Step::one(&UNBIND, vec![id.clone()]), end()])
             }

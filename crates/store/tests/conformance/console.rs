@@ -174,6 +174,18 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     store.change_user(&ayesha.user, &there, START, "op").await.expect("changed");
     let found = store.user(ayesha.user.id).await.expect("read").expect("there");
     assert!(found.totp.is_none() && found.password.is_empty() && !found.password_is_initial);
+    // What was erased stands in the log.
+    let before = async |action: &str| {
+        let filter = store::AuditFilter { action: Some(action.to_owned()), ..store::AuditFilter::default() };
+        let newest = store.audit_entries(&filter, 1).await.expect("read").swap_remove(0);
+        newest.note.before.expect("what was before")
+    };
+    let left = before("user.leave_provider").await;
+    assert!(left.contains("ayesha@bank.example") && left.contains(&subject("2").subject), "{left}");
+    let renamed = UserChange::Provider { name: "khan@bank.example".to_owned() };
+    store.change_user(&ayesha.user, &renamed, START, "op").await.expect("changed");
+    let renamed = before("user.set_provider").await;
+    assert!(renamed.contains("a.khan@bank.example"), "{renamed}");
     let taken = UserChange::Provider { name: "omar@bank.example".to_owned() };
     let taken = store.change_user(&ayesha.user, &taken, START, "op").await;
     assert!(matches!(taken, Err(StoreError::Conflict(_))), "{taken:?}");

@@ -36,4 +36,6 @@ fn somebody_is_named_for_the_identity_provider_and_back() {
     for action in ["user.create", "user.leave_provider", "user.set_provider"] {
         assert!(actions.contains(&action), "{actions:?}");
     }
+    let left = log.iter().find(|entry| entry["action"] == "user.leave_provider").expect("noted");
+    assert_eq!(left["before"]["provider_name"], "omar@bank.example", "{left}");
 }
