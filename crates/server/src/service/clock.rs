@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// Longest sleep without a look at the clock, so that a clock that is moved ahead wakes who waits for it.
 const NAP_MAX: Span = Span::millis(250);
@@ -21,8 +22,7 @@ impl Clock for WallClock {
     }
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
-        let wait = until - self.now();
-        Box::pin(tokio::time::sleep(Duration::from_micros(wait.0.max(0).unsigned_abs())))
+        Box::pin(sleep(span(until - self.now())))
     }
 }
 
@@ -51,15 +51,48 @@ impl Clock for BusinessClock {
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
         let clock = self.clone();
+        // As long as that and no longer, also where the wall's clock is set back meanwhile: nobody who looks now and then
+        // whether there is something to do may stop looking.
+        let over = Instant::now() + span(until - clock.now());
         Box::pin(async move {
-            loop {
-                let left = until - clock.now();
-                if left.0 <= 0 {
-                    return;
-                }
-                let nap = left.min(NAP_MAX);
-                tokio::time::sleep(Duration::from_micros(nap.0.unsigned_abs())).await;
+            while clock.now() < until && Instant::now() < over {
+                sleep_until(over.min(Instant::now() + span(NAP_MAX))).await;
             }
         })
+    }
+}
+
+fn span(span: Span) -> Duration {
+    Duration::from_micros(span.0.max(0).unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime")
+    }
+
+    const LONG: Span = Span::hours(1);
+
+    #[test]
+    fn a_clock_that_is_moved_ahead_wakes_who_waits() {
+        let clock = BusinessClock::default();
+        runtime().block_on(async {
+            let waits = clock.sleep_until(clock.now() + LONG);
+            clock.advance(LONG);
+            waits.await;
+        });
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_holds_nobody_up() {
+        let clock = BusinessClock::default();
+        runtime().block_on(async {
+            let waits = clock.sleep_until(clock.now() + Span::millis(1));
+            clock.ahead_us.fetch_sub(LONG.0, Ordering::Relaxed);
+            waits.await;
+        });
     }
 }
