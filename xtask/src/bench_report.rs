@@ -1,5 +1,5 @@
 //! `cargo xtask bench-report`: builds the program and the report's own one in release mode, measures, and writes
-//! `docs/performance.md`. Decides nothing itself.
+//! `docs/performance.md`, where it leaves what people have written below the figures. Decides nothing itself.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -8,11 +8,14 @@ use anyhow::{Context as _, ensure};
 
 /// Where the report goes.
 const REPORT: &str = "docs/performance.md";
+/// Where what people have written begins in it.
+const BY_HAND: &str = "\n## What was tried\n";
 
 /// Exits 0 once the report is written.
 pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let build = ["build", "--release", "--package", "server", "--bin", "corridor", "--package", "testkit", "--bins"];
+    // All of the workspace, so that packages have the features that they are built with everywhere.
+    let build = ["build", "--release", "--locked", "--workspace", "--bin", "corridor", "--bin", "bench_report"];
     let built = Command::new(&cargo).args(build).current_dir(root).status().context("starting cargo")?;
     ensure!(built.success(), "the release build failed");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
@@ -21,6 +24,27 @@ pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     measure.arg(program("corridor")).arg(seconds.to_string()).current_dir(root).stderr(Stdio::inherit());
     let measured = measure.output().context("starting the benchmarks")?;
     ensure!(measured.status.success(), "the benchmarks failed");
-    std::fs::write(root.join(REPORT), measured.stdout).context(REPORT)?;
+    let figures = String::from_utf8(measured.stdout).context("the figures")?;
+    let path = root.join(REPORT);
+    let before = if path.exists() { std::fs::read_to_string(&path).context(REPORT)? } else { String::new() };
+    std::fs::write(path, figures + by_hand(&before)).context(REPORT)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What people have written, as far as there is such a thing.
+fn by_hand(report: &str) -> &str {
+    report.find(BY_HAND).map_or("", |at| &report[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_have_written_stays() {
+        let notes = "\n## What was tried\n\nA wider pipe.\n";
+        assert_eq!(by_hand(&format!("# Performance\n\n1 ÷ 2\n{notes}")), notes);
+        assert_eq!(by_hand("# Performance\n\n1 ÷ 2\n"), "");
+        assert_eq!(by_hand(""), "");
+    }
 }
