@@ -26,7 +26,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
-    /// Completes at `until` or at once if that is past.
+    /// Completes at `until`, or at once if that is past; no later where the clock is set back meanwhile.
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()>;
 }
 

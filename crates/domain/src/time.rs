@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::time::Duration;
 
 /// An instant: microseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +32,11 @@ impl Span {
     /// A number of days of 24 hours.
     pub const fn days(count: i64) -> Span {
         Span::hours(count * 24)
+    }
+
+    /// The same for whoever waits by the machine's clock; no time at all where it is negative.
+    pub fn to_duration(self) -> Duration {
+        Duration::from_micros(self.0.max(0).unsigned_abs())
     }
 }
 
@@ -100,6 +106,12 @@ impl fmt::Debug for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_negative_span() {
+        assert_eq!(Span::millis(3).to_duration(), Duration::from_millis(3));
+        assert_eq!(Span(-1).to_duration(), Duration::ZERO);
+    }
 
     #[test]
     fn instants_print_as_rfc_3339_with_milliseconds() {

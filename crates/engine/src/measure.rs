@@ -83,7 +83,7 @@ impl Seen {
             metrics::counter!("corridor_payments_total", "country" => country, "status" => status).increment(1);
         }
         for (country, span) in &self.settled {
-            let took = std::time::Duration::from_micros(span.0.max(0).unsigned_abs());
+            let took = span.to_duration();
             metrics::histogram!("corridor_payment_settle_seconds", "country" => country.alpha3()).record(took);
         }
     }

@@ -1,7 +1,6 @@
 //! Requests in the metrics: how many there are, how they end, how long they take. Judges nothing.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::ports::Clock;
 use domain::time::Timestamp;
@@ -28,7 +27,7 @@ impl Measured {
             400.. => "4xx",
             _ => "2xx",
         };
-        let took = Duration::from_micros((self.clock.now() - self.began).0.max(0).unsigned_abs());
+        let took = (self.clock.now() - self.began).to_duration();
         metrics::counter!("corridor_http_requests_total", "operation" => self.name, "status" => class).increment(1);
         metrics::histogram!("corridor_http_request_seconds", "operation" => self.name).record(took);
     }

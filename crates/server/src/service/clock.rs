@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
@@ -22,7 +22,7 @@ impl Clock for WallClock {
     }
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
-        Box::pin(sleep(span(until - self.now())))
+        Box::pin(sleep((until - self.now()).to_duration()))
     }
 }
 
@@ -53,17 +53,13 @@ impl Clock for BusinessClock {
         let clock = self.clone();
         // As long as that and no longer, also where the wall's clock is set back meanwhile: nobody who looks now and then
         // whether there is something to do may stop looking.
-        let over = Instant::now() + span(until - clock.now());
+        let over = Instant::now() + (until - clock.now()).to_duration();
         Box::pin(async move {
             while clock.now() < until && Instant::now() < over {
-                sleep_until(over.min(Instant::now() + span(NAP_MAX))).await;
+                sleep_until(over.min(Instant::now() + NAP_MAX.to_duration())).await;
             }
         })
     }
-}
-
-fn span(span: Span) -> Duration {
-    Duration::from_micros(span.0.max(0).unsigned_abs())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::time::Span;
 use tokio::task::JoinHandle;
@@ -48,7 +47,7 @@ pub(super) fn watch(shared: Arc<Shared>, config: DirectoryConfig) -> Result<Join
             return Err(BankFault::Directory { path, source });
         }
     }
-    let poll = Duration::from_micros(config.poll.0.max(1_000).unsigned_abs());
+    let poll = config.poll.max(Span::millis(1)).to_duration();
     let mut desk = Desk { shared, rail: config.rail, root: config.path, sequence: 0, cursor: None, first: true };
     Ok(tokio::spawn(async move {
         loop {

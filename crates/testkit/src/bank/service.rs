@@ -39,7 +39,7 @@ impl Clock for SystemClock {
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
         let wait = until - self.now();
-        Box::pin(tokio::time::sleep(Duration::from_micros(wait.0.max(0).unsigned_abs())))
+        Box::pin(tokio::time::sleep(wait.to_duration()))
     }
 }
 

@@ -14,7 +14,6 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use domain::ports::Clock;
-use domain::time::Span;
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -167,7 +166,7 @@ async fn answer(reply: Reply, cut: &Cut) -> Response {
     let body = match reply.manner {
         Manner::AtOnce => Body::from(reply.body),
         Manner::Late(span) => {
-            tokio::time::sleep(duration(span)).await;
+            tokio::time::sleep(span.to_duration()).await;
             Body::from(reply.body)
         }
         Manner::Drip => Body::from_stream(stream::unfold((), |()| async {
@@ -188,8 +187,4 @@ async fn answer(reply: Reply, cut: &Cut) -> Response {
         }
     }
     response
-}
-
-fn duration(span: Span) -> Duration {
-    Duration::from_micros(span.0.max(0).unsigned_abs())
 }

@@ -64,7 +64,7 @@ impl Postgres {
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
         let connector = Arc::new(connect::Connector::new(url, options.connections.clone())?);
         let pool = |role, size, timeout: Span| {
-            Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout, duration(timeout) + LOST_AFTER))
+            Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout, timeout.to_duration() + LOST_AFTER))
         };
         let timeout = options.statement_timeout;
         Ok(Postgres {
@@ -256,8 +256,4 @@ async fn uncut<T: Send + 'static>(
     tokio::spawn(work)
         .await
         .unwrap_or_else(|error| Err(DbError::InDoubt(format!("a transaction was cut short: {error}"))))
-}
-
-fn duration(span: Span) -> Duration {
-    Duration::from_micros(span.0.max(0).unsigned_abs())
 }

@@ -29,7 +29,7 @@ pub(super) fn open_memory() -> Result<Connection, StoreError> {
 /// Opens a file for writing, making it if need be.
 pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, StoreError> {
     let connection = Connection::open(path).map_err(unusable)?;
-    connection.busy_timeout(duration(options.statement_timeout)).map_err(unusable)?;
+    connection.busy_timeout(options.statement_timeout.to_duration()).map_err(unusable)?;
     set_up(
         &connection,
         &format!(
@@ -47,7 +47,7 @@ pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, S
 pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
-    connection.busy_timeout(duration(timeout)).map_err(failure)?;
+    connection.busy_timeout(timeout.to_duration()).map_err(failure)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;").map_err(failure)?;
     Ok(connection)
@@ -58,10 +58,6 @@ fn set_up(connection: &Connection, pragmas: &str) -> Result<(), StoreError> {
     // Without this a prepared statement is parsed and planned anew whenever a value that its plan looks at is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(unusable)?;
     connection.execute_batch(pragmas).map_err(unusable)
-}
-
-fn duration(span: Span) -> std::time::Duration {
-    std::time::Duration::from_micros(span.0.max(0).unsigned_abs())
 }
 
 fn unusable(error: rusqlite::Error) -> StoreError {

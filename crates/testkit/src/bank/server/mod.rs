@@ -105,7 +105,7 @@ impl Reply {
 
 /// Waits, but not beyond the bank's end.
 async fn wait(shared: &Shared, span: Span) {
-    let time = Duration::from_micros(span.0.max(0).unsigned_abs());
+    let time = span.to_duration();
     tokio::select! {
         () = tokio::time::sleep(time) => {}
         () = stopped(shared.stopping.subscribe()) => {}
