@@ -257,7 +257,7 @@ pub(super) fn with_subject(facts: Facts, subject: Option<&Subject>) -> Facts {
         .opt_text("subject", subject.map(|subject| &subject.subject))
 }
 
-/// How somebody signs in, for the audit log: by a password, or as whom at the identity provider.
+/// As whom somebody signs in at the identity provider, for the audit log; nothing where he has a password.
 fn sign_in_facts(login: Option<&ProviderLogin>) -> Facts {
     let facts = Facts::new().opt_text("provider_name", login.map(|login| &login.name));
     with_subject(facts, login.and_then(|login| login.bound.as_ref()))
