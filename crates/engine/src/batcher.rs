@@ -77,7 +77,7 @@ impl Engine {
             foreground: foreground_in,
             background: background_in,
             queued: [VecDeque::new(), VecDeque::new()],
-            callers_turn_until: Timestamp(0),
+            answered: None,
         };
         (Engine { foreground, background, feed }, batcher)
     }
@@ -118,7 +118,18 @@ pub struct Batcher {
     foreground: mpsc::Receiver<Waiting>,
     background: mpsc::Receiver<Waiting>,
     queued: [VecDeque<Waiting>; 2],
-    callers_turn_until: Timestamp,
+    /// When callers of the API were answered last.
+    answered: Option<Timestamp>,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// Until when workers' commands alone wait, because callers were answered a moment ago; nobody is waited for while jobs
+    /// are late.
+    callers_until: Option<Timestamp>,
+    /// Whether jobs are late.
+    late: bool,
 }
 
 impl Batcher {
@@ -131,8 +142,10 @@ impl Batcher {
         loop {
             self.take_waiting();
             self.tell_queue();
+            // Looked at once in a round: if it ended between drawing and waiting, nothing would wake what it held back.
+            let turn = self.turn();
             while in_flight.len() < self.runner.world.tuning.batches_in_flight {
-                let batch = self.next_batch(&busy);
+                let batch = self.next_batch(&busy, turn);
                 if batch.is_empty() {
                     break;
                 }
@@ -144,8 +157,8 @@ impl Batcher {
                     done
                 }));
             }
-            let waiting_behind = self.is_callers_turn() && !self.queued[BACKGROUND].is_empty();
-            if open == [false, false] && in_flight.is_empty() && !waiting_behind {
+            let held_back = turn.callers_until.filter(|_| !self.queued[BACKGROUND].is_empty());
+            if open == [false, false] && in_flight.is_empty() && held_back.is_none() {
                 return;
             }
             tokio::select! {
@@ -153,7 +166,7 @@ impl Batcher {
                 Some(done) = in_flight.next(), if !in_flight.is_empty() => {
                     busy.retain(|tenant| !done.tenants.contains(tenant));
                     if done.foreground {
-                        self.callers_turn_until = clock.now() + self.runner.world.tuning.callers_turn;
+                        self.answered = Some(clock.now());
                     }
                 }
                 waiting = self.foreground.recv(), if open[FOREGROUND] && self.has_room(FOREGROUND) => match waiting {
@@ -164,7 +177,7 @@ impl Batcher {
                     Some(waiting) => self.queued[BACKGROUND].push_back(waiting),
                     None => open[BACKGROUND] = false,
                 },
-                () = clock.sleep_until(self.callers_turn_until), if waiting_behind => {}
+                () = clock.sleep_until(held_back.unwrap_or(Timestamp(0))), if held_back.is_some() => {}
                 else => {}
             }
         }
@@ -192,35 +205,31 @@ impl Batcher {
     }
 
     /// The next commands of tenants that have no batch in flight, in order of arrival.
-    fn next_batch(&mut self, busy: &HashSet<TenantId>) -> Vec<Waiting> {
+    fn next_batch(&mut self, busy: &HashSet<TenantId>, turn: Turn) -> Vec<Waiting> {
         let batch_max = self.runner.world.tuning.batch_max;
         let mut batch = Vec::new();
         draw(&mut self.queued[FOREGROUND], busy, batch_max, &mut batch);
-        let most = batch_max.min(batch.len() + self.background_share(batch.len()));
+        let most = batch_max.min(batch.len() + background_share(&self.runner.world.tuning, batch.len(), turn));
         draw(&mut self.queued[BACKGROUND], busy, most, &mut batch);
         batch
     }
 
-    fn background_share(&self, foreground: usize) -> usize {
-        background_share(&self.runner.world.tuning, foreground, self.is_callers_turn(), self.is_late())
-    }
-
-    /// Whether callers were answered a moment ago; nobody is waited for while jobs are late.
-    fn is_callers_turn(&self) -> bool {
-        self.runner.world.clock.now() < self.callers_turn_until && !self.is_late()
-    }
-
-    fn is_late(&self) -> bool {
-        self.runner.world.lag.most() > self.runner.world.tuning.background_lag_max
+    fn turn(&self) -> Turn {
+        let (tuning, now) = (&self.runner.world.tuning, self.runner.world.clock.now());
+        let late = self.runner.world.lag.most() > tuning.background_lag_max;
+        let until = |answered: Timestamp| answered + tuning.callers_turn;
+        // A clock that was set back since does not make the turn longer.
+        let callers_until = self.answered.filter(|answered| *answered <= now).map(until).filter(|until| now < *until);
+        Turn { callers_until: callers_until.filter(|_| !late), late }
     }
 }
 
 /// How many of the workers' commands may go with so many of the API's.
-fn background_share(tuning: &Tuning, foreground: usize, callers_turn: bool, late: bool) -> usize {
+fn background_share(tuning: &Tuning, foreground: usize, turn: Turn) -> usize {
     match foreground {
-        0 if callers_turn => 0,
+        0 if turn.callers_until.is_some() => 0,
         0 => tuning.batch_max,
-        _ if late => tuning.background_max.max(foreground),
+        _ if turn.late => tuning.background_max.max(foreground),
         _ => tuning.background_max,
     }
 }
@@ -422,7 +431,9 @@ mod tests {
     #[test]
     fn workers_have_what_the_api_leaves_until_they_are_late() {
         let tuning = Tuning { batch_max: 256, background_max: 4, ..Tuning::default() };
-        let share = |foreground, callers_turn, late| background_share(&tuning, foreground, callers_turn, late);
+        let share = |foreground, callers_turn: bool, late| {
+            background_share(&tuning, foreground, Turn { callers_until: callers_turn.then_some(Timestamp(1)), late })
+        };
         assert_eq!(share(0, false, false), 256, "nobody asks: all of the batch");
         assert_eq!(share(0, true, false), 0, "callers were just answered and may ask again");
         assert_eq!(share(60, true, false), 4);

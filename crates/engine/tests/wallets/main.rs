@@ -1,6 +1,7 @@
 //! The wallet service over the real store (SQLite in memory), with every outside party scripted.
 
 mod audit;
+mod batches;
 mod controls;
 mod deliveries;
 mod four_eyes;

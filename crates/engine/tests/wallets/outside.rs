@@ -1,8 +1,8 @@
 //! The outside parties, scripted: a chain, keys, contracts, lists, a receiver, rates, a clock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, Receipt,
@@ -25,26 +25,36 @@ fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
 }
 
 /// A clock that goes when it is told to; who sleeps moves it on.
-pub struct HandClock(AtomicI64);
+pub struct HandClock {
+    now: Arc<AtomicI64>,
+    each_look: AtomicI64,
+}
 
 impl HandClock {
     pub fn new() -> HandClock {
-        HandClock(AtomicI64::new(START.0))
+        HandClock { now: Arc::new(AtomicI64::new(START.0)), each_look: AtomicI64::new(0) }
     }
 
     pub fn pass(&self, span: Span) {
-        self.0.fetch_add(span.0, Ordering::SeqCst);
+        self.now.fetch_add(span.0, Ordering::SeqCst);
+    }
+
+    /// Lets so much time pass whenever somebody looks at the clock, from now on.
+    pub fn pass_at_each_look(&self, span: Span) {
+        self.each_look.store(span.0, Ordering::SeqCst);
     }
 }
 
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::SeqCst))
+        Timestamp(self.now.fetch_add(self.each_look.load(Ordering::SeqCst), Ordering::SeqCst))
     }
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
-        self.0.fetch_max(until.0, Ordering::SeqCst);
-        ready(())
+        let now = self.now.clone();
+        Box::pin(async move {
+            now.fetch_max(until.0, Ordering::SeqCst);
+        })
     }
 }
 
@@ -250,7 +260,7 @@ impl Receiver for Bank {
 }
 
 /// One coin is a dollar and 278.75 rupees; there are no other rates.
-pub struct Rates(pub std::sync::Arc<HandClock>);
+pub struct Rates(pub Arc<HandClock>);
 
 impl RateBook for Rates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
