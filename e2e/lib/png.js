@@ -1,9 +1,8 @@
-// A screen as a small PNG: at most 256 colours, each pixel one byte (PNG specification, "Indexed-colour"). A browser writes
-// three or four bytes a pixel, of which a page of text needs few.
+// A screen as a small PNG: of so many colours at most, up to 256, and each pixel one byte (PNG specification,
+// "Indexed-colour"). A browser writes three or four bytes a pixel, of which a page of text needs few.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = 8;
-const COLOURS = 256;
 const CHANNELS = { 2: 3, 6: 4 };
 
 function chunks(png) {
@@ -47,7 +46,7 @@ function chunk(type, data) {
 }
 
 // The same picture in the colours that it has most of; what is rare becomes the nearest of them.
-export function small(png) {
+export function small(png, colours) {
   const all = chunks(png);
   const head = Buffer.from(all.find(({ type }) => type === 'IHDR').data);
   const [width, height, channels] = [head.readUInt32BE(0), head.readUInt32BE(4), CHANNELS[head[9]]];
@@ -57,7 +56,7 @@ export function small(png) {
   const colour = (at) => from.readUIntBE(at * channels, 3);
   const counts = new Map();
   for (let at = 0; at < width * height; at += 1) counts.set(colour(at), (counts.get(colour(at)) ?? 0) + 1);
-  const palette = [...counts].sort((one, other) => other[1] - one[1]).slice(0, COLOURS).map(([value]) => value);
+  const palette = [...counts].sort((one, other) => other[1] - one[1]).slice(0, colours).map(([value]) => value);
   const places = new Map(palette.map((value, place) => [value, place]));
   const nearest = (value) => palette.reduce((best, other, place) => (distance(value, other) < distance(value, palette[best]) ? place : best), 0);
   const lines = Buffer.alloc((width + 1) * height);
@@ -67,7 +66,7 @@ export function small(png) {
     lines[Math.floor(at / width) * (width + 1) + 1 + at % width] = places.get(value);
   }
   head[9] = 3;
-  const colours = Buffer.from(palette.flatMap((value) => [value >> 16, value >> 8 & 255, value & 255]));
-  const parts = [chunk('IHDR', head), chunk('PLTE', colours), chunk('IDAT', deflateSync(lines, { level: 9 })), chunk('IEND', Buffer.alloc(0))];
+  const table = Buffer.from(palette.flatMap((value) => [value >> 16, value >> 8 & 255, value & 255]));
+  const parts = [chunk('IHDR', head), chunk('PLTE', table), chunk('IDAT', deflateSync(lines, { level: 9 })), chunk('IEND', Buffer.alloc(0))];
   return Buffer.concat([png.subarray(0, SIGNATURE), ...parts]);
 }
