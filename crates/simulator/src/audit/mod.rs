@@ -158,9 +158,17 @@ impl Auditor {
         }
         let Some(commits) = self.read(rows::commits) else { return true };
         if std::mem::replace(&mut self.state().commits, commits) != commits {
-            self.check(owner().as_deref());
+            self.check_at_once(owner().as_deref());
         }
         true
+    }
+
+    /// [`Auditor::check`] in one reading transaction: each question would begin and end one of its own.
+    fn check_at_once(&self, owner: Option<&str>) {
+        let tell = |sql: &str| self.read(|connection| connection.prepare_cached(sql)?.execute([]));
+        tell("BEGIN");
+        self.check(owner);
+        tell("COMMIT");
     }
 
     /// Checks what must hold at any time: of the rows that have changed, and now and then of all.

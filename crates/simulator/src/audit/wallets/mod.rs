@@ -73,7 +73,8 @@ impl WalletAudit {
     /// Checks what must hold at any time: of the rows that have changed, or of `everything`.
     pub(super) fn check(&self, auditor: &Auditor, connection: &Connection, everything: bool) -> rusqlite::Result<()> {
         let frozen = self.frozen();
-        let (changed, counted) = self.check_steps(auditor, rows::standings(connection)?);
+        let news = self.news(connection)?;
+        let (changed, counted) = self.check_steps(auditor, news);
         for deposit in counted {
             self.check_depth(auditor, deposit, rows::place(connection, deposit)?);
         }
@@ -91,6 +92,14 @@ impl WalletAudit {
             }
         }
         Ok(())
+    }
+
+    /// What has changed since the last look.
+    fn news(&self, connection: &Connection) -> rusqlite::Result<Vec<rows::Standing>> {
+        let state = self.state();
+        rows::standings(connection, |kind, tenant, id| {
+            state.standings.get(&(usize::from(kind), tenant, id)).map(|(version, _)| *version)
+        })
     }
 
     /// The wallets that were frozen at the last look.
@@ -116,17 +125,14 @@ impl WalletAudit {
     }
 
     /// I9. Answers what has changed, by kind, and the deposits that count since.
-    fn check_steps(&self, auditor: &Auditor, standings: Vec<rows::Standing>) -> (ByKind, Vec<(Key, Key)>) {
+    fn check_steps(&self, auditor: &Auditor, news: Vec<rows::Standing>) -> (ByKind, Vec<(Key, Key)>) {
         let mut changed = vec![BTreeSet::new(); Kind::ALL.len()];
         let mut counted = Vec::new();
         let mut wrong = Vec::new();
         let mut known = self.state();
-        for (number, tenant, id, version, state) in standings {
+        for (number, tenant, id, version, state) in news {
             let number = usize::from(number);
             let before = known.standings.get(&(number, tenant, id));
-            if before.is_some_and(|(known, _)| *known == version) {
-                continue;
-            }
             let kind = Kind::ALL[number];
             let rises = version - before.map_or(0, |(known, _)| *known);
             if !kind.may_be(before.map(|(_, state)| state.as_str()), &state, rises) {

@@ -140,8 +140,11 @@ pub(in crate::audit) fn chores(connection: &Connection) -> rusqlite::Result<Vec<
 /// How things stand: kind (by its place in `Kind::ALL`), tenant, id, version, state.
 pub(super) type Standing = (u8, Key, Key, i64, String);
 
-/// How everything stands.
-pub(super) fn standings(connection: &Connection) -> rusqlite::Result<Vec<Standing>> {
+/// How everything stands whose version is not the `known` one.
+pub(super) fn standings(
+    connection: &Connection,
+    known: impl Fn(u8, Key, Key) -> Option<i64>,
+) -> rusqlite::Result<Vec<Standing>> {
     let sql = "SELECT 0, tenant, id, version, state FROM wallet \
                UNION ALL SELECT 1, tenant, id, version, state FROM payment_request \
                UNION ALL SELECT 2, tenant, id, version, state FROM deposit \
@@ -150,7 +153,16 @@ pub(super) fn standings(connection: &Connection) -> rusqlite::Result<Vec<Standin
                UNION ALL SELECT 5, tenant, id, version, state FROM chain_tx \
                UNION ALL SELECT 7, tenant, id, version, state FROM sweep \
                UNION ALL SELECT 6, tenant, aggregate, 1000 * newest_version + open_version, '' FROM delivery_stream";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut news = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (number, tenant, id, version) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        if known(number, tenant, id) != Some(version) {
+            news.push((number, tenant, id, version, row.get(4)?));
+        }
+    }
+    Ok(news)
 }
 
 /// Where a deposit is in the chain, and of how many minor units; `None` = it is in no block.
