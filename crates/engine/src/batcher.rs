@@ -217,10 +217,10 @@ impl Batcher {
     fn turn(&self) -> Turn {
         let (tuning, now) = (&self.runner.world.tuning, self.runner.world.clock.now());
         let late = self.runner.world.lag.most() > tuning.background_lag_max;
-        let until = |answered: Timestamp| answered + tuning.callers_turn;
-        // A clock that was set back since does not make the turn longer.
-        let callers_until = self.answered.filter(|answered| *answered <= now).map(until).filter(|until| now < *until);
-        Turn { callers_until: callers_until.filter(|_| !late), late }
+        let turn = self.answered.map(|answered| answered..answered + tuning.callers_turn);
+        // Whose beginning is ahead is over, too: the clock was set back since.
+        let turn = turn.filter(|turn| !late && turn.contains(&now));
+        Turn { callers_until: turn.map(|turn| turn.end), late }
     }
 }
 
