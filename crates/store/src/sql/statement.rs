@@ -69,6 +69,14 @@ impl Stmt {
         Stmt::new(name, Text::Delete(table))
     }
 
+    /// The table that whole rows are inserted into.
+    pub(crate) const fn inserted(&self) -> Option<&'static Table> {
+        match self.text {
+            Text::Insert(table) | Text::InsertIfAbsent(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// The statement as this engine wants it.
     pub(crate) fn sql(&self, dialect: Dialect) -> &str {
         let cell = match dialect {

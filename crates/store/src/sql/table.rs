@@ -80,7 +80,8 @@ impl Table {
     pub(crate) fn insert(&self, dialect: Dialect, on_conflict: &str) -> String {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let rows = match dialect {
-            Dialect::Postgres => format!("SELECT * FROM {}", unnest(self.columns.iter().map(|(_, kind)| *kind))),
+            // Whole rows of the table's own type: one array for each column would make many times the work.
+            Dialect::Postgres => format!("SELECT {} FROM UNNEST($1::{}[]) AS r", self.select_list("r"), self.name),
             Dialect::Sqlite => format!("VALUES ({})", numbers(names.len())),
         };
         format!("INSERT INTO {} ({}) {rows}{on_conflict}", self.name, names.join(", "))

@@ -60,6 +60,26 @@ fn a_session_that_stands_still_inside_a_flight_is_ended() {
     on_postgres("stuck_in_a_flight", stuck_in_a_flight);
 }
 
+/// While this program runs, a newer one migrates.
+async fn grown_tables(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    world.payment(tenant, None).await;
+    for table in ["quote", "payment", "event", "transfer"] {
+        let grown = world.sql(&format!("ALTER TABLE {table} ADD COLUMN later BIGINT NOT NULL DEFAULT 7")).await;
+        grown.expect("beside").expect("added");
+    }
+    let payment = world.payment(tenant, None).await;
+    assert!(world.store.payment_record(tenant, payment.id).await.expect("read again").is_some());
+    assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
+    let defaults = world.sql("UPDATE payment SET later = 8 WHERE later = 7").await;
+    assert_eq!(defaults.expect("beside"), Ok(2), "what this program does not know keeps its default");
+}
+
+#[test]
+fn rows_are_inserted_into_tables_that_have_grown_a_column() {
+    on_postgres("grown_tables", grown_tables);
+}
+
 /// Nodes whose own clocks are ten years apart.
 async fn clocks_apart(world: World) {
     let node = async |years: i64| {

@@ -18,7 +18,7 @@ pub(crate) fn meaning(error: &Error) -> DbError {
         // Serialization and deadlock; constraints and guards; a value that the database does not take. The last is one
         // command's fault, so it must not be told from a conflict: tried alone, only that command fails.
         "40" | "23" | "22" => DbError::Conflict(why),
-        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE => DbError::Conflict(why),
+        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE || is_outgrown(error) => DbError::Conflict(why),
         "08" | "25" | "53" | "57" | "58" | "XX" => DbError::Unavailable(why),
         _ => DbError::Refused(why),
     }
@@ -41,6 +41,11 @@ pub(super) fn is_definite(error: &Error) -> bool {
 pub(super) fn is_waited_out(error: &Error) -> bool {
     let codes = [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE];
     error.as_db_error().is_some_and(|reported| codes.contains(reported.code()))
+}
+
+/// Whether a table's rows have another shape than when the statement was prepared: a newer program has migrated.
+pub(super) fn is_outgrown(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::DATATYPE_MISMATCH)
 }
 
 /// Whether it only says that an earlier statement failed.

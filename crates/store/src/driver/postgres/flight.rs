@@ -9,9 +9,10 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::failure;
+use super::params::WholeRows;
 use crate::driver::{Answer, StepParams};
 use crate::error::DbError;
-use crate::sql::{Columns, Row, Value};
+use crate::sql::{Columns, Row, Stmt, Value};
 
 /// A statement's parameters.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,7 @@ pub(crate) enum Params<'a> {
     None,
     Values(&'a [Value]),
     Columns(&'a Columns<'a>),
+    Rows(WholeRows<'a>),
 }
 
 impl<'a> Params<'a> {
@@ -29,11 +31,20 @@ impl<'a> Params<'a> {
         }
     }
 
-    fn refs(self) -> Vec<&'a (dyn ToSql + Sync)> {
+    /// As the statement takes them: rows to insert whole, other rows column by column.
+    pub(super) const fn taken_by(self, stmt: &'static Stmt) -> Params<'a> {
+        match (self, stmt.inserted()) {
+            (Params::Columns(columns), Some(table)) => Params::Rows(WholeRows { table, columns }),
+            (params, _) => params,
+        }
+    }
+
+    fn refs(&self) -> Vec<&(dyn ToSql + Sync)> {
         match self {
             Params::None => Vec::new(),
             Params::Values(values) => values.iter().map(|value| value as &(dyn ToSql + Sync)).collect(),
             Params::Columns(columns) => columns.columns().iter().map(|column| column as &(dyn ToSql + Sync)).collect(),
+            Params::Rows(rows) => vec![rows],
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A few connections, kept open with their prepared statements. A connection goes back only if its last exchange ended
-//! cleanly; any other is thrown away, which ends whatever transaction it had.
+//! cleanly; any other is thrown away, which ends whatever transaction it had. So is one whose statements were prepared for
+//! rows of another shape.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use domain::time::Span;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::{Client, Error, Statement};
 
 use super::connect::{Connector, Role};
 use super::failure;
@@ -80,7 +81,7 @@ impl Pool {
                 Connection { client, one_sync, statements: HashMap::new(), flights: 0 }
             }
         };
-        Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, _permit: permit })
+        Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, fits: true, _permit: permit })
     }
 
     /// Lets go of plans that were made for tables of another size.
@@ -131,6 +132,8 @@ pub(crate) struct Lease {
     pool: Arc<Pool>,
     /// Whether no transaction is open and every answer was read.
     clean: bool,
+    /// Whether its statements fit the tables.
+    fits: bool,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -172,15 +175,19 @@ impl Lease {
         connection.flights += 1;
         let mut prepared = Vec::with_capacity(statements.len());
         for (stmt, params) in statements {
-            prepared.push((connection.prepared(stmt, timeout).await?, *params));
+            prepared.push((connection.prepared(stmt, timeout).await?, params.taken_by(stmt)));
         }
         connection.one_sync.begin(prepared.len());
         let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
         match flying {
             Ok(results) => {
-                let waited_out = results.iter().filter_map(|result| result.as_ref().err()).any(failure::is_waited_out);
-                if waited_out && self.pool.role == Role::Writer {
+                let failed = |what: fn(&Error) -> bool| results.iter().filter_map(|it| it.as_ref().err()).any(what);
+                if failed(failure::is_waited_out) && self.pool.role == Role::Writer {
                     self.pool.free_the_way();
+                }
+                if failed(failure::is_outgrown) {
+                    self.fits = false;
+                    self.pool.forget_idle();
                 }
                 if results.len() < statements.len() {
                     // It was cut short: the server still waits for the rest of it.
@@ -227,7 +234,8 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(|it| self.clean && !it.client.is_closed()) {
+        if let Some(connection) = self.connection.take().filter(|it| self.clean && self.fits && !it.client.is_closed())
+        {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
