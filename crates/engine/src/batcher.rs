@@ -53,7 +53,8 @@ pub enum EngineError {
 type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
 
 struct Waiting {
-    command: Command,
+    /// Apart: it is large, and moves from queue to queue.
+    command: Box<Command>,
     reply: Reply,
 }
 
@@ -86,7 +87,7 @@ impl Engine {
     pub async fn execute(&self, command: Command) -> Result<Outcome, EngineError> {
         let (reply, outcome) = oneshot::channel();
         let foreground = command.is_foreground();
-        let waiting = Waiting { command, reply };
+        let waiting = Waiting { command: Box::new(command), reply };
         if foreground {
             self.foreground.try_send(waiting).map_err(|refused| match refused {
                 mpsc::error::TrySendError::Full(_) => {
@@ -274,7 +275,7 @@ struct Runner {
 impl Runner {
     async fn run(&self, batch: Vec<Waiting>) {
         metrics::histogram!("corridor_batch_commands").record(u32::try_from(batch.len()).unwrap_or(u32::MAX));
-        let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
+        let commands: Vec<&Command> = batch.iter().map(|waiting| &*waiting.command).collect();
         let span = tracing::info_span!("batch", commands = commands.len());
         let outcomes = match self.commit(&commands).instrument(span).await {
             Err(Trouble::Contended) if commands.len() > 1 => self.one_by_one(&commands).await,
