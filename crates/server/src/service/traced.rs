@@ -5,6 +5,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http_api::request_id::RequestId;
 use tracing::Instrument as _;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::telemetry::continue_trace;
 
@@ -19,13 +20,13 @@ pub(super) async fn layer(request: Request, next: Next) -> Response {
         http.request.method = %request.method(),
         http.route = route,
         url.path = request.uri().path(),
-        http.response.status_code = tracing::field::Empty,
         request_id = id,
     );
     continue_trace(&span, request.headers());
     let response = next.run(request).instrument(span.clone()).await;
     let status = response.status();
-    span.record("http.response.status_code", status.as_u16());
+    // For the trace alone: a line of the log that stands inside the request was written before.
+    span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
     response
 }
