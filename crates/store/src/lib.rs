@@ -69,5 +69,6 @@ pub use reads::statement::{AccountPeriod, SideTotals, Totals};
 pub use reads::upkeep::{EVENTS_KEPT, IDEMPOTENCY_KEPT, Pruned};
 pub use reads::wallet_office::{Sheet, WalletFilter, Wanted};
 pub use reads::wallets::{Transaction, TransactionKind};
+pub use registry::keyed_statements_of_postgres;
 pub use rows::ledger::StoredTransfer;
 pub use store::{Committed, Store, TRIES_MAX};

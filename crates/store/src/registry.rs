@@ -83,6 +83,11 @@ impl Store {
     }
 }
 
+/// The statements about many keys as PostgreSQL has them, with their names. For tests.
+pub fn keyed_statements_of_postgres() -> impl Iterator<Item = (&'static str, &'static str)> {
+    shared().into_iter().filter(|stmt| stmt.is_by_keys()).map(|stmt| (stmt.name, stmt.sql(Dialect::Postgres)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -77,6 +77,11 @@ impl Stmt {
         }
     }
 
+    /// Whether it is about many keys.
+    pub(crate) const fn is_by_keys(&self) -> bool {
+        matches!(self.text, Text::ByKeys(..))
+    }
+
     /// The statement as this engine wants it.
     pub(crate) fn sql(&self, dialect: Dialect) -> &str {
         let cell = match dialect {

@@ -146,9 +146,12 @@ fn write_into(sql: &mut String, text: std::fmt::Arguments<'_>) {
     sql.write_fmt(text).unwrap_or_default();
 }
 
+fn arrays(kinds: impl Iterator<Item = Kind>) -> impl Iterator<Item = String> {
+    kinds.enumerate().map(|(at, kind)| format!("${}::{}", at + 1, kind.array()))
+}
+
 fn unnest(kinds: impl Iterator<Item = Kind>) -> String {
-    let arrays: Vec<String> = kinds.enumerate().map(|(at, kind)| format!("${}::{}", at + 1, kind.array())).collect();
-    format!("UNNEST({})", arrays.join(", "))
+    format!("UNNEST({})", arrays(kinds).collect::<Vec<_>>().join(", "))
 }
 
 fn numbers(count: usize) -> String {
@@ -160,7 +163,10 @@ pub(crate) fn key_rows(dialect: Dialect, columns: &[Col]) -> String {
     match dialect {
         Dialect::Postgres => {
             let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-            format!("{} AS k({})", unnest(columns.iter().map(|(_, kind)| *kind)), names.join(", "))
+            // Behind a SELECT the planner does not see how many keys there are: it would find a plan for one key better than
+            // any that it may keep, and make it anew each time.
+            let arrays = arrays(columns.iter().map(|(_, kind)| *kind)).map(|array| format!("(SELECT {array})"));
+            format!("UNNEST({}) AS k({})", arrays.collect::<Vec<_>>().join(", "), names.join(", "))
         }
         Dialect::Sqlite => {
             let names = columns.iter().enumerate().map(|(at, (name, _))| format!("?{} AS {name}", at + 1));

@@ -80,6 +80,34 @@ fn rows_are_inserted_into_tables_that_have_grown_a_column() {
     on_postgres("grown_tables", grown_tables);
 }
 
+/// A statement that is planned anew each time costs a look-up by id more than all else that it does.
+async fn kept_plans(world: World) {
+    let (client, connection) = tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
+    let driver = tokio::spawn(connection);
+    let of_keyed = async |what: &str| {
+        let asked = format!("SELECT {what} FROM pg_prepared_statements WHERE name = 'keyed'");
+        client.query_one(&asked, &[]).await.expect("it is there")
+    };
+    let mut count = 0;
+    for (name, sql) in store::keyed_statements_of_postgres() {
+        client.batch_execute(&format!("DEALLOCATE ALL; PREPARE keyed AS {sql}")).await.expect(name);
+        let keys: i32 = of_keyed("cardinality(parameter_types)").await.get(0);
+        let nulls = vec!["NULL"; usize::try_from(keys).expect("a count")].join(", ");
+        client.batch_execute(&format!("EXECUTE keyed ({nulls});").repeat(8)).await.expect(name);
+        let kept: i64 = of_keyed("generic_plans").await.get(0);
+        assert_eq!(kept, 3, "{name}: PostgreSQL plans five times before it keeps a plan");
+        count += 1;
+    }
+    assert!(count > 20, "{count} statements");
+    drop(client);
+    driver.await.expect("ends").expect("ends well");
+}
+
+#[test]
+fn plans_of_statements_about_keys_are_kept() {
+    on_postgres("kept_plans", kept_plans);
+}
+
 /// Nodes whose own clocks are ten years apart.
 async fn clocks_apart(world: World) {
     let node = async |years: i64| {
