@@ -93,6 +93,13 @@ async fn is_mined(node: &OwnNode, tx: &ChainTx) {
     assert!(mined.await, "{:?}", now(node, tx).await);
 }
 
+/// Nobody was told of a payment of a request.
+fn assert_untold(node: &OwnNode, request: &Json) {
+    let book = node.bank.receiver.book();
+    let told = book.taken_about(request["payment_request_id"].text());
+    assert!(told.is_empty(), "{told:?}");
+}
+
 /// The wallet has its 25 USDC, in the books and on the chain, and was told of them once.
 async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
     node.bank.newest(wallet, "COMPLETED").await;

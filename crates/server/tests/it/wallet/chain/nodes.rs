@@ -4,7 +4,7 @@ use devchain::Fault;
 use domain::chain::vault;
 use domain::currency::StableCoin;
 
-use super::{has_25_once, paid, until_open};
+use super::{assert_untold, has_25_once, paid, until_open};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode};
 use crate::harness::{On, on_both_stores};
@@ -36,7 +36,7 @@ async fn a_second_node_that_lags_is_waited_for(on: On) {
     node.mine(DEPOSIT_DEPTH + 2);
     node.taken_in().await;
     node.bank.newest(&wallet, "PENDING").await;
-    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    assert_untold(&node, &request);
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
@@ -54,7 +54,7 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     let alerted = testkit::wait::until_async(WAIT_MAX, || async { node.alerts().await.contains(&"chain_mismatch") });
     assert!(alerted.await, "{:?}", node.alerts().await);
     node.bank.newest(&wallet, "PENDING").await;
-    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    assert_untold(&node, &request);
     node.stop().await;
 }
 

@@ -6,7 +6,7 @@ use domain::chain_tx::TxState;
 use domain::currency::StableCoin;
 use domain::wallet_effects::AlertKind;
 
-use super::{TOLD, address, broadcast, count, has_25_once, is_mined, now, paid, until_open};
+use super::{TOLD, address, assert_untold, broadcast, count, has_25_once, is_mined, now, paid, until_open};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
 use crate::harness::{On, on_both_stores};
@@ -15,6 +15,7 @@ use crate::wallet::acts::{calls, word};
 on_both_stores! {
     reorganisations_below_the_depth_change_nothing
     a_reorganisation_of_32_blocks_below_the_depth_changes_nothing
+    a_payment_that_comes_back_below_32_blocks_counts_once
     reorganisations_after_credit_credit_once_and_release_once
     reorganisations_while_a_release_is_under_way_release_once
     a_reorganisation_that_turns_transactions_around_releases_again
@@ -33,7 +34,7 @@ async fn reorganisations_below_the_depth_change_nothing(on: On) {
         node.taken_in().await;
         node.reorg(depth);
         node.taken_in().await;
-        assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+        assert_untold(&node, &request);
     }
     node.bank.newest(&wallet, "PENDING").await;
     node.steady();
@@ -49,9 +50,28 @@ async fn a_reorganisation_of_32_blocks_below_the_depth_changes_nothing(on: On) {
     let (request, _) = paid(&node, &wallet).await;
     node.mine(2);
     node.taken_in().await;
-    node.reorg(32);
+    // All of them wait to be mined again: the payment comes back in the newest block.
+    node.chain.reorg(&Reorg { depth: 32, ..Reorg::default() }).expect("that many blocks");
     node.taken_in().await;
-    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    node.mine(2);
+    node.taken_in().await;
+    node.bank.newest(&wallet, "PENDING").await;
+    assert_untold(&node, &request);
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.finish().await;
+}
+
+async fn a_payment_that_comes_back_below_32_blocks_counts_once(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("deeper").await;
+    let (request, _) = paid(&node, &wallet).await;
+    node.mine(2);
+    node.taken_in().await;
+    assert_untold(&node, &request);
+    // It comes back in the first of the new blocks: deep enough at once.
+    node.reorg(32);
+    broadcast(&node).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
@@ -123,7 +143,7 @@ async fn a_payment_dropped_below_the_depth_disappears(on: On) {
     node.bank.once(&path, |page| page["transactions"].items().is_empty().then(|| page.clone())).await;
     node.mine(DEPOSIT_DEPTH * 2);
     node.taken_in().await;
-    assert!(node.bank.receiver.book().taken_about(request["payment_request_id"].text()).is_empty());
+    assert_untold(&node, &request);
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
     node.finish().await;
 }
