@@ -1,10 +1,7 @@
 //! Self-clocking group commit: while one batch commits, the next one gathers. No latency when idle.
 //!
-//! Commands wait in two queues. The API's go first; workers' commands ride along, at most `background_max` in a
-//! batch while API commands wait, and have a batch of their own when none came for a moment after the last: a burst is
-//! accepted first and settled behind it. Once jobs are later than `background_lag_max`, a load that lasts is shared
-//! evenly: settling never starves accepting and accepting never stops settling.
-//! A full queue refuses at once: memory is bounded, callers are told to come back.
+//! [`Queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
+//! come back.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -26,7 +23,8 @@ use crate::feed::Feed;
 use crate::listeners::Listeners;
 use crate::measure::Seen;
 use crate::planted::{self, Planted};
-use crate::world::{Tuning, World};
+use crate::queues::{Queues, Turn, Waiting};
+use crate::world::World;
 
 /// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
 const STORE_RETRY: Span = Span::millis(200);
@@ -50,14 +48,6 @@ pub enum EngineError {
     Internal,
 }
 
-type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
-
-struct Waiting {
-    /// Apart: it is large, and moves from queue to queue.
-    command: Box<Command>,
-    reply: Reply,
-}
-
 /// The way in: hands commands to the batcher and waits for their outcomes. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
@@ -77,7 +67,7 @@ impl Engine {
             runner: Runner { store, world, feed: feed.clone(), listeners: Listeners::default() },
             foreground: foreground_in,
             background: background_in,
-            queued: [VecDeque::new(), VecDeque::new()],
+            queues: Queues::default(),
             answered: None,
         };
         (Engine { foreground, background, feed }, batcher)
@@ -110,27 +100,14 @@ impl Engine {
     }
 }
 
-const FOREGROUND: usize = 0;
-const BACKGROUND: usize = 1;
-
 /// Gathers commands into batches and has them executed.
 pub struct Batcher {
     runner: Runner,
     foreground: mpsc::Receiver<Waiting>,
     background: mpsc::Receiver<Waiting>,
-    queued: [VecDeque<Waiting>; 2],
+    queues: Queues,
     /// When callers of the API were answered last.
     answered: Option<Timestamp>,
-}
-
-/// Whose turn it is.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    /// Until when workers' commands alone wait, because callers were answered a moment ago; nobody is waited for while jobs
-    /// are late.
-    callers_until: Option<Timestamp>,
-    /// Whether jobs are late.
-    late: bool,
 }
 
 impl Batcher {
@@ -139,14 +116,14 @@ impl Batcher {
         let mut in_flight: FuturesUnordered<BoxFuture<'static, Done>> = FuturesUnordered::new();
         let clock = self.runner.world.clock.clone();
         let mut busy: HashSet<TenantId> = HashSet::new();
-        let mut open = [true, true];
+        let (mut foreground_open, mut background_open) = (true, true);
         loop {
             self.take_waiting();
             self.tell_queue();
             // Looked at once in a round: if it ended between drawing and waiting, nothing would wake what it held back.
             let turn = self.turn();
             while in_flight.len() < self.runner.world.tuning.batches_in_flight {
-                let batch = self.next_batch(&busy, turn);
+                let batch = self.queues.next_batch(&self.runner.world.tuning, turn, &busy);
                 if batch.is_empty() {
                     break;
                 }
@@ -158,8 +135,8 @@ impl Batcher {
                     done
                 }));
             }
-            let held_back = turn.callers_until.filter(|_| !self.queued[BACKGROUND].is_empty());
-            if open == [false, false] && in_flight.is_empty() && held_back.is_none() {
+            let held_back = turn.callers_until.filter(|_| !self.queues.background.is_empty());
+            if !foreground_open && !background_open && in_flight.is_empty() && held_back.is_none() {
                 return;
             }
             tokio::select! {
@@ -170,13 +147,13 @@ impl Batcher {
                         self.answered = Some(clock.now());
                     }
                 }
-                waiting = self.foreground.recv(), if open[FOREGROUND] && self.has_room(FOREGROUND) => match waiting {
-                    Some(waiting) => self.queued[FOREGROUND].push_back(waiting),
-                    None => open[FOREGROUND] = false,
+                waiting = self.foreground.recv(), if foreground_open && self.has_room(&self.queues.foreground) => match waiting {
+                    Some(waiting) => self.queues.foreground.push_back(waiting),
+                    None => foreground_open = false,
                 },
-                waiting = self.background.recv(), if open[BACKGROUND] && self.has_room(BACKGROUND) => match waiting {
-                    Some(waiting) => self.queued[BACKGROUND].push_back(waiting),
-                    None => open[BACKGROUND] = false,
+                waiting = self.background.recv(), if background_open && self.has_room(&self.queues.background) => match waiting {
+                    Some(waiting) => self.queues.background.push_back(waiting),
+                    None => background_open = false,
                 },
                 () = clock.sleep_until(held_back.unwrap_or(Timestamp(0))), if held_back.is_some() => {}
                 else => {}
@@ -184,35 +161,25 @@ impl Batcher {
         }
     }
 
-    fn has_room(&self, queue: usize) -> bool {
-        self.queued[queue].len() < self.runner.world.tuning.batch_max
+    fn has_room(&self, queue: &VecDeque<Waiting>) -> bool {
+        queue.len() < self.runner.world.tuning.batch_max
     }
 
     fn tell_queue(&self) {
-        let waiting: usize = self.queued.iter().map(VecDeque::len).sum();
-        let waiting = waiting + self.foreground.len() + self.background.len();
+        let taken = self.queues.foreground.len() + self.queues.background.len();
+        let waiting = taken + self.foreground.len() + self.background.len();
         metrics::gauge!("corridor_queue_commands").set(u32::try_from(waiting).unwrap_or(u32::MAX));
     }
 
     fn take_waiting(&mut self) {
-        while self.has_room(FOREGROUND) {
+        while self.has_room(&self.queues.foreground) {
             let Ok(waiting) = self.foreground.try_recv() else { break };
-            self.queued[FOREGROUND].push_back(waiting);
+            self.queues.foreground.push_back(waiting);
         }
-        while self.has_room(BACKGROUND) {
+        while self.has_room(&self.queues.background) {
             let Ok(waiting) = self.background.try_recv() else { break };
-            self.queued[BACKGROUND].push_back(waiting);
+            self.queues.background.push_back(waiting);
         }
-    }
-
-    /// The next commands of tenants that have no batch in flight, in order of arrival.
-    fn next_batch(&mut self, busy: &HashSet<TenantId>, turn: Turn) -> Vec<Waiting> {
-        let batch_max = self.runner.world.tuning.batch_max;
-        let mut batch = Vec::new();
-        draw(&mut self.queued[FOREGROUND], busy, batch_max, &mut batch);
-        let most = batch_max.min(batch.len() + background_share(&self.runner.world.tuning, batch.len(), turn));
-        draw(&mut self.queued[BACKGROUND], busy, most, &mut batch);
-        batch
     }
 
     fn turn(&self) -> Turn {
@@ -222,16 +189,6 @@ impl Batcher {
         // Whose beginning is ahead is over, too: the clock was set back since.
         let turn = turn.filter(|turn| !late && turn.contains(&now));
         Turn { callers_until: turn.map(|turn| turn.end), late }
-    }
-}
-
-/// How many of the workers' commands may go with so many of the API's.
-fn background_share(tuning: &Tuning, foreground: usize, turn: Turn) -> usize {
-    match foreground {
-        0 if turn.callers_until.is_some() => 0,
-        0 => tuning.batch_max,
-        _ if turn.late => tuning.background_max.max(foreground),
-        _ => tuning.background_max,
     }
 }
 
@@ -249,18 +206,6 @@ impl Done {
             foreground: batch.iter().any(|waiting| waiting.command.is_foreground()),
         }
     }
-}
-
-fn draw(queue: &mut VecDeque<Waiting>, busy: &HashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
-    let mut left = VecDeque::with_capacity(queue.len());
-    while let Some(waiting) = queue.pop_front() {
-        if batch.len() < most && !busy.contains(&waiting.command.tenant) {
-            batch.push(waiting);
-        } else {
-            left.push_back(waiting);
-        }
-    }
-    *queue = left;
 }
 
 /// Executes batches.
@@ -423,23 +368,4 @@ fn settled(outcome: Outcome) -> Result<Outcome, EngineError> {
 /// A fresh id for a command that names what it makes before it is first tried.
 pub fn fresh_id(store: &Store) -> Uuid {
     store.ids().next()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn workers_have_what_the_api_leaves_until_they_are_late() {
-        let tuning = Tuning { batch_max: 256, background_max: 4, ..Tuning::default() };
-        let share = |foreground, callers_turn: bool, late| {
-            background_share(&tuning, foreground, Turn { callers_until: callers_turn.then_some(Timestamp(1)), late })
-        };
-        assert_eq!(share(0, false, false), 256, "nobody asks: all of the batch");
-        assert_eq!(share(0, true, false), 0, "callers were just answered and may ask again");
-        assert_eq!(share(60, true, false), 4);
-        assert_eq!(share(60, false, false), 4);
-        assert_eq!(share(60, false, true), 60, "late: as much as the API");
-        assert_eq!(share(2, false, true), 4);
-    }
 }

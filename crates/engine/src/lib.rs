@@ -20,6 +20,7 @@ pub mod office;
 pub mod pace;
 pub mod payments;
 pub mod planted;
+mod queues;
 pub mod reconcile;
 pub mod statement;
 pub mod switches;

@@ -1,0 +1,208 @@
+//! Which of the commands that wait make up the next batch.
+//!
+//! The API's go first. Workers' ride along in every [`WORKERS_EVERY`]th batch of the API's, at most `background_max` for
+//! each of these batches, and have a batch of their own when no call came for a moment after the last: a burst is accepted
+//! first and settled behind it. Once jobs are later than `background_lag_max`, a load that lasts is shared evenly:
+//! settling never starves accepting and accepting never stops settling.
+
+use std::collections::{HashSet, VecDeque};
+
+use domain::ids::TenantId;
+use domain::time::Timestamp;
+use tokio::sync::oneshot;
+
+use crate::batcher::EngineError;
+use crate::command::{Command, Outcome};
+use crate::world::Tuning;
+
+/// In one of so many batches of the API's, workers' commands ride along. Each kind of command has statements of its own,
+/// which cost the database nearly the same whether they are about one row or ten.
+const WORKERS_EVERY: usize = 4;
+
+/// Whom a command's outcome is told.
+pub type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
+
+/// A command that waits for its batch.
+pub struct Waiting {
+    /// Apart: it is large, and moves from queue to queue.
+    pub command: Box<Command>,
+    /// Who waits for its outcome.
+    pub reply: Reply,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// Until when workers' commands alone wait, because callers were answered a moment ago; nobody is waited for while jobs
+    /// are late.
+    pub callers_until: Option<Timestamp>,
+    /// Whether jobs are late.
+    pub late: bool,
+}
+
+/// The commands that wait, in order of arrival.
+#[derive(Default)]
+pub struct Queues {
+    /// The API's.
+    pub foreground: VecDeque<Waiting>,
+    /// Workers'.
+    pub background: VecDeque<Waiting>,
+    /// Batches of the API's since the one that took the oldest of the workers' commands along.
+    without_workers: usize,
+}
+
+impl Queues {
+    /// The next commands of tenants that have no batch in flight, in order of arrival.
+    pub fn next_batch(&mut self, tuning: &Tuning, turn: Turn, busy: &HashSet<TenantId>) -> Vec<Waiting> {
+        let half = tuning.batch_max / 2;
+        let kept = self.share(tuning, turn, half).min(half).min(self.background.len());
+        let mut batch = Vec::new();
+        draw(&mut self.foreground, busy, tuning.batch_max - kept, &mut batch);
+        let foreground = batch.len();
+        let most = tuning.batch_max.min(foreground + self.share(tuning, turn, foreground));
+        // A tenant whose batch is in flight does not miss its workers' turn: others may go, and it comes with its next batch.
+        let oldest_may_go = self.background.front().is_some_and(|oldest| !busy.contains(&oldest.command.tenant));
+        draw(&mut self.background, busy, most, &mut batch);
+        if foreground > 0 {
+            let ride_along = oldest_may_go && batch.len() > foreground;
+            self.without_workers = if ride_along { 0 } else { self.without_workers + 1 };
+        }
+        batch
+    }
+
+    /// How many of the workers' commands may go with so many of the API's.
+    fn share(&self, tuning: &Tuning, turn: Turn, foreground: usize) -> usize {
+        match foreground {
+            0 if turn.callers_until.is_some() => 0,
+            0 => tuning.batch_max,
+            _ if turn.late => tuning.background_max.max(foreground),
+            _ if self.without_workers + 1 < WORKERS_EVERY => 0,
+            _ => WORKERS_EVERY * tuning.background_max,
+        }
+    }
+}
+
+fn draw(queue: &mut VecDeque<Waiting>, busy: &HashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
+    let mut left = VecDeque::with_capacity(queue.len());
+    while let Some(waiting) = queue.pop_front() {
+        if batch.len() < most && !busy.contains(&waiting.command.tenant) {
+            batch.push(waiting);
+        } else {
+            left.push_back(waiting);
+        }
+    }
+    *queue = left;
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::PaymentRequestId;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::command::Action;
+    use crate::command::wallets::RequestAction;
+
+    const TENANT: TenantId = TenantId(Uuid::from_u128(1));
+    const OTHER: TenantId = TenantId(Uuid::from_u128(2));
+    const EARLY: Turn = Turn { callers_until: None, late: false };
+    const LATE: Turn = Turn { callers_until: None, late: true };
+
+    /// Asks for batches from commands that nobody waits for.
+    struct Table {
+        queues: Queues,
+        tuning: Tuning,
+    }
+
+    impl Table {
+        fn new(batch_max: usize, background_max: usize) -> Table {
+            let tuning = Tuning { batch_max, background_max, ..Tuning::default() };
+            Table { queues: Queues::default(), tuning }
+        }
+
+        fn wait(&mut self, tenant: TenantId, foreground: usize, background: usize) {
+            let call = || {
+                let cancel = RequestAction::Cancel { by: None, idempotency: None };
+                Action::Request(PaymentRequestId(Uuid::nil()), cancel)
+            };
+            let worker = || Action::ExpireQuotes(Vec::new());
+            self.queues.foreground.extend((0..foreground).map(|_| waiting(tenant, call())));
+            self.queues.background.extend((0..background).map(|_| waiting(tenant, worker())));
+        }
+
+        /// How many of the API's and how many of the workers' commands go next.
+        fn next(&mut self, turn: Turn, busy: &[TenantId]) -> (usize, usize) {
+            let batch = self.queues.next_batch(&self.tuning, turn, &busy.iter().copied().collect());
+            let foreground = batch.iter().filter(|waiting| waiting.command.is_foreground()).count();
+            (foreground, batch.len() - foreground)
+        }
+
+        /// The same of so many batches, while as many calls come anew as went.
+        fn burst(&mut self, tenant: TenantId, calls: usize, batches: usize) -> Vec<(usize, usize)> {
+            let next = |_| {
+                self.wait(tenant, calls, 0);
+                self.next(EARLY, &[])
+            };
+            (0..batches).map(next).collect()
+        }
+    }
+
+    fn waiting(tenant: TenantId, action: Action) -> Waiting {
+        let (reply, _nobody) = oneshot::channel();
+        Waiting { command: Box::new(Command { tenant, action }), reply }
+    }
+
+    #[test]
+    fn workers_commands_ride_along_in_every_fourth_batch_of_a_burst() {
+        let mut table = Table::new(256, 4);
+        table.wait(TENANT, 0, 40);
+        let rides: Vec<usize> = table.burst(TENANT, 60, 16).into_iter().map(|(_, background)| background).collect();
+        assert_eq!(rides, [0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 8, 0, 0, 0, 0]);
+        // None waited for so long that the next goes at once.
+        table.wait(TENANT, 0, 1);
+        assert_eq!(table.burst(TENANT, 1, 1), [(1, 1)]);
+    }
+
+    #[test]
+    fn workers_have_a_batch_of_their_own_when_no_caller_asks() {
+        let mut table = Table::new(256, 4);
+        table.wait(TENANT, 0, 300);
+        let answered = Turn { callers_until: Some(Timestamp(1)), late: false };
+        assert_eq!(table.next(answered, &[]), (0, 0), "callers were just answered and may ask again");
+        assert_eq!(table.next(EARLY, &[]), (0, 256));
+    }
+
+    #[test]
+    fn late_jobs_have_as_much_of_every_batch_as_callers() {
+        let mut table = Table::new(256, 4);
+        table.wait(TENANT, 60, 200);
+        assert_eq!(table.next(LATE, &[]), (60, 60));
+        table.wait(TENANT, 2, 0);
+        assert_eq!(table.next(LATE, &[]), (2, 4));
+    }
+
+    #[test]
+    fn callers_who_fill_every_batch_leave_workers_room() {
+        let mut table = Table::new(100, 4);
+        table.wait(TENANT, 0, 300);
+        assert_eq!(table.burst(TENANT, 1_000, 4), [(100, 0), (100, 0), (100, 0), (84, 16)]);
+        assert_eq!(table.next(LATE, &[]), (50, 50));
+        let mut small = Table::new(2, 1_000);
+        small.wait(TENANT, 0, 5);
+        assert_eq!(small.burst(TENANT, 5, 4), [(2, 0), (2, 0), (2, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn a_tenant_whose_batch_is_in_flight_does_not_miss_its_workers_turn() {
+        let mut table = Table::new(256, 4);
+        table.wait(TENANT, 0, 20);
+        table.wait(OTHER, 0, 20);
+        assert_eq!(table.burst(OTHER, 10, 3), [(10, 0); 3]);
+        table.wait(OTHER, 10, 0);
+        assert_eq!(table.next(EARLY, &[TENANT]), (10, 16), "the other tenant's go");
+        table.wait(TENANT, 10, 0);
+        assert_eq!(table.next(EARLY, &[OTHER]), (10, 16), "and the oldest with its next batch");
+        table.wait(TENANT, 10, 0);
+        assert_eq!(table.next(EARLY, &[OTHER]), (10, 0));
+    }
+}
