@@ -1,15 +1,15 @@
 //! Self-clocking group commit: while one batch commits, the next one gathers. No latency when idle.
 //!
-//! [`Queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
+//! [`crate::queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
 //! come back.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::ids::{BatchId, TenantId};
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join};
 use futures_util::stream::FuturesUnordered;
 use store::{ExecuteError, Store};
 use tokio::sync::{mpsc, oneshot};
@@ -20,10 +20,11 @@ use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
 use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
+use crate::inbox::{Receiver, Sender, inbox};
 use crate::listeners::Listeners;
 use crate::measure::Seen;
 use crate::planted::{self, Planted};
-use crate::queues::{Queues, Turn, Waiting};
+use crate::queues::{Reply, Turn, Waiting};
 use crate::world::World;
 
 /// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
@@ -51,44 +52,34 @@ pub enum EngineError {
 /// The way in: hands commands to the batcher and waits for their outcomes. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    foreground: mpsc::Sender<Waiting>,
-    background: mpsc::Sender<Waiting>,
+    commands: Sender,
     feed: Feed,
 }
 
 impl Engine {
     /// An engine and the future that runs it. Commands are answered only while the batcher is driven.
     pub fn new(store: Store, world: Arc<World>) -> (Engine, Batcher) {
-        let queue = world.tuning.queue_max;
-        let (foreground, foreground_in) = mpsc::channel(queue);
-        let (background, background_in) = mpsc::channel(queue);
+        let (sender, commands) = inbox(world.tuning.clone());
+        let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
         let batcher = Batcher {
-            runner: Runner { store, world, feed: feed.clone(), listeners: Listeners::default() },
-            foreground: foreground_in,
-            background: background_in,
-            queues: Queues::default(),
+            runner: Runner { store, world, feed: feed.clone(), listeners: Listeners::default(), answers },
+            commands,
             answered: None,
+            told,
         };
-        (Engine { foreground, background, feed }, batcher)
+        (Engine { commands: sender, feed }, batcher)
     }
 
     /// Has a command decided and committed. API commands are refused when the queue is full; workers wait.
     pub async fn execute(&self, command: Command) -> Result<Outcome, EngineError> {
         let (reply, outcome) = oneshot::channel();
-        let foreground = command.is_foreground();
-        let waiting = Waiting { command: Box::new(command), reply };
-        if foreground {
-            self.foreground.try_send(waiting).map_err(|refused| match refused {
-                mpsc::error::TrySendError::Full(_) => {
-                    metrics::counter!("corridor_queue_refusals_total").increment(1);
-                    EngineError::Busy
-                }
-                mpsc::error::TrySendError::Closed(_) => EngineError::Unavailable,
-            })?;
-        } else {
-            self.background.send(waiting).await.map_err(|_| EngineError::Unavailable)?;
-        }
+        let sent = self.commands.send(Waiting { command: Box::new(command), reply }).await;
+        sent.inspect_err(|error| {
+            if *error == EngineError::Busy {
+                metrics::counter!("corridor_queue_refusals_total").increment(1);
+            }
+        })?;
         // The batcher answers every command that it took; a dropped reply means that it was dropped itself, at a
         // point where the commit may already be out.
         outcome.await.unwrap_or(Err(EngineError::CommitUnknown))
@@ -100,85 +91,81 @@ impl Engine {
     }
 }
 
+/// A batch's outcomes, and whom to tell them.
+type Answers = Vec<(Reply, Result<Outcome, EngineError>)>;
+
 /// Gathers commands into batches and has them executed.
 pub struct Batcher {
     runner: Runner,
-    foreground: mpsc::Receiver<Waiting>,
-    background: mpsc::Receiver<Waiting>,
-    queues: Queues,
+    commands: Receiver,
     /// When callers of the API were answered last.
     answered: Option<Timestamp>,
+    told: mpsc::Receiver<Answers>,
 }
 
 impl Batcher {
     /// Runs until every [`Engine`] handle is gone and everything taken is answered.
-    pub async fn run(mut self) {
+    pub async fn run(self) {
+        let (batches, answers) = self.in_two();
+        join(batches, answers).await;
+    }
+
+    /// What executes the batches, and what tells callers their outcomes, each to be driven to its end. Where callers
+    /// have threads of their own, the second belongs there: it wakes one caller after the other, and the next batch need not
+    /// wait for that.
+    pub fn in_two(self) -> (impl Future<Output = ()> + Send, impl Future<Output = ()> + Send) {
+        let Batcher { runner, commands, answered, told } = self;
+        (Batches { runner, commands, answered }.run(), tell(told))
+    }
+}
+
+async fn tell(mut told: mpsc::Receiver<Answers>) {
+    while let Some(answers) = told.recv().await {
+        for (reply, outcome) in answers {
+            // A caller that has gone away needs no answer; what was committed stays committed.
+            let _gone = reply.send(outcome);
+        }
+    }
+}
+
+struct Batches {
+    runner: Runner,
+    commands: Receiver,
+    answered: Option<Timestamp>,
+}
+
+impl Batches {
+    async fn run(mut self) {
         let mut in_flight: FuturesUnordered<BoxFuture<'static, Done>> = FuturesUnordered::new();
         let clock = self.runner.world.clock.clone();
-        let mut busy: HashSet<TenantId> = HashSet::new();
-        let (mut foreground_open, mut background_open) = (true, true);
         loop {
-            self.take_waiting();
-            self.tell_queue();
             // Looked at once in a round: if it ended between drawing and waiting, nothing would wake what it held back.
             let turn = self.turn();
-            while in_flight.len() < self.runner.world.tuning.batches_in_flight {
-                let batch = self.queues.next_batch(&self.runner.world.tuning, turn, &busy);
-                if batch.is_empty() {
-                    break;
-                }
+            while let Some(batch) = self.commands.next_batch(turn) {
                 let done = Done::of(&batch);
-                busy.extend(done.tenants.iter().copied());
                 let runner = self.runner.clone();
                 in_flight.push(Box::pin(async move {
                     runner.run(batch).await;
                     done
                 }));
             }
-            let held_back = turn.callers_until.filter(|_| !self.queues.background.is_empty());
-            if !foreground_open && !background_open && in_flight.is_empty() && held_back.is_none() {
+            let (waiting, work) = self.commands.waiting();
+            metrics::gauge!("corridor_queue_commands").set(u32::try_from(waiting).unwrap_or(u32::MAX));
+            let held_back = turn.callers_until.filter(|_| work > 0);
+            if self.commands.is_left() && in_flight.is_empty() && held_back.is_none() {
                 return;
             }
             tokio::select! {
                 biased;
                 Some(done) = in_flight.next(), if !in_flight.is_empty() => {
-                    busy.retain(|tenant| !done.tenants.contains(tenant));
+                    self.commands.done(&done.tenants);
                     if done.foreground {
                         self.answered = Some(clock.now());
                     }
                 }
-                waiting = self.foreground.recv(), if foreground_open && self.has_room(&self.queues.foreground) => match waiting {
-                    Some(waiting) => self.queues.foreground.push_back(waiting),
-                    None => foreground_open = false,
-                },
-                waiting = self.background.recv(), if background_open && self.has_room(&self.queues.background) => match waiting {
-                    Some(waiting) => self.queues.background.push_back(waiting),
-                    None => background_open = false,
-                },
+                () = self.commands.news() => {}
                 () = clock.sleep_until(held_back.unwrap_or(Timestamp(0))), if held_back.is_some() => {}
-                else => {}
             }
-        }
-    }
-
-    fn has_room(&self, queue: &VecDeque<Waiting>) -> bool {
-        queue.len() < self.runner.world.tuning.batch_max
-    }
-
-    fn tell_queue(&self) {
-        let taken = self.queues.foreground.len() + self.queues.background.len();
-        let waiting = taken + self.foreground.len() + self.background.len();
-        metrics::gauge!("corridor_queue_commands").set(u32::try_from(waiting).unwrap_or(u32::MAX));
-    }
-
-    fn take_waiting(&mut self) {
-        while self.has_room(&self.queues.foreground) {
-            let Ok(waiting) = self.foreground.try_recv() else { break };
-            self.queues.foreground.push_back(waiting);
-        }
-        while self.has_room(&self.queues.background) {
-            let Ok(waiting) = self.background.try_recv() else { break };
-            self.queues.background.push_back(waiting);
         }
     }
 
@@ -215,6 +202,7 @@ struct Runner {
     world: Arc<World>,
     feed: Feed,
     listeners: Listeners,
+    answers: mpsc::Sender<Answers>,
 }
 
 impl Runner {
@@ -227,10 +215,8 @@ impl Runner {
             result => answers(result, commands.len()),
         };
         self.feed.announce();
-        for (waiting, outcome) in batch.into_iter().zip(outcomes) {
-            // A caller that has gone away needs no answer; what was committed stays committed.
-            let _gone = waiting.reply.send(outcome);
-        }
+        // Nobody is told any more where this process goes down; then they cannot know.
+        let _gone = self.answers.send(batch.into_iter().map(|waiting| waiting.reply).zip(outcomes).collect()).await;
     }
 
     async fn one_by_one(&self, commands: &[&Command]) -> Vec<Result<Outcome, EngineError>> {

@@ -13,6 +13,7 @@ pub mod decide;
 pub mod failpoint;
 pub mod feed;
 pub mod health;
+mod inbox;
 pub mod lag;
 mod listeners;
 mod measure;

@@ -83,19 +83,21 @@ impl Queues {
 }
 
 fn draw(queue: &mut VecDeque<Waiting>, busy: &HashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
-    let mut left = VecDeque::with_capacity(queue.len());
-    while let Some(waiting) = queue.pop_front() {
-        if batch.len() < most && !busy.contains(&waiting.command.tenant) {
-            batch.push(waiting);
-        } else {
-            left.push_back(waiting);
-        }
+    let mut passed_over = Vec::new();
+    while batch.len() < most {
+        let Some(waiting) = queue.pop_front() else { break };
+        let of_busy = busy.contains(&waiting.command.tenant);
+        if of_busy { passed_over.push(waiting) } else { batch.push(waiting) }
     }
-    *queue = left;
+    for waiting in passed_over.into_iter().rev() {
+        queue.push_front(waiting);
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub mod test {
+    //! Commands that wait for nobody.
+
     use domain::ids::PaymentRequestId;
     use uuid::Uuid;
 
@@ -103,9 +105,30 @@ mod tests {
     use crate::command::Action;
     use crate::command::wallets::RequestAction;
 
+    /// Callers may be passed over, and no job is late.
+    pub const EARLY: Turn = Turn { callers_until: None, late: false };
+
+    /// A command of the API's.
+    pub fn call(tenant: TenantId) -> Command {
+        let cancel = RequestAction::Cancel { by: None, idempotency: None };
+        Command { tenant, action: Action::Request(PaymentRequestId(Uuid::nil()), cancel) }
+    }
+
+    /// A worker's command.
+    pub fn work(tenant: TenantId) -> Command {
+        Command { tenant, action: Action::ExpireQuotes(Vec::new()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::test::{EARLY, call, work};
+    use super::*;
+
     const TENANT: TenantId = TenantId(Uuid::from_u128(1));
     const OTHER: TenantId = TenantId(Uuid::from_u128(2));
-    const EARLY: Turn = Turn { callers_until: None, late: false };
     const LATE: Turn = Turn { callers_until: None, late: true };
 
     /// Asks for batches from commands that nobody waits for.
@@ -121,13 +144,8 @@ mod tests {
         }
 
         fn wait(&mut self, tenant: TenantId, foreground: usize, background: usize) {
-            let call = || {
-                let cancel = RequestAction::Cancel { by: None, idempotency: None };
-                Action::Request(PaymentRequestId(Uuid::nil()), cancel)
-            };
-            let worker = || Action::ExpireQuotes(Vec::new());
-            self.queues.foreground.extend((0..foreground).map(|_| waiting(tenant, call())));
-            self.queues.background.extend((0..background).map(|_| waiting(tenant, worker())));
+            self.queues.foreground.extend((0..foreground).map(|_| waiting(call(tenant))));
+            self.queues.background.extend((0..background).map(|_| waiting(work(tenant))));
         }
 
         /// How many of the API's and how many of the workers' commands go next.
@@ -147,9 +165,9 @@ mod tests {
         }
     }
 
-    fn waiting(tenant: TenantId, action: Action) -> Waiting {
+    fn waiting(command: Command) -> Waiting {
         let (reply, _nobody) = oneshot::channel();
-        Waiting { command: Box::new(Command { tenant, action }), reply }
+        Waiting { command: Box::new(command), reply }
     }
 
     #[test]

@@ -144,7 +144,9 @@ impl Service {
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
-        let mut tasks = vec![("batcher".to_owned(), engine_room.handle().spawn(batcher.run()))];
+        let (batches, answers) = batcher.in_two();
+        let batches = engine_room.handle().spawn(batches);
+        let mut tasks = vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
         let rates_http = world::rates_client(config)?;
         let refreshing = keep_fresh::Fresh {
             rates: rates.clone(),

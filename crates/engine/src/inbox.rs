@@ -1,0 +1,261 @@
+//! Where commands wait for a batch.
+//!
+//! Who brings one wakes the batcher only where a batch could begin with it: nothing of a tenant is drawn while a batch of his
+//! is in flight, and dozens of commands come meanwhile, each of which would take the thread from what it is about.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::ids::TenantId;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::batcher::EngineError;
+use crate::queues::{Queues, Turn, Waiting};
+use crate::world::Tuning;
+
+/// Both ends of an inbox.
+pub fn inbox(tuning: Tuning) -> (Sender, Receiver) {
+    let room = Semaphore::new(tuning.queue_max.min(Semaphore::MAX_PERMITS));
+    let inbox = Arc::new(Inbox { state: Mutex::default(), news: Notify::new(), room, tuning });
+    (Sender(Arc::new(Leaves(Arc::clone(&inbox)))), Receiver(inbox))
+}
+
+/// Brings commands. Cheap to clone.
+#[derive(Clone)]
+pub struct Sender(Arc<Leaves>);
+
+/// Draws batches of commands; one batcher has it.
+pub struct Receiver(Arc<Inbox>);
+
+/// Says that it was the last sender.
+struct Leaves(Arc<Inbox>);
+
+struct Inbox {
+    state: Mutex<State>,
+    /// A batch could begin, or nobody brings any more commands.
+    news: Notify,
+    /// For workers' commands, whose senders wait for it.
+    room: Semaphore,
+    tuning: Tuning,
+}
+
+#[derive(Default)]
+struct State {
+    queues: Queues,
+    /// Tenants with a batch in flight.
+    busy: HashSet<TenantId>,
+    in_flight: usize,
+    /// Nobody brings any more commands.
+    left: bool,
+    /// Nobody takes any more commands.
+    gone: bool,
+}
+
+impl Inbox {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sender {
+    /// Brings a command: one of the API's at once, a worker's as soon as there is room.
+    ///
+    /// # Errors
+    /// Too many of the API's wait, or nobody takes commands any more.
+    pub async fn send(&self, waiting: Waiting) -> Result<(), EngineError> {
+        if waiting.command.is_foreground() {
+            return self.bring(waiting, |queues| &mut queues.foreground);
+        }
+        let room = self.inbox().room.acquire().await.map_err(|_| EngineError::Unavailable)?;
+        // Given back when the command is drawn.
+        room.forget();
+        self.bring(waiting, |queues| &mut queues.background)
+    }
+
+    fn inbox(&self) -> &Inbox {
+        &self.0.0
+    }
+
+    fn bring(&self, waiting: Waiting, queue: fn(&mut Queues) -> &mut VecDeque<Waiting>) -> Result<(), EngineError> {
+        let Inbox { tuning, news, .. } = self.inbox();
+        let mut state = self.inbox().state();
+        if state.gone {
+            return Err(EngineError::Unavailable);
+        }
+        let begins = state.in_flight < tuning.batches_in_flight && !state.busy.contains(&waiting.command.tenant);
+        let queue = queue(&mut state.queues);
+        if queue.len() >= tuning.queue_max {
+            return Err(EngineError::Busy);
+        }
+        queue.push_back(waiting);
+        drop(state);
+        if begins {
+            news.notify_one();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.state().left = true;
+        self.0.news.notify_one();
+    }
+}
+
+impl Receiver {
+    /// Waits until a batch may begin, or nobody brings any more commands.
+    pub async fn news(&self) {
+        self.0.news.notified().await;
+    }
+
+    /// The next batch, unless as many as may be are in flight. Its tenants are busy until it is [`Receiver::done`].
+    pub fn next_batch(&self, turn: Turn) -> Option<Vec<Waiting>> {
+        let mut guard = self.0.state();
+        let state = &mut *guard;
+        if state.in_flight >= self.0.tuning.batches_in_flight {
+            return None;
+        }
+        let work = state.queues.background.len();
+        let batch = state.queues.next_batch(&self.0.tuning, turn, &state.busy);
+        self.0.room.add_permits(work - state.queues.background.len());
+        if batch.is_empty() {
+            return None;
+        }
+        state.busy.extend(batch.iter().map(|waiting| waiting.command.tenant));
+        state.in_flight += 1;
+        Some(batch)
+    }
+
+    /// A batch of these tenants is done.
+    pub fn done(&self, tenants: &HashSet<TenantId>) {
+        let mut state = self.0.state();
+        state.busy.retain(|tenant| !tenants.contains(tenant));
+        state.in_flight -= 1;
+    }
+
+    /// How many commands wait, and how many of them are workers'.
+    pub fn waiting(&self) -> (usize, usize) {
+        let state = self.0.state();
+        let workers = state.queues.background.len();
+        (state.queues.foreground.len() + workers, workers)
+    }
+
+    /// Whether nobody brings any more commands.
+    pub fn is_left(&self) -> bool {
+        self.0.state().left
+    }
+}
+
+impl Drop for Receiver {
+    /// Commands that wait were not begun, and their senders hear that.
+    fn drop(&mut self) {
+        self.0.room.close();
+        let mut state = self.0.state();
+        state.gone = true;
+        let queues = std::mem::take(&mut state.queues);
+        drop(state);
+        for waiting in queues.foreground.into_iter().chain(queues.background) {
+            // Who has gone away needs no answer.
+            let _gone = waiting.reply.send(Err(EngineError::Unavailable));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::command::{Command, Outcome};
+    use crate::queues::test::{EARLY, call, work};
+
+    const TENANT: TenantId = TenantId(Uuid::from_u128(1));
+    const OTHER: TenantId = TenantId(Uuid::from_u128(2));
+
+    type Told = oneshot::Receiver<Result<Outcome, EngineError>>;
+
+    fn tuning(batches_in_flight: usize, queue_max: usize) -> Tuning {
+        Tuning { batches_in_flight, queue_max, ..Tuning::default() }
+    }
+
+    /// What became of bringing it, unless that waits for room; and who is told its outcome.
+    fn bring(sender: &Sender, command: Command) -> (Option<Result<(), EngineError>>, Told) {
+        let (reply, told) = oneshot::channel();
+        (sender.send(Waiting { command: Box::new(command), reply }).now_or_never(), told)
+    }
+
+    fn brought(sender: &Sender, command: Command) -> Told {
+        let (sent, told) = bring(sender, command);
+        assert_eq!(sent, Some(Ok(())));
+        told
+    }
+
+    fn is_woken(receiver: &Receiver) -> bool {
+        receiver.news().now_or_never().is_some()
+    }
+
+    #[test]
+    fn nobody_is_woken_for_a_tenant_whose_batch_is_in_flight() {
+        let (sender, receiver) = inbox(tuning(2, 10));
+        let _first = brought(&sender, call(TENANT));
+        assert!(is_woken(&receiver));
+        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1));
+        let (_second, _third) = (brought(&sender, call(TENANT)), brought(&sender, work(TENANT)));
+        assert!(!is_woken(&receiver), "nothing of his can be drawn");
+        assert!(receiver.next_batch(EARLY).is_none());
+        receiver.done(&HashSet::from([TENANT]));
+        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1), "it waits still");
+        let _other = brought(&sender, call(OTHER));
+        assert!(is_woken(&receiver));
+    }
+
+    #[test]
+    fn nobody_is_woken_while_as_many_batches_as_may_be_are_in_flight() {
+        let (sender, receiver) = inbox(tuning(1, 10));
+        let _first = brought(&sender, call(TENANT));
+        assert!(is_woken(&receiver));
+        assert!(receiver.next_batch(EARLY).is_some());
+        let _other = brought(&sender, call(OTHER));
+        assert!(!is_woken(&receiver));
+        assert!(receiver.next_batch(EARLY).is_none());
+        receiver.done(&HashSet::from([TENANT]));
+        assert!(receiver.next_batch(EARLY).is_some());
+    }
+
+    #[test]
+    fn a_full_inbox_refuses_calls_and_lets_workers_wait() {
+        let (sender, receiver) = inbox(tuning(1, 2));
+        let _calls = [brought(&sender, call(TENANT)), brought(&sender, call(TENANT))];
+        let _works = [brought(&sender, work(OTHER)), brought(&sender, work(OTHER))];
+        assert_eq!(bring(&sender, call(TENANT)).0, Some(Err(EngineError::Busy)));
+        assert_eq!(bring(&sender, work(OTHER)).0, None);
+        assert_eq!(receiver.waiting(), (4, 2));
+        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "the calls");
+        receiver.done(&HashSet::from([TENANT]));
+        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "workers' commands");
+        let _more = brought(&sender, work(OTHER));
+        assert_eq!(receiver.waiting(), (1, 1));
+    }
+
+    #[test]
+    fn both_ends_learn_that_the_other_is_gone() {
+        let (sender, receiver) = inbox(tuning(1, 10));
+        let other = sender.clone();
+        drop(sender);
+        assert!(!receiver.is_left());
+        let mut told = [brought(&other, call(TENANT)), brought(&other, work(TENANT))];
+        drop(other);
+        assert!(receiver.is_left() && is_woken(&receiver));
+        drop(receiver);
+        for told in &mut told {
+            assert_eq!(told.try_recv().ok().and_then(Result::err), Some(EngineError::Unavailable), "nothing was begun");
+        }
+        let (sender, receiver) = inbox(tuning(1, 10));
+        drop(receiver);
+        assert_eq!(bring(&sender, call(TENANT)).0, Some(Err(EngineError::Unavailable)));
+        assert_eq!(bring(&sender, work(TENANT)).0, Some(Err(EngineError::Unavailable)));
+    }
+}
