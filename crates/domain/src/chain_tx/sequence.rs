@@ -159,6 +159,8 @@ pub enum Ended {
     NotTried,
     /// It had taken effect before a reorganisation, and has not now: it is to be done again.
     Undone,
+    /// It had not taken effect before a reorganisation, which was told, and has now.
+    AfterAll,
 }
 
 impl ChainTx {
@@ -234,7 +236,7 @@ impl ChainTx {
     }
 
     /// Its block is deep enough: what became of its intents. Where that was said before a reorganisation, only what is
-    /// no longer so is said.
+    /// otherwise now is said.
     pub fn over(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Some(mined) = self.mined.clone() else { return (Vec::new(), effects) };
@@ -253,16 +255,20 @@ impl ChainTx {
             return (ended, effects);
         };
         let was_done = |id| matches!(self.ended(&before, id), Ended::Done(_));
-        let undone = |(id, ended): &(IntentId, Ended)| was_done(*id) && !matches!(ended, Ended::Done(_));
-        let undone: Vec<_> = ended.into_iter().filter(undone).map(|(id, _)| (id, Ended::Undone)).collect();
-        // What failed or was undone is tried elsewhere since: whatever becomes of it here, that is not said again.
+        let news = |(id, ended)| match (was_done(id), matches!(ended, Ended::Done(_))) {
+            (true, false) => Some((id, Ended::Undone)),
+            (false, true) => Some((id, Ended::AfterAll)),
+            _ => None,
+        };
+        let news: Vec<_> = ended.into_iter().filter_map(news).collect();
+        // What failed or was undone is tried elsewhere since, or given up: its end is not said again.
         let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
         let failed: Vec<_> = mined.failed.iter().chain(given_away).copied().collect();
         self.settled = Some(Mined { failed, ..mined });
-        if !undone.is_empty() {
+        if news.iter().any(|(_, ended)| matches!(ended, Ended::Undone)) {
             self.alert("a transaction took effect no more after a reorganisation".to_owned(), &mut effects);
         }
-        (undone, effects)
+        (news, effects)
     }
 
     fn attempt(&self, mined: &Mined) -> Option<&TxAttempt> {

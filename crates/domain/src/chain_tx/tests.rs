@@ -204,6 +204,19 @@ fn one_that_was_over_is_broadcast_again_and_says_only_what_is_no_longer_so() {
 }
 
 #[test]
+fn one_that_failed_and_takes_effect_behind_a_reorganisation_says_so() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("taken");
+    tx.mined(in_block(&tx, 7, &[intents[0].id]), monday());
+    let (ended, _) = tx.over(monday());
+    assert_eq!(ended, [(intents[0].id, Ended::Failed), (intents[1].id, Ended::Done(TxHash([1; 32])))]);
+    tx.lost(monday());
+    tx.mined(in_block(&tx, 8, &[]), monday());
+    let (ended, effects) = tx.over(monday());
+    assert_eq!((ended, effects.alerts.len()), (vec![(intents[0].id, Ended::AfterAll)], 0));
+}
+
+#[test]
 fn a_nonce_that_somebody_else_used_frees_the_intents_and_calls_a_person() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("taken");
@@ -316,12 +329,12 @@ fn what_was_undone_once_is_tried_elsewhere() {
         tx.mined(mined, monday());
         let (told, _) = tx.over(monday());
         tx.lost(monday());
-        told.into_iter().map(|(id, how)| (id, matches!(how, Ended::Undone))).collect::<Vec<_>>()
+        told
     };
-    let both = |undone| intents.iter().map(|intent| (intent.id, undone)).collect::<Vec<_>>();
-    assert_eq!(over(true), both(false));
-    assert_eq!(over(false), both(true));
-    assert_eq!(over(true), [], "they are done by another transaction");
+    let both = |ended| intents.iter().map(|intent| (intent.id, ended)).collect::<Vec<_>>();
+    assert_eq!(over(true), both(Ended::Done(TxHash([1; 32]))));
+    assert_eq!(over(false), both(Ended::Undone));
+    assert_eq!(over(true), both(Ended::AfterAll), "they are tried by another transaction, or given up");
     assert_eq!(over(false), [], "nothing of that one is undone here");
 }
 
@@ -381,6 +394,7 @@ proptest! {
                 let count = told.entry(id).or_default();
                 match how {
                     Ended::Undone => *count -= 1,
+                    Ended::AfterAll => {}
                     Ended::Done(_) | Ended::Failed | Ended::NotTried => *count += 1,
                 }
                 prop_assert!((0..=1).contains(count), "{how:?} told {count} times");

@@ -233,6 +233,7 @@ fn end(
             }
             Ended::NotTried => stop(ws, intent_key, intent, rules, cx)?,
             Ended::Undone => super::outcome::again(ws, intent, cx)?,
+            Ended::AfterAll => super::outcome::after_all(ws, &intent)?,
         }
     }
     Ok(Outcome::Done)

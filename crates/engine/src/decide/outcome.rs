@@ -1,7 +1,7 @@
 //! What an intent is done for: whether it is still wanted, and what its end means there.
 
 use domain::chain::TxHash;
-use domain::chain_tx::{Intent, IntentKind, Patience, Plan};
+use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
 use domain::deposit::case::message;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
@@ -160,6 +160,18 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
     let effects = intent.undone(cx.now);
     ws.intents.put((tenant, intent.id), intent);
     effects::write(ws, tenant, effects)
+}
+
+/// An intent took effect after all, by a reorganisation of blocks that were deep enough. Where it was given up meanwhile,
+/// ledger and chain differ and a person looks; where it is tried elsewhere, the controller does nothing twice.
+pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refused> {
+    let mut effects = WalletEffects::default();
+    if intent.state.is_terminal() && intent.state != IntentState::Done {
+        let (kind, state) = (intent.kind.name(), intent.state.name());
+        let what = format!("a {kind} that was {state} took effect after all: a reorganisation brought it back");
+        effects.alerts.push(Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what });
+    }
+    effects::write(ws, intent.tenant, effects)
 }
 
 /// Why an intent failed.
