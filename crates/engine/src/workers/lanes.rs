@@ -60,7 +60,7 @@ impl Workers {
         Ok(leads)
     }
 
-    /// Gives its lanes up when this node stops.
+    /// Gives its lanes up when this node stops and holds no job in them any more.
     pub(super) async fn hand_on_lanes(&self) {
         let held = std::mem::take(&mut *self.lanes.held());
         for signer in held.into_keys() {

@@ -149,6 +149,17 @@ impl Workers {
         self.world.wallet.is_some() || self.world.payment_webhooks.is_some()
     }
 
+    /// Gives back, when this node stops, the jobs that it could not do: nobody need wait until their leases have run out.
+    async fn hand_back(&self, kind: JobKind) {
+        match self.store.give_back(kind, &self.owner).await {
+            Ok(()) if kind == JobKind::Transmit => self.hand_on_lanes().await,
+            Ok(()) => {}
+            Err(error) => {
+                tracing::warn!(%error, job = kind.name(), "jobs cannot be given back now; their leases will run out");
+            }
+        }
+    }
+
     /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.
     async fn hand_on(&self, role: &str) {
         if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
@@ -197,10 +208,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     loop {
         let stopping = *stop.borrow();
         if stopping && under_way.is_empty() {
-            if kind == JobKind::Transmit {
-                workers.hand_on_lanes().await;
-            }
-            return;
+            return workers.hand_back(kind).await;
         }
         let mut taken = 0;
         if !stopping && under_way.len() < rounds_max {

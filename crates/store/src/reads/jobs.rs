@@ -38,6 +38,11 @@ static LANE_HOLDERS: Stmt = Stmt::written(
     "SELECT DISTINCT t.signer, j.leased_by FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
      WHERE j.kind = 'transmit' AND j.leased_until > {{now}} AND j.leased_by IS NOT NULL ORDER BY t.signer, j.leased_by",
 );
+static GIVE_BACK: Stmt = Stmt::written(
+    "job.give_back",
+    "UPDATE job SET leased_until = NULL, leased_by = NULL \
+     WHERE kind = $2 AND leased_by = $3 AND leased_until > {{now}}",
+);
 static IS_DUE: Stmt = Stmt::written(
     "job.is_due",
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
@@ -54,7 +59,8 @@ static COUNTS: Stmt = Stmt::written(
      FROM job j GROUP BY j.kind ORDER BY j.kind",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &IS_DUE, &NEXT_AT, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &GIVE_BACK, &IS_DUE, &NEXT_AT, &COUNTS];
 
 /// How many jobs of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +142,15 @@ impl Store {
             rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect::<Result<_, StoreError>>()?;
         jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
         Ok(jobs)
+    }
+
+    /// Gives back the jobs of a kind that `owner` holds still, for others to take at once. He works at none of them any more.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn give_back(&self, kind: JobKind, owner: &str) -> Result<(), StoreError> {
+        let params = vec![self.now_param(), kind.name().into(), owner.into()];
+        self.write(vec![Step::any(&GIVE_BACK, params)]).await.map(drop)
     }
 
     /// Who holds `transmit` jobs now, by the signers of their transactions.

@@ -89,6 +89,23 @@ pub async fn a_lease_that_ran_out_is_taken_again(world: World) {
     assert_eq!(first[0].subject, second[0].subject);
 }
 
+pub async fn a_node_that_stops_gives_its_jobs_back(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    for _ in 0..2 {
+        world.payment(tenant, None).await;
+    }
+    let store = &world.store;
+    let take = |owner, limit| store.lease_jobs(&[JobKind::Submit], owner, LEASE, limit);
+    let first = take("a", 1).await.expect("taken");
+    let other = take("b", 1).await.expect("taken");
+    assert_eq!(store.give_back(JobKind::Inquire, "a").await, Ok(()));
+    assert!(take("c", 9).await.expect("asked").is_empty(), "of another kind");
+    assert_eq!(store.give_back(JobKind::Submit, "a").await, Ok(()));
+    let again = take("c", 9).await.expect("taken");
+    assert_eq!(again.iter().map(|job| (job.subject, job.fence)).collect::<Vec<_>>(), [(first[0].subject, 2)]);
+    assert_ne!(other[0].subject, first[0].subject);
+}
+
 pub async fn jobs_that_are_not_due_wait(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
