@@ -62,13 +62,9 @@ impl Engine {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
-        let batcher = Batcher {
-            runner: Runner { store, world, feed: feed.clone(), listeners: Listeners::default(), answers },
-            commands,
-            answered: None,
-            told,
-        };
-        (Engine { commands: sender, feed }, batcher)
+        let runner = Runner { store, world, feed: feed.clone(), listeners: Listeners::default(), answers };
+        let batches = Batches { runner, commands, answered: None };
+        (Engine { commands: sender, feed }, Batcher { batches, told })
     }
 
     /// Has a command decided and committed. API commands are refused when the queue is full; workers wait.
@@ -96,10 +92,7 @@ type Answers = Vec<(Reply, Result<Outcome, EngineError>)>;
 
 /// Gathers commands into batches and has them executed.
 pub struct Batcher {
-    runner: Runner,
-    commands: Receiver,
-    /// When callers of the API were answered last.
-    answered: Option<Timestamp>,
+    batches: Batches,
     told: mpsc::Receiver<Answers>,
 }
 
@@ -114,8 +107,7 @@ impl Batcher {
     /// have threads of their own, the second belongs there: it wakes one caller after the other, and the next batch need not
     /// wait for that.
     pub fn in_two(self) -> (impl Future<Output = ()> + Send, impl Future<Output = ()> + Send) {
-        let Batcher { runner, commands, answered, told } = self;
-        (Batches { runner, commands, answered }.run(), tell(told))
+        (self.batches.run(), tell(self.told))
     }
 }
 
@@ -131,6 +123,7 @@ async fn tell(mut told: mpsc::Receiver<Answers>) {
 struct Batches {
     runner: Runner,
     commands: Receiver,
+    /// When callers of the API were answered last.
     answered: Option<Timestamp>,
 }
 
