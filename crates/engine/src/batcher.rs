@@ -3,14 +3,18 @@
 //! [`crate::queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
 //! come back.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use domain::event::Event;
 use domain::ids::{BatchId, TenantId};
+use domain::payment::IdSource;
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, join};
 use futures_util::stream::FuturesUnordered;
+use store::need::Need;
+use store::working_set::{Log, WorkingSet};
 use store::{ExecuteError, Store};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
@@ -23,6 +27,7 @@ use crate::feed::Feed;
 use crate::inbox::{Receiver, Sender, inbox};
 use crate::listeners::Listeners;
 use crate::measure::Seen;
+use crate::memory::Memory;
 use crate::planted::{self, Planted};
 use crate::queues::{Reply, Turn, Waiting};
 use crate::world::World;
@@ -62,7 +67,8 @@ impl Engine {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
-        let runner = Runner { store, world, feed: feed.clone(), listeners: Listeners::default(), answers };
+        let (listeners, memory) = (Listeners::default(), Arc::default());
+        let runner = Runner { store, world, feed: feed.clone(), listeners, memory, answers };
         let batches = Batches { runner, commands, answered: None };
         (Engine { commands: sender, feed }, Batcher { batches, told })
     }
@@ -195,6 +201,7 @@ struct Runner {
     world: Arc<World>,
     feed: Feed,
     listeners: Listeners,
+    memory: Arc<Memory>,
     answers: mpsc::Sender<Answers>,
 }
 
@@ -226,31 +233,11 @@ impl Runner {
             let (need, asked) = self.listeners.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
-            let mut outcomes = Vec::new();
-            let mut seen = Seen::default();
-            let mut served = true;
-            let mut held_back = store::working_set::Log::default();
-            let executed = {
-                let mut decide_all = |ws: &mut store::working_set::WorkingSet| {
-                    served = self.listeners.are_served(ws, commands, &asked);
-                    if !served {
-                        return;
-                    }
-                    let rules = Rules {
-                        corridors: &self.world.corridors,
-                        directory: &self.world.directory,
-                        wallet: self.world.wallet.as_ref(),
-                    };
-                    outcomes.clear();
-                    outcomes.extend(commands.iter().map(|command| decide(ws, command, rules, ids.as_mut())));
-                    seen = Seen::of(ws);
-                    if planted::is(Planted::EventOutsideCommit) {
-                        held_back = std::mem::take(&mut ws.events);
-                    }
-                };
-                failpoint::reach(Failpoint::BeforeCommit);
-                self.store.execute(batch, &need, &mut decide_all).await
-            };
+            let at = self.world.clock.now();
+            let mut trial = Trial { runner: self, commands, asked, ids, at, decided: Decided::default() };
+            failpoint::reach(Failpoint::BeforeCommit);
+            let executed = self.execute(batch, &need, &mut trial).await;
+            let Decided { outcomes, seen, served, held_back, .. } = trial.decided;
             // Nothing was decided: the rows of the deliveries were not asked for.
             if executed.is_ok() && !served {
                 continue;
@@ -262,7 +249,7 @@ impl Runner {
                 self.write_events_after(&need, held_back).await;
             }
             match executed {
-                Ok(_) => {
+                Ok(()) => {
                     seen.record(&self.world.pace);
                     self.feed.announce_jobs(&seen.due);
                     return Ok(outcomes);
@@ -280,14 +267,52 @@ impl Runner {
         }
     }
 
-    /// A planted bug.
-    async fn write_events_after(
+    /// Decides and commits: on the rows that this node remembers where these are enough, on loaded rows elsewhere.
+    async fn execute(&self, batch: BatchId, need: &Need, trial: &mut Trial<'_>) -> Result<(), ExecuteError> {
+        match self.execute_remembering(batch, need, trial).await {
+            Err(ExecuteError::Contended) => {}
+            other => return other.inspect_err(|_| self.memory.forget(&need.tenants)),
+        }
+        let executed = self.store.execute(batch, need, &mut |rows| trial.decide(rows)).await;
+        // After a commit in doubt nobody knows what the rows are.
+        let committed = executed.inspect_err(|_| self.memory.forget(&need.tenants))?;
+        metrics::counter!("corridor_batches_total", "rows" => "loaded").increment(1);
+        self.memory.learn_loaded(need, &committed.rows, trial.at);
+        Ok(())
+    }
+
+    /// The same on remembered rows alone; `Contended` where these are not enough, or were others by now.
+    async fn execute_remembering(
         &self,
-        need: &store::need::Need,
-        events: store::working_set::Log<domain::event::Event>,
-    ) {
+        batch: BatchId,
+        need: &Need,
+        trial: &mut Trial<'_>,
+    ) -> Result<(), ExecuteError> {
+        let (world, contended) = (&self.world, ExecuteError::Contended);
+        let is_new = trial.commands.iter().all(|command| command.is_about_new_payments());
+        let recalled = is_new.then(|| self.memory.recall(need, world.clock.now(), world.tuning.recall_after));
+        let mut rows = recalled.flatten().ok_or(contended.clone())?;
+        trial.decide(&mut rows);
+        // A refusal writes nothing that a guard could hold against it.
+        if !trial.decided.outcomes.iter().all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_))) {
+            return Err(contended);
+        }
+        let saved = self.store.save(batch, rows).await;
+        let committed = saved.inspect_err(|error| {
+            self.memory.forget(&need.tenants);
+            if *error == contended {
+                metrics::counter!("corridor_batches_total", "rows" => "outdated").increment(1);
+            }
+        })?;
+        metrics::counter!("corridor_batches_total", "rows" => "remembered").increment(1);
+        self.memory.learn(need, &committed.rows);
+        Ok(())
+    }
+
+    /// A planted bug.
+    async fn write_events_after(&self, need: &Need, events: Log<Event>) {
         let mut held_back = Some(events);
-        let mut write = |ws: &mut store::working_set::WorkingSet| ws.events = held_back.take().unwrap_or_default();
+        let mut write = |ws: &mut WorkingSet| ws.events = held_back.take().unwrap_or_default();
         // The bug itself: nobody looks whether it was written.
         let _written = self.store.execute(BatchId(self.store.ids().next()), need, &mut write).await;
     }
@@ -306,6 +331,48 @@ impl Runner {
             self.world.clock.sleep_until(self.world.clock.now() + STORE_RETRY).await;
         }
         Err(Trouble::Unknown)
+    }
+}
+
+/// A batch that is being decided, perhaps more than once: what an earlier decision left is void.
+struct Trial<'a> {
+    runner: &'a Runner,
+    commands: &'a [&'a Command],
+    /// The tenants of whom the rows of deliveries were asked for.
+    asked: BTreeSet<TenantId>,
+    ids: Box<dyn IdSource + Send>,
+    /// When its rows were at hand, on this node's clock.
+    at: Timestamp,
+    decided: Decided,
+}
+
+/// What the last decision about a batch came to.
+#[derive(Default)]
+struct Decided {
+    outcomes: Vec<Outcome>,
+    seen: Seen,
+    /// Whether the rows of the deliveries were there that the batch's tenants want; nothing was decided else.
+    served: bool,
+    /// A planted bug's.
+    held_back: Log<Event>,
+}
+
+impl Trial<'_> {
+    fn decide(&mut self, rows: &mut WorkingSet) {
+        let world = &self.runner.world;
+        let served = self.runner.listeners.are_served(rows, self.commands, &self.asked);
+        self.at = world.clock.now();
+        self.decided = Decided { served, ..Decided::default() };
+        if !served {
+            return;
+        }
+        let rules = Rules { corridors: &world.corridors, directory: &world.directory, wallet: world.wallet.as_ref() };
+        let outcomes = self.commands.iter().map(|command| decide(rows, command, rules, self.ids.as_mut()));
+        self.decided.outcomes = outcomes.collect();
+        self.decided.seen = Seen::of(rows);
+        if planted::is(Planted::EventOutsideCommit) {
+            self.decided.held_back = std::mem::take(&mut rows.events);
+        }
     }
 }
 

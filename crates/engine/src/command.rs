@@ -387,6 +387,11 @@ impl Command {
         need
     }
 
+    /// Whether it makes a quote or accepts an order: where it is not refused, each row that is decided on is written.
+    pub const fn is_about_new_payments(&self) -> bool {
+        matches!(self.action, Action::CreateQuote { .. } | Action::AcceptPayment { .. })
+    }
+
     /// Whether a person or program waits for it at the API; workers' commands make room for those.
     pub const fn is_foreground(&self) -> bool {
         match &self.action {

@@ -17,6 +17,7 @@ mod inbox;
 pub mod lag;
 mod listeners;
 mod measure;
+mod memory;
 pub mod office;
 pub mod pace;
 pub mod payments;

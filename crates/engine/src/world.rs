@@ -120,6 +120,9 @@ pub struct Tuning {
     pub queue_max: usize,
     /// Batches in flight at once, of different tenants.
     pub batches_in_flight: usize,
+    /// After how many batches of a tenant in a row that nobody else came between this node's next ones are decided on what it
+    /// remembers, without loading rows.
+    pub recall_after: u32,
     /// Most jobs that a worker takes at once.
     pub lease_max: usize,
     /// How long a taken job is nobody else's.
@@ -141,6 +144,7 @@ impl Default for Tuning {
             background_lag_max: Span::secs(30),
             queue_max: 8_192,
             batches_in_flight: 2,
+            recall_after: 8,
             lease_max: 128,
             lease: Span::secs(60),
             poll: Span::millis(250),

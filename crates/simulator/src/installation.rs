@@ -102,6 +102,7 @@ pub fn tuning(random: &mut Random) -> Tuning {
         batch_max: usize::try_from(random.between(2, 16)).unwrap_or(2),
         background_max: 2,
         queue_max: 64,
+        recall_after: 0,
         lease_max: 8,
         lease: Span::secs(random.pick(&[10, 30, 60])),
         poll: Span::millis(random.pick(&[1_000, 5_000, 10_000])),

@@ -53,11 +53,13 @@ struct Inner {
     noting: Mutex<()>,
 }
 
-/// What a committed batch says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A committed batch.
+#[derive(Debug)]
 pub struct Committed {
     /// The instant at which it was decided, on the store's clock.
     pub at: Timestamp,
+    /// Its rows as it leaves them.
+    pub rows: WorkingSet,
 }
 
 impl Store {
@@ -152,11 +154,28 @@ impl Store {
         let keys = self.id_keys().await?;
         for _ in 0..TRIES_MAX {
             match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
-                Attempted::Done(at) => return Ok(Committed { at }),
+                Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
                 Attempted::Again(why) => tracing::debug!(%batch, why, "a batch is decided again"),
             }
         }
         Err(ExecuteError::Contended)
+    }
+
+    /// Saves what was decided on rows that were not loaded for it but remembered. Nothing was locked when it was decided:
+    /// that the rows are still as they were remembered is left to the guards of what is written, so each row that was
+    /// decided on must be among them, or its absence must be a constraint's.
+    ///
+    /// # Errors
+    /// See [`ExecuteError`]; `Contended` where a row was another by now. On all but `CommitUnknown` nothing was written.
+    pub async fn save(&self, batch: BatchId, rows: WorkingSet) -> Result<Committed, ExecuteError> {
+        let keys = self.id_keys().await?;
+        match self.driver().save(batch, Box::new(rows), &keys).await? {
+            Attempted::Done(rows) => Ok(Committed { at: rows.now, rows: *rows }),
+            Attempted::Again(why) => {
+                tracing::debug!(%batch, why, "a batch's rows were not as they were remembered");
+                Err(ExecuteError::Contended)
+            }
+        }
     }
 
     /// Whether a batch whose commit is unknown has landed. Asking makes the answer final: where it is `false`, the

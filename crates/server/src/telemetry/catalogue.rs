@@ -165,6 +165,12 @@ pub const METRICS: &[Metric] = &[
     metric("corridor_rate_age_seconds", Kind::Gauge, &[], "Age of the oldest mid-market rate in use"),
     // engine
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
+    metric(
+        "corridor_batches_total",
+        Kind::Counter,
+        &[("rows", Values::Known(&["loaded", "remembered", "outdated"]))],
+        "Batches by where their rows came from; `outdated`: decided on remembered rows, refused by the database, decided again",
+    ),
     metric("corridor_commits_in_doubt_total", Kind::Counter, &[], "Commits whose outcome had to be asked for"),
     metric("corridor_queue_commands", Kind::Gauge, &[], "Commands that wait for a batch"),
     metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands refused because the queue was full"),

@@ -5,7 +5,6 @@ pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
 use domain::ids::BatchId;
-use domain::time::Timestamp;
 
 use crate::error::{DbError, ExecuteError};
 use crate::load::Load;
@@ -58,8 +57,8 @@ pub(crate) struct Answer {
 /// How a batch ended.
 #[derive(Debug)]
 pub(crate) enum Attempted {
-    /// Committed (or nothing to commit) as of this instant.
-    Done(Timestamp),
+    /// Committed (or nothing to commit): its rows.
+    Done(Box<WorkingSet>),
     /// Rolled back; fresh rows may decide otherwise.
     Again(String),
 }
@@ -141,6 +140,19 @@ impl Driver {
         match self {
             Driver::Sqlite(sqlite) => sqlite.attempt(batch, loads, keys, decide).await,
             Driver::Postgres(postgres) => postgres.attempt(batch, loads, keys, decide).await,
+        }
+    }
+
+    /// Saves what was decided on remembered rows, and commits: one try.
+    pub(crate) async fn save(
+        &self,
+        batch: BatchId,
+        rows: Box<WorkingSet>,
+        keys: &std::sync::Arc<Keys>,
+    ) -> Result<Attempted, ExecuteError> {
+        match self {
+            Driver::Sqlite(sqlite) => sqlite.save(batch, rows, keys).await,
+            Driver::Postgres(postgres) => postgres.save(batch, rows, keys).await,
         }
     }
 

@@ -23,6 +23,8 @@ use statements;
 pub(crate) static OF_WALLETS: &[&Stmt] = wallets::ALL;
 
 statements! {
+    HEAD_UPDATE = update("save.head_update", tables::TENANT_HEAD);
+    HEAD_INSERT = insert("save.head_insert", tables::TENANT_HEAD);
     QUOTE_UPDATE = update("save.quote_update", tables::QUOTE);
     QUOTE_INSERT = insert("save.quote_insert", tables::QUOTE);
     PAYMENT_UPDATE = update("save.payment_update", tables::PAYMENT);
@@ -44,8 +46,6 @@ statements! {
     JOB_INSERT = insert("save.job_insert", tables::JOB);
     DISCREPANCY_INSERT = insert_if_absent("save.discrepancy_insert", tables::DISCREPANCY);
     EVENT_INSERT = insert("save.event_insert", tables::EVENT);
-    HEAD_UPDATE = update("save.head_update", tables::TENANT_HEAD);
-    HEAD_INSERT = insert("save.head_insert", tables::TENANT_HEAD);
     BATCH_INSERT = insert("save.batch_insert", tables::BATCH);
     AUDIT_ENTRY_INSERT = insert("save.audit_entry_insert", audit_tables::AUDIT_ENTRY);
     AUDIT_HEAD_UPDATE = update("save.audit_head_update", audit_tables::AUDIT_HEAD);
@@ -121,6 +121,7 @@ where
 /// The statements that save a batch, in order. The batch's own row is the last.
 pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> Result<Vec<Write<'a>>, StoreError> {
     let mut saver = Saver { keys, writes: Vec::with_capacity(ALL.len()) };
+    save_heads(ws, &mut saver)?;
     save_things(ws, &mut saver)?;
     wallets::save(ws, &mut saver)?;
     save_books(ws, &mut saver)?;
@@ -130,6 +131,24 @@ pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> 
     columns.uuid(keys.stored(batch.0)).int(ws.now.0).int(1);
     saver.add(&BATCH_INSERT, columns, true);
     Ok(saver.writes)
+}
+
+/// Heads come first: where nothing was loaded, this is what locks them.
+fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    saver.changed(
+        &ws.heads,
+        (&HEAD_UPDATE, &HEAD_INSERT),
+        &tables::TENANT_HEAD,
+        |tenant: &TenantId, old, new, out| {
+            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq);
+            out.int(old.payment_seq).int(old.wallet_seq).int(old.payment_webhooks.into());
+            Ok(())
+        },
+        |tenant, new, out| {
+            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(new.payment_webhooks.into());
+            Ok(())
+        },
+    )
 }
 
 /// Quotes, payments with their orders, external ids, attempts.
@@ -195,7 +214,7 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     Ok(())
 }
 
-/// Counters, idempotency records, jobs, discrepancies, events and heads.
+/// Counters, idempotency records, jobs, discrepancies and events.
 fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(
@@ -223,20 +242,7 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
         rows::event::write(event, keys, &mut columns);
     }
     saver.add(&EVENT_INSERT, columns, true);
-    wallets::save_words(ws, saver)?;
-    saver.changed(
-        &ws.heads,
-        (&HEAD_UPDATE, &HEAD_INSERT),
-        &tables::TENANT_HEAD,
-        |tenant: &TenantId, old, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(old.payment_seq).int(old.wallet_seq);
-            Ok(())
-        },
-        |tenant, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(new.payment_webhooks.into());
-            Ok(())
-        },
-    )
+    wallets::save_words(ws, saver)
 }
 
 /// What people did, and the ends of the chains that tell it. Last: an administrative change locks a head last too.

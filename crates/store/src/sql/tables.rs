@@ -66,7 +66,7 @@ pub(crate) static TENANT_HEAD: Table = Table {
     columns: &[("tenant", Uuid), ("payment_seq", Int), ("wallet_seq", Int), ("payment_webhooks", Int)],
     keys: 1,
     changes: &["payment_seq", "wallet_seq"],
-    guards: &["payment_seq", "wallet_seq"],
+    guards: &["payment_seq", "wallet_seq", "payment_webhooks"],
 };
 
 pub(crate) static QUOTE: Table = Table {

@@ -23,6 +23,11 @@ impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
         self.loaded.insert(key, row);
     }
 
+    /// The row as the database has it.
+    pub fn loaded(&self, key: &K) -> Option<&V> {
+        self.loaded.get(key)
+    }
+
     /// The row as the command at hand sees it.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.draft.get(key).or_else(|| self.changed.get(key)).or_else(|| self.loaded.get(key))

@@ -1,7 +1,8 @@
 //! PostgreSQL (and what speaks its protocol): a batch is two flights of pipelined statements on one connection.
 //!
 //! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight: every write, the
-//! batch's own row, COMMIT. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
+//! batch's own row, COMMIT. What was decided on remembered rows has the second flight alone, with a BEGIN; its first write
+//! locks the heads. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
 //! COMMIT neither; the transaction is then rolled back. The second flight runs in a task of its own, so a caller that is
 //! cancelled cannot cut it in half.
 
@@ -149,23 +150,47 @@ impl Postgres {
             Err(error) => return batch_failed(batch, error),
         };
         decide(&mut ws);
-        let now = ws.now;
         if ws.is_unchanged() {
-            return end(&mut lease, batch, Ok(Attempted::Done(now))).await;
+            return end(&mut lease, batch, Ok(Attempted::Done(ws))).await;
         }
         if let Err(told) = self.faults.before_commit(batch) {
             return end(&mut lease, batch, Err(told)).await;
         }
+        self.finish(lease, Opening::Begun, ws, batch, keys).await
+    }
+
+    pub(crate) async fn save(
+        &self,
+        batch: BatchId,
+        rows: Box<WorkingSet>,
+        keys: &Arc<Keys>,
+    ) -> Result<Attempted, ExecuteError> {
+        self.faults.before_commit(batch)?;
+        match self.writers.lease().await {
+            Ok(lease) => self.finish(lease, Opening::Begin, rows, batch, keys).await,
+            Err(error) => batch_failed(batch, error),
+        }
+    }
+
+    /// Writes and commits.
+    async fn finish(
+        &self,
+        mut lease: Lease,
+        opening: Opening,
+        ws: Box<WorkingSet>,
+        batch: BatchId,
+        keys: &Arc<Keys>,
+    ) -> Result<Attempted, ExecuteError> {
         let keys = Arc::clone(keys);
-        let saved = uncut(async move { save(&mut lease, &ws, batch, &keys).await }).await;
+        let saved = uncut(async move { save(&mut lease, opening, &ws, batch, &keys).await.map(|()| ws) }).await;
         match saved {
-            Ok(()) => self.faults.after_commit(batch).map(|()| Attempted::Done(now)),
+            Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
             Err(error) => batch_failed(batch, error),
         }
     }
 
     /// The first flight.
-    async fn begin(&self, loads: &[Load], keys: &Keys) -> Result<(Lease, WorkingSet), DbError> {
+    async fn begin(&self, loads: &[Load], keys: &Keys) -> Result<(Lease, Box<WorkingSet>), DbError> {
         let mut lease = self.writers.lease().await?;
         let mut statements = Vec::with_capacity(loads.len() + 2);
         statements.push((&BEGIN, Params::None));
@@ -187,7 +212,7 @@ impl Postgres {
         let clock = clock.first().ok_or_else(|| DbError::Corrupt("the database has no clock".to_owned()))?;
         let now = Timestamp(clock.fields().int()?) + Span(self.clock_offset());
         let ws = load::working_set(now, loads, &rows, keys)?;
-        Ok((lease, ws))
+        Ok((lease, Box::new(ws)))
     }
 }
 
@@ -204,17 +229,35 @@ async fn end(
     result
 }
 
-/// The second flight.
-async fn save(lease: &mut Lease, ws: &WorkingSet, batch: BatchId, keys: &Keys) -> Result<(), DbError> {
+/// Whether the transaction of a save has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    /// It has: its rows are locked and loaded.
+    Begun,
+    /// It begins with the save.
+    Begin,
+}
+
+/// The flight that writes.
+async fn save(
+    lease: &mut Lease,
+    opening: Opening,
+    ws: &WorkingSet,
+    batch: BatchId,
+    keys: &Keys,
+) -> Result<(), DbError> {
     let writes = match save::writes(ws, batch, keys) {
         Ok(writes) => writes,
         Err(error) => {
-            lease.roll_back().await?;
+            if opening == Opening::Begun {
+                lease.roll_back().await?;
+            }
             return Err(error.into());
         }
     };
-    let mut statements: Vec<_> = writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))).collect();
-    statements.push((&COMMIT, Params::None));
+    let begin = (opening == Opening::Begin).then_some((&BEGIN, Params::None));
+    let writing = writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows)));
+    let statements: Vec<_> = begin.into_iter().chain(writing).chain([(&COMMIT, Params::None)]).collect();
     let committed = flight::committed(lease.flight(&statements).await?);
     match &committed {
         Ok(_) => lease.is_clean(),
@@ -223,7 +266,7 @@ async fn save(lease: &mut Lease, ws: &WorkingSet, batch: BatchId, keys: &Keys) -
         Err(_) => lease.roll_back().await?,
     }
     let answers = committed?;
-    for (write, answer) in writes.iter().zip(&answers) {
+    for (write, answer) in writes.iter().zip(answers.iter().skip(begin.iter().len())) {
         if write.exact && answer.affected != write.rows.len() as u64 {
             // Rows of these tables are never deleted, and a stale value fails the guard: somebody else was at the data.
             let why = format!("{} found {} of {} rows", write.stmt.name, answer.affected, write.rows.len());

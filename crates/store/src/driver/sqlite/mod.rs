@@ -142,9 +142,27 @@ impl Sqlite {
             Mode::File { writer, .. } => self.attempt_on_thread(writer, batch, loads, keys, decide).await,
         };
         match result {
-            Ok(at) => self.faults.after_commit(batch).map(|()| Attempted::Done(at)),
+            Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
             Err(Failed::Told(error)) => Err(error),
             Err(Failed::Db(error)) => batch_failed(batch, error),
+        }
+    }
+
+    pub(crate) async fn save(
+        &self,
+        batch: BatchId,
+        rows: Box<WorkingSet>,
+        keys: &Arc<Keys>,
+    ) -> Result<Attempted, ExecuteError> {
+        self.faults.before_commit(batch)?;
+        let keys = Arc::clone(keys);
+        let saving = self.on_writer(move |connection| {
+            save_all(connection::begin(connection)?, &rows, batch, &keys)?;
+            Ok(rows)
+        });
+        match saving.await {
+            Ok(rows) => self.faults.after_commit(batch).map(|()| Attempted::Done(rows)),
+            Err(error) => batch_failed(batch, error),
         }
     }
 
@@ -155,16 +173,16 @@ impl Sqlite {
         loads: &[Load],
         keys: &Keys,
         decide: Decide<'_>,
-    ) -> Result<Timestamp, Failed> {
+    ) -> Result<Box<WorkingSet>, Failed> {
         let transaction = connection::begin(connection)?;
         let mut ws = load_all(&transaction, self.clock.now(), loads, keys)?;
         decide(&mut ws);
         if ws.is_unchanged() {
-            return Ok(ws.now);
+            return Ok(ws);
         }
         self.faults.before_commit(batch).map_err(Failed::Told)?;
         save_all(transaction, &ws, batch, keys)?;
-        Ok(ws.now)
+        Ok(ws)
     }
 
     /// The writer's thread holds the transaction while the caller decides. If the caller goes away meanwhile, its end
@@ -176,9 +194,9 @@ impl Sqlite {
         loads: Vec<Load>,
         keys: &Arc<Keys>,
         decide: Decide<'_>,
-    ) -> Result<Timestamp, Failed> {
-        let (loaded, from_writer) = oneshot::channel::<WorkingSet>();
-        let (decided, from_caller) = oneshot::channel::<WorkingSet>();
+    ) -> Result<Box<WorkingSet>, Failed> {
+        let (loaded, from_writer) = oneshot::channel::<Box<WorkingSet>>();
+        let (decided, from_caller) = oneshot::channel::<Box<WorkingSet>>();
         let (clock, keys) = (Arc::clone(&self.clock), Arc::clone(keys));
         let saved = writer
             .submit(move |connection| {
@@ -187,19 +205,19 @@ impl Sqlite {
                 let gone = || DbError::Unavailable("the caller went away".to_owned());
                 loaded.send(ws).map_err(|_| gone())?;
                 let ws = from_caller.blocking_recv().map_err(|_| gone())?;
-                save_all(transaction, &ws, batch, &keys)
+                save_all(transaction, &ws, batch, &keys)?;
+                Ok(ws)
             })
             .await?;
         if let Ok(mut ws) = from_writer.await {
             decide(&mut ws);
-            let now = ws.now;
             if ws.is_unchanged() {
-                return Ok(now);
+                return Ok(ws);
             }
             self.faults.before_commit(batch).map_err(Failed::Told)?;
             // If the thread is gone, its answer below says so.
             _ = decided.send(ws);
-            return Ok(saved.end().await.map(|()| now)?);
+            return Ok(saved.end().await?);
         }
         saved.end().await?;
         Err(Failed::Db(DbError::Unavailable("the writer gave no rows".to_owned())))
@@ -218,10 +236,10 @@ impl From<DbError> for Failed {
     }
 }
 
-fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys) -> Result<WorkingSet, DbError> {
+fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys) -> Result<Box<WorkingSet>, DbError> {
     let answers: Result<Vec<Vec<Row>>, DbError> =
         loads.iter().map(|load| connection::query_each(connection, load.stmt, &load.keys)).collect();
-    Ok(load::working_set(now, loads, &answers?, keys)?)
+    Ok(Box::new(load::working_set(now, loads, &answers?, keys)?))
 }
 
 fn save_all(
