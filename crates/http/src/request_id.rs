@@ -41,8 +41,18 @@ impl RequestId {
         &self.0
     }
 
-    fn header_value(&self) -> Option<HeaderValue> {
-        HeaderValue::from_str(&self.0).ok()
+    /// Settles the id of a request, before anything else looks at it.
+    pub fn settle(request: &mut Request) -> RequestId {
+        let id = RequestId::of(request.headers());
+        request.extensions_mut().insert(id.clone());
+        id
+    }
+
+    /// Writes it on the response, whatever that is.
+    pub fn write(&self, response: &mut Response) {
+        if let Ok(value) = HeaderValue::from_str(&self.0) {
+            response.headers_mut().insert(X_REQUEST_ID, value);
+        }
     }
 }
 
@@ -61,15 +71,11 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestId {
     }
 }
 
-/// Middleware (`axum::middleware::from_fn(request_id::layer)`): settles the id of a request before anything else looks
-/// at it, and writes it on the response, whatever that is.
+/// Middleware (`axum::middleware::from_fn(request_id::layer)`) that does both.
 pub async fn layer(mut request: Request, next: Next) -> Response {
-    let id = RequestId::of(request.headers());
-    request.extensions_mut().insert(id.clone());
+    let id = RequestId::settle(&mut request);
     let mut response = next.run(request).await;
-    if let Some(value) = id.header_value() {
-        response.headers_mut().insert(X_REQUEST_ID, value);
-    }
+    id.write(&mut response);
     response
 }
 

@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+mod around;
 pub mod audit;
 pub mod books;
 pub mod chain;
@@ -38,7 +39,6 @@ pub mod sandbox_api;
 mod sandbox_chain_api;
 pub mod sender;
 pub mod tenancy;
-mod traced;
 pub mod world;
 
 use self::chain::ChainSide;

@@ -16,14 +16,14 @@ use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
 use http_api::proxies;
-use http_api::request_id::{self, RequestId};
+use http_api::request_id::RequestId;
 use http_api::wallet_v1;
 use http_api::wallet_v1::render::Links;
 use testkit::bank::SimulatedBank;
 use tokio::sync::watch;
-use tower_http::catch_panic::CatchPanicLayer;
 
 use super::Role;
+use super::around;
 use super::chain::ChainSide;
 use super::chain_api;
 use super::clock::BusinessClock;
@@ -31,7 +31,6 @@ use super::console_outside;
 use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
 use super::sandbox_chain_api::ChainApi;
-use super::traced;
 use super::world::FreshRates;
 use crate::config::Config;
 use crate::telemetry::Exposition;
@@ -82,9 +81,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
         .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
-        .layer(CatchPanicLayer::custom(|_| Problem::internal().respond(&RequestId::fresh())))
-        .layer(axum::middleware::from_fn(traced::layer))
-        .layer(axum::middleware::from_fn(request_id::layer));
+        .layer(axum::middleware::from_fn(around::layer));
     match parts.config.trusted_proxies() {
         Some(proxies) => router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer)),
         None => router,

@@ -1,0 +1,71 @@
+//! What is around every request: its id, a span named by OpenTelemetry's HTTP conventions that continues the caller's trace,
+//! and an answer even where the handler panics. One layer: each costs every request an allocation and a copy of all within.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use http_api::problem::Problem;
+use http_api::request_id::RequestId;
+use tracing::Instrument as _;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+use crate::telemetry::continue_trace;
+
+/// Middleware: inside it everything that is logged or traced belongs to the request.
+pub(super) async fn layer(mut request: Request, next: Next) -> Response {
+    let id = RequestId::settle(&mut request);
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let span = tracing::info_span!(
+        "request",
+        otel.kind = "server",
+        otel.name = %format_args!("{} {route}", request.method()),
+        http.request.method = %request.method(),
+        http.route = route,
+        url.path = request.uri().path(),
+        request_id = id.as_str(),
+    );
+    continue_trace(&span, request.headers());
+    // Nothing that a request shares with others is left half-done by a panic: commands are decided elsewhere.
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
+    let mut response = answered.unwrap_or_else(|_| {
+        span.in_scope(|| tracing::error!("a request panicked"));
+        Problem::internal().respond(&id)
+    });
+    let status = response.status();
+    // For the trace alone: a line of the log that stands inside the request was written before.
+    span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
+    span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
+    id.write(&mut response);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::routing::get;
+    use http_api::request_id::X_REQUEST_ID;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    async fn panics() {
+        panic!("as it must not");
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_handler_panics_is_answered_under_its_id() {
+        let app = Router::new().route("/", get(panics)).layer(axum::middleware::from_fn(layer));
+        let request = Request::get("/").header(X_REQUEST_ID, "mine-1").body(Body::empty()).expect("a request");
+        let response = app.oneshot(request).await.expect("an answer");
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()[X_REQUEST_ID]),
+            (500, &"mine-1".parse().expect("a value"))
+        );
+        let body = axum::body::to_bytes(response.into_body(), 1_000).await.expect("a body");
+        assert!(String::from_utf8_lossy(&body).contains("mine-1"), "{body:?}");
+    }
+}
