@@ -2,6 +2,7 @@
 //! personal may be handed to it.
 
 pub mod catalogue;
+mod json_fields;
 mod otlp;
 pub mod recorder;
 
@@ -78,6 +79,7 @@ fn log_layer(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
         .flatten_event(true)
         .with_current_span(true)
         .with_span_list(false)
+        .fmt_fields(json_fields::JsonFields)
         .with_writer(std::io::stderr)
         .boxed()
 }
