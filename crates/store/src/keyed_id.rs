@@ -5,6 +5,7 @@
 //! network over the 122 free bits (round function AES-128, after Luby and Rackoff) maps one to the other. It hides when
 //! and in which order things were made; it authenticates nothing: somebody else's UUID maps to a key that is not there.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aes_gcm_siv::aes::Aes128;
@@ -25,20 +26,69 @@ const TAIL_MASK: u128 = (1 << TAIL_BITS) - 1;
 /// The version nibbles 4 and 7 differ by this; a UUID of another shape keeps its own shape and so is never found.
 const SHAPE_SWAP: u128 = 0x3 << 76;
 
+/// Pairs that a thread remembers, a power of two: a payment's id goes into half a dozen rows of one batch.
+const REMEMBERED: usize = 512;
+
+thread_local! {
+    static PAIRS: RefCell<[Pair; REMEMBERED]> = const { RefCell::new([Pair { codec: 0, public: 0, stored: 0 }; REMEMBERED]) };
+}
+
+/// A public id and the key that it is stored under, by one permutation.
+#[derive(Clone, Copy)]
+struct Pair {
+    codec: u64,
+    public: u128,
+    stored: u128,
+}
+
+impl Pair {
+    /// Its only place. The ids are as good as random.
+    const fn place(public: u128) -> usize {
+        public as usize % REMEMBERED
+    }
+
+    fn remember(self) {
+        PAIRS.with_borrow_mut(|pairs| pairs[Pair::place(self.public)] = self);
+    }
+
+    fn recall(codec: u64, public: u128) -> Option<Pair> {
+        let pair = PAIRS.with_borrow(|pairs| pairs[Pair::place(public)]);
+        (pair.codec == codec && pair.public == public).then_some(pair)
+    }
+}
+
 /// The permutation.
 #[derive(Clone)]
 pub(crate) struct IdCodec {
     cipher: Aes128,
+    /// Tells it from others in this process; never 0.
+    tag: u64,
 }
 
 impl IdCodec {
     /// The permutation of a secret key.
     pub(crate) fn new(key: &[u8; 16]) -> IdCodec {
-        IdCodec { cipher: Aes128::new(&(*key).into()) }
+        let cipher = Aes128::new(&(*key).into());
+        let mut codec = IdCodec { cipher, tag: 0 };
+        codec.tag = codec.round(ROUNDS, 0) | (1 << HALF_BITS);
+        codec
     }
 
     /// The key under which the thing with this public id is stored.
     pub(crate) fn stored(&self, public: Uuid) -> Uuid {
+        if let Some(pair) = Pair::recall(self.tag, public.as_u128()) {
+            return Uuid::from_u128(pair.stored);
+        }
+        let stored = self.make_stored(public);
+        self.remember(public, stored);
+        stored
+    }
+
+    fn remember(&self, public: Uuid, stored: Uuid) {
+        Pair { codec: self.tag, public: public.as_u128(), stored: stored.as_u128() }.remember();
+    }
+
+    fn make_stored(&self, public: Uuid) -> Uuid {
         let bits = public.as_u128();
         let (mut left, mut right) = halves(free_bits(bits));
         for round in (0..ROUNDS).rev() {
@@ -159,7 +209,12 @@ impl KeyedIds {
 impl IdSource for KeyedIds {
     fn next(&mut self) -> Uuid {
         match &self.codec {
-            Some(codec) => codec.public(self.next_stored()),
+            Some(codec) => {
+                let stored = self.next_stored();
+                let public = codec.public(stored);
+                codec.remember(public, stored);
+                public
+            }
             None => uuid::Builder::from_random_bytes(self.random()).into_uuid(),
         }
     }
@@ -178,6 +233,7 @@ mod tests {
         for seed in 0..2_000_u128 {
             let any = Uuid::from_u128(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
             assert_eq!(codec().public(codec().stored(any)), any);
+            assert_eq!(codec().stored(any), codec().make_stored(any), "as remembered");
             assert_eq!(codec().stored(codec().public(any)), any);
         }
     }
