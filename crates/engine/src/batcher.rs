@@ -3,7 +3,7 @@
 //! [`crate::queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
 //! come back.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::event::Event;
@@ -13,6 +13,7 @@ use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, join};
 use futures_util::stream::FuturesUnordered;
+use rustc_hash::FxHashSet;
 use store::need::Need;
 use store::working_set::{Log, WorkingSet};
 use store::{ExecuteError, Store};
@@ -180,7 +181,7 @@ impl Batches {
 
 /// What a batch held up until it was done.
 struct Done {
-    tenants: HashSet<TenantId>,
+    tenants: FxHashSet<TenantId>,
     /// Whether callers of the API were answered.
     foreground: bool,
 }

@@ -3,10 +3,11 @@
 //! Who brings one wakes the batcher only where a batch could begin with it: nothing of a tenant is drawn while a batch of his
 //! is in flight, and dozens of commands come meanwhile, each of which would take the thread from what it is about.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ids::TenantId;
+use rustc_hash::FxHashSet;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::batcher::EngineError;
@@ -43,7 +44,7 @@ struct Inbox {
 struct State {
     queues: Queues,
     /// Tenants with a batch in flight.
-    busy: HashSet<TenantId>,
+    busy: FxHashSet<TenantId>,
     in_flight: usize,
     /// Nobody brings any more commands.
     left: bool,
@@ -128,7 +129,7 @@ impl Receiver {
     }
 
     /// A batch of these tenants is done.
-    pub fn done(&self, tenants: &HashSet<TenantId>) {
+    pub fn done(&self, tenants: &FxHashSet<TenantId>) {
         let mut state = self.0.state();
         state.busy.retain(|tenant| !tenants.contains(tenant));
         state.in_flight -= 1;
@@ -206,7 +207,7 @@ mod tests {
         let (_second, _third) = (brought(&sender, call(TENANT)), brought(&sender, work(TENANT)));
         assert!(!is_woken(&receiver), "nothing of his can be drawn");
         assert!(receiver.next_batch(EARLY).is_none());
-        receiver.done(&HashSet::from([TENANT]));
+        receiver.done(&FxHashSet::from_iter([TENANT]));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1), "it waits still");
         let _other = brought(&sender, call(OTHER));
         assert!(is_woken(&receiver));
@@ -221,7 +222,7 @@ mod tests {
         let _other = brought(&sender, call(OTHER));
         assert!(!is_woken(&receiver));
         assert!(receiver.next_batch(EARLY).is_none());
-        receiver.done(&HashSet::from([TENANT]));
+        receiver.done(&FxHashSet::from_iter([TENANT]));
         assert!(receiver.next_batch(EARLY).is_some());
     }
 
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(bring(&sender, work(OTHER)).0, None);
         assert_eq!(receiver.waiting(), (4, 2));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "the calls");
-        receiver.done(&HashSet::from([TENANT]));
+        receiver.done(&FxHashSet::from_iter([TENANT]));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "workers' commands");
         let _more = brought(&sender, work(OTHER));
         assert_eq!(receiver.waiting(), (1, 1));

@@ -5,10 +5,11 @@
 //! first and settled behind it. Once jobs are later than `background_lag_max`, a load that lasts is shared evenly:
 //! settling never starves accepting and accepting never stops settling.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use domain::ids::TenantId;
 use domain::time::Timestamp;
+use rustc_hash::FxHashSet;
 use tokio::sync::oneshot;
 
 use crate::batcher::EngineError;
@@ -53,7 +54,7 @@ pub struct Queues {
 
 impl Queues {
     /// The next commands of tenants that have no batch in flight, in order of arrival.
-    pub fn next_batch(&mut self, tuning: &Tuning, turn: Turn, busy: &HashSet<TenantId>) -> Vec<Waiting> {
+    pub fn next_batch(&mut self, tuning: &Tuning, turn: Turn, busy: &FxHashSet<TenantId>) -> Vec<Waiting> {
         let half = tuning.batch_max / 2;
         let kept = self.share(tuning, turn, half).min(half).min(self.background.len());
         let mut batch = Vec::new();
@@ -82,7 +83,12 @@ impl Queues {
     }
 }
 
-fn draw(queue: &mut VecDeque<Waiting>, busy: &HashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
+fn draw(queue: &mut VecDeque<Waiting>, busy: &FxHashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
+    // Of one large tenant hundreds wait while its batch is in flight: nothing is moved for them.
+    let is_free = |waiting: &Waiting| !busy.contains(&waiting.command.tenant);
+    if batch.len() >= most || !queue.iter().any(is_free) {
+        return;
+    }
     let mut passed_over = Vec::new();
     while batch.len() < most {
         let Some(waiting) = queue.pop_front() else { break };

@@ -3,17 +3,22 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use rustc_hash::FxBuildHasher;
+
+/// A batch has a few hundred rows at most: whoever chooses keys that collide gains nothing.
+type Rows<K, V> = HashMap<K, V, FxBuildHasher>;
+
 /// Rows of one table: as loaded, as the batch leaves them, as the command at hand would.
 #[derive(Debug)]
 pub struct Table<K, V> {
-    loaded: HashMap<K, V>,
-    changed: HashMap<K, V>,
-    draft: HashMap<K, V>,
+    loaded: Rows<K, V>,
+    changed: Rows<K, V>,
+    draft: Rows<K, V>,
 }
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Table<K, V> {
-        Table { loaded: HashMap::new(), changed: HashMap::new(), draft: HashMap::new() }
+        Table { loaded: Rows::default(), changed: Rows::default(), draft: Rows::default() }
     }
 }
 
@@ -57,11 +62,16 @@ impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
     }
 
     pub(super) fn keep(&mut self) {
-        self.changed.extend(self.draft.drain());
+        // Of the many tables a command writes into a few, and each command passes here.
+        if !self.draft.is_empty() {
+            self.changed.extend(self.draft.drain());
+        }
     }
 
     pub(super) fn discard(&mut self) {
-        self.draft.clear();
+        if !self.draft.is_empty() {
+            self.draft.clear();
+        }
     }
 
     /// Whether the batch leaves every row as it was loaded.
