@@ -120,7 +120,7 @@ pub async fn a_lost_commit_is_found_never_to_land(world: World) {
     let mut ids = world.store.ids();
     let late =
         world.store.execute(batch, &tenant_need(tenant), &mut |ws| _ = put_quote(ws, tenant, ids.as_mut())).await;
-    assert_eq!(late, Err(ExecuteError::Contended));
+    assert_eq!(late.map(|committed| committed.at), Err(ExecuteError::Contended));
     assert_eq!(world.store.event_head(tenant).await, Ok(0));
 }
 
