@@ -18,6 +18,7 @@ mod jobs;
 mod lists;
 mod payment_deliveries;
 mod rails;
+mod remembered;
 mod roles;
 mod rows;
 mod schema;
@@ -102,6 +103,13 @@ conformance! {
         event_numbers_have_no_gaps_under_concurrent_batches
         a_caller_that_goes_away_leaves_nothing
         a_batch_must_lock_every_tenant_that_it_names;
+    remembered:
+        what_was_decided_on_remembered_rows_is_saved
+        what_is_remembered_otherwise_is_refused_and_leaves_nothing
+        an_account_that_was_not_there_is_not_made_twice
+        a_commit_of_remembered_rows_can_be_in_doubt
+        a_caller_that_goes_away_leaves_remembered_rows_whole_or_nothing
+        batches_on_remembered_rows_write_one_after_the_other;
     sender_limits:
         what_a_sender_has_spent_is_summed_by_rail_and_day
         what_a_batch_begins_and_gives_back_is_counted
