@@ -1,0 +1,109 @@
+//! What another node, or an administrator, did meanwhile is seen by a node that remembers otherwise.
+
+use domain::delivery::DeliveryState;
+use domain::ids::QuoteId;
+use domain::payment::accept::Refusal;
+use domain::wallet_event::Aggregate;
+use engine::command::{Outcome, Refused};
+use store::working_set::Made;
+
+use crate::world::{CHARGE, Rows, TENANT, World, keyed, with};
+
+/// What an order was told that the prefund account cannot cover.
+fn short(paid: Result<impl std::fmt::Debug, Refusal>) -> i64 {
+    match paid {
+        Err(Refusal::InsufficientBalance { available, .. }) => available.minor,
+        other => panic!("not refused for want of money: {other:?}"),
+    }
+}
+
+#[test]
+fn a_top_up_on_another_node_is_seen_by_an_order_that_memory_would_refuse() {
+    with(async |world| {
+        let quote = world.remembering(&world.a).await.remove(0);
+        // No event tells of a top-up.
+        world.top_up(&world.b, CHARGE / 2).await;
+        assert_eq!(short(world.pay(&world.a, &quote).await), CHARGE / 2, "refused by what is there");
+        world.remembering(&world.a).await;
+        world.top_up(&world.b, CHARGE).await;
+        let (_, rows) = world.pay(&world.a, &quote).await.expect("there is enough");
+        assert_eq!((rows, world.available().await), (Rows::Loaded, CHARGE / 2));
+        world.verified().await;
+    });
+}
+
+#[test]
+fn a_top_up_on_another_node_is_not_lost_by_an_order_that_memory_would_accept() {
+    with(async |world| {
+        world.top_up(&world.a, 3 * CHARGE).await;
+        let quotes = world.remembering(&world.a).await;
+        assert_eq!(world.pay(&world.a, &quotes[0]).await.expect("enough").1, Rows::Remembered);
+        world.top_up(&world.b, CHARGE).await;
+        assert_eq!(world.pay(&world.a, &quotes[1]).await.expect("enough").1, Rows::Loaded);
+        assert_eq!(world.available().await, 2 * CHARGE);
+        world.verified().await;
+    });
+}
+
+#[test]
+fn a_prefund_that_another_node_has_spent_is_not_spent_again() {
+    with(async |world| {
+        world.top_up(&world.a, CHARGE).await;
+        let quotes = world.remembering(&world.a).await;
+        world.pay(&world.b, &quotes[0]).await.expect("there is enough");
+        assert_eq!(short(world.pay(&world.a, &quotes[1]).await), 0);
+        assert_eq!(world.available().await, 0);
+        world.verified().await;
+    });
+}
+
+#[test]
+fn what_another_node_has_taken_is_taken() {
+    with(async |world| {
+        world.top_up(&world.a, 10 * CHARGE).await;
+        let quotes = world.remembering(&world.a).await;
+        let made = world.b.quote(keyed("k-1")).await;
+        let Ok(Outcome::Quoted(made)) = made else { panic!("no quote: {made:?}") };
+        let first = world.b.pay(&quotes[0], Some("mine")).await;
+        let Ok(Outcome::Accepted(first)) = first else { panic!("not accepted: {first:?}") };
+        let again = world.a.quote(keyed("k-1")).await;
+        assert!(matches!(&again, Ok(Outcome::Replayed(record)) if record.made == Made::Quote(made.id)), "{again:?}");
+        world.remembering(&world.a).await;
+        let again = world.a.pay(&quotes[1], Some("mine")).await;
+        let Ok(Outcome::Refused(Refused::Order(refusal))) = again else { panic!("not refused: {again:?}") };
+        assert_eq!(refusal, Refusal::ExternalIdConflict(first.id));
+        let used = world.pay(&world.a, &quotes[0]).await.map(|(payment, _)| payment.id);
+        assert_eq!(used, Err(Refusal::QuoteUsed(first.id)));
+        world.verified().await;
+    });
+}
+
+async fn delivery(world: &World, quote: QuoteId, version: i64) -> Option<DeliveryState> {
+    let event = Aggregate::Quote(quote).event_id(TENANT, version);
+    world.store.delivery(TENANT, event).await.expect("readable").map(|record| record.delivery.state)
+}
+
+#[test]
+fn events_that_are_to_be_delivered_are_whatever_the_node_remembers() {
+    with(async |world| {
+        world.top_up(&world.a, 10 * CHARGE).await;
+        let before = world.remembering(&world.a).await;
+        let (url, secret) = ("https://bank.example", "whsec_dGVzdA==".to_owned().into());
+        world.store.add_webhook(TENANT, url, secret, "test").await.expect("is new");
+        world.store.set_payment_webhooks(TENANT, true, "test").await.expect("switched");
+        let mut after = Vec::new();
+        for _ in 0..5 {
+            after.push(world.quote(&world.a).await.0);
+        }
+        assert_eq!(delivery(&world, before[0].id, 1).await, None, "nobody wanted it then");
+        for quote in &after {
+            assert_eq!(delivery(&world, quote.id, 1).await, Some(DeliveryState::Pending));
+            let (payment, _) = world.pay(&world.a, quote).await.expect("there is enough");
+            assert_eq!(delivery(&world, quote.id, 2).await, Some(DeliveryState::Pending));
+            let queued = Aggregate::Payment(payment.id).event_id(TENANT, 1);
+            let queued = world.store.delivery(TENANT, queued).await.expect("readable").expect("there");
+            assert_eq!(queued.delivery.state, DeliveryState::Pending);
+        }
+        world.verified().await;
+    });
+}
