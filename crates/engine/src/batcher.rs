@@ -234,8 +234,7 @@ impl Runner {
             let (need, asked) = self.listeners.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
-            let at = self.world.clock.now();
-            let mut trial = Trial { runner: self, commands, asked, ids, at, decided: Decided::default() };
+            let mut trial = Trial { runner: self, commands, asked, ids, decided: Decided::default() };
             failpoint::reach(Failpoint::BeforeCommit);
             let executed = self.execute(batch, &need, &mut trial).await;
             let Decided { outcomes, seen, served, held_back, .. } = trial.decided;
@@ -274,11 +273,15 @@ impl Runner {
             Err(ExecuteError::Contended) => {}
             other => return other.inspect_err(|_| self.memory.forget(&need.tenants)),
         }
-        let executed = self.store.execute(batch, need, &mut |rows| trial.decide(rows)).await;
+        let decide = &mut |rows: &mut WorkingSet| {
+            self.memory.look(rows, self.world.clock.now());
+            trial.decide(rows);
+        };
+        let executed = self.store.execute(batch, need, decide).await;
         // After a commit in doubt nobody knows what the rows are.
         let committed = executed.inspect_err(|_| self.memory.forget(&need.tenants))?;
         metrics::counter!("corridor_batches_total", "rows" => "loaded").increment(1);
-        self.memory.learn_loaded(need, &committed.rows, trial.at);
+        self.memory.learn_loaded(need, &committed.rows);
         Ok(())
     }
 
@@ -342,8 +345,6 @@ struct Trial<'a> {
     /// The tenants of whom the rows of deliveries were asked for.
     asked: BTreeSet<TenantId>,
     ids: Box<dyn IdSource + Send>,
-    /// When its rows were at hand, on this node's clock.
-    at: Timestamp,
     decided: Decided,
 }
 
@@ -362,7 +363,6 @@ impl Trial<'_> {
     fn decide(&mut self, rows: &mut WorkingSet) {
         let world = &self.runner.world;
         let served = self.runner.listeners.are_served(rows, self.commands, &self.asked);
-        self.at = world.clock.now();
         self.decided = Decided { served, ..Decided::default() };
         if !served {
             return;

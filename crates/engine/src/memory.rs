@@ -89,6 +89,15 @@ impl Memory {
         Some(rows)
     }
 
+    /// Rows were loaded when this node's clock showed `own`: remembers the store's. Has them decided no earlier than the last
+    /// batch of the same tenants; while rows were recalled the node's own clock may have gone faster.
+    pub(crate) fn look(&self, rows: &mut WorkingSet, own: Timestamp) {
+        let mut state = self.state();
+        state.clock = Some(Looked { store: rows.now, own });
+        let before = rows.heads.all().filter_map(|(tenant, _)| state.tenants.get(tenant)).map(|known| known.at).max();
+        rows.now = before.map_or(rows.now, |before| before.max(rows.now));
+    }
+
     /// Remembers what a committed batch left of rows that were recalled for it.
     pub(crate) fn learn(&self, need: &Need, rows: &WorkingSet) {
         let mut state = self.state();
@@ -96,11 +105,11 @@ impl Memory {
         state.learn_rest(rows);
     }
 
-    /// Remembers what a committed batch left of rows that were loaded for it, when this node's clock showed `own`.
-    pub(crate) fn learn_loaded(&self, need: &Need, rows: &WorkingSet, own: Timestamp) {
+    /// Remembers what a committed batch left of rows that were loaded for it.
+    pub(crate) fn learn_loaded(&self, need: &Need, rows: &WorkingSet) {
         let mut state = self.state();
-        state.clock = Some(Looked { store: rows.now, own });
-        if state.tenants.len() + need.tenants.len() > TENANTS_MAX {
+        let unknown = need.tenants.iter().filter(|tenant| !state.tenants.contains_key(tenant)).count();
+        if state.tenants.len() + unknown > TENANTS_MAX {
             state.tenants.clear();
         }
         for tenant in &need.tenants {

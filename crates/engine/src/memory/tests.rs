@@ -73,6 +73,12 @@ fn found(tenant: TenantId, found: i64) -> WorkingSet {
     rows
 }
 
+/// A batch of such rows commits, loaded when the node's own clock showed [`OWN`].
+fn loaded(memory: &Memory, need: &Need, mut rows: WorkingSet) {
+    memory.look(&mut rows, OWN);
+    memory.learn_loaded(need, &rows);
+}
+
 /// The batch leaves them at `left`.
 fn leave(mut rows: WorkingSet, tenant: TenantId, left: i64) -> WorkingSet {
     rows.heads.put(tenant, head(left));
@@ -89,7 +95,7 @@ fn put(rows: &mut WorkingSet, quote: Quote) {
 
 /// Learns of a loaded batch that took its tenant from one number to the other.
 fn load(memory: &Memory, tenant: TenantId, from: i64, to: i64) {
-    memory.learn_loaded(&to_quote(tenant), &leave(found(tenant, from), tenant, to), OWN);
+    loaded(&memory, &to_quote(tenant), leave(found(tenant, from), tenant, to));
 }
 
 /// The numbers that head, account and count of open quotes are recalled with; as the database is believed to have them.
@@ -123,7 +129,7 @@ fn rows_are_recalled_as_the_last_batch_left_them() {
     put(&mut rows, quote(ONE, 11, QuoteState::Used));
     put(&mut rows, quote(ONE, 12, QuoteState::Active));
     put(&mut rows, quote(ONE, 13, QuoteState::Expired));
-    memory.learn_loaded(&to_quote(ONE), &rows, OWN);
+    loaded(&memory, &to_quote(ONE), rows);
     for (number, active) in [(10, true), (11, false), (12, true), (13, false)] {
         let rows = memory.recall(&to_pay(ONE, number), OWN, 0);
         assert_eq!(rows.is_some(), active, "quote {number}");
@@ -175,9 +181,9 @@ fn a_batch_that_found_another_head_forgets_open_quotes() {
         rows
     };
     load(&memory, ONE, 0, 1);
-    memory.learn_loaded(&tenants(&[ONE]), &none_counted(1), OWN);
+    loaded(&memory, &tenants(&[ONE]), none_counted(1));
     assert_eq!(recalled(&memory, &to_quote(ONE)), Some([Some(1), None, Some(1)]), "the head tells that nobody wrote");
-    memory.learn_loaded(&tenants(&[ONE]), &none_counted(2), OWN);
+    loaded(&memory, &tenants(&[ONE]), none_counted(2));
     assert_eq!(recalled(&memory, &to_quote(ONE)), None);
     assert_eq!(recalled(&memory, &tenants(&[ONE])), Some([Some(2), None, None]));
 }
@@ -204,7 +210,7 @@ fn time_does_not_go_back_behind_a_tenants_last_batch() {
     let now = |need: &Need, since| memory.recall(need, OWN + since, 0).map(|rows| rows.now);
     let mut rows = leave(found(ONE, 0), ONE, 1);
     rows.now = STORE + Span::millis(500);
-    memory.learn_loaded(&to_quote(ONE), &rows, OWN);
+    loaded(&memory, &to_quote(ONE), rows);
     // Another look, at a clock that was set back meanwhile.
     load(&memory, TWO, 0, 1);
     for (need, since, expected) in [
@@ -237,7 +243,7 @@ fn nothing_is_recalled_where_a_row_is_not_remembered() {
     let memory = Memory::default();
     let mut rows = leave(found(ONE, 0), ONE, 1);
     put(&mut rows, quote(ONE, 10, QuoteState::Active));
-    memory.learn_loaded(&to_quote(ONE), &rows, OWN);
+    loaded(&memory, &to_quote(ONE), rows);
     let ind = Need { open_quotes: [(ONE, Country::Ind)].into(), ..to_quote(ONE) };
     let stream = Need { streams: [(ONE, Uuid::from_u128(10))].into(), ..to_pay(ONE, 10) };
     let receiver = Need { receivers: [(ONE, ())].into(), ..to_quote(ONE) };
@@ -278,7 +284,7 @@ fn no_more_quotes_are_remembered_than_there_is_room_for() {
         for number in numbers {
             let mut rows = found(ONE, 0);
             put(&mut rows, quote(ONE, number as u128, QuoteState::Active));
-            memory.learn_loaded(&to_quote(ONE), &rows, OWN);
+            loaded(&memory, &to_quote(ONE), rows);
         }
     };
     learn(1..QUOTES_MAX + 1);
@@ -289,4 +295,17 @@ fn no_more_quotes_are_remembered_than_there_is_room_for() {
     }
     let state = memory.state();
     assert_eq!((state.quotes.len(), state.oldest.len()), (QUOTES_MAX, QUOTES_MAX));
+}
+
+#[test]
+fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
+    let memory = Memory::default();
+    loaded(&memory, &to_quote(ONE), leave(found(ONE, 0), ONE, 1));
+    let recalled = memory.recall(&to_quote(ONE), OWN + Span::millis(900), 0).expect("remembered");
+    memory.learn(&to_quote(ONE), &leave(recalled, ONE, 2));
+    // The node's clock was ahead: on the store's no time has passed.
+    let (mut same, mut other) = (found(ONE, 2), found(TWO, 0));
+    memory.look(&mut same, OWN + Span::millis(900));
+    memory.look(&mut other, OWN + Span::millis(900));
+    assert_eq!((same.now, other.now), (STORE + Span::millis(900), STORE));
 }

@@ -92,6 +92,13 @@ pub(crate) static ALL: &[&[&Stmt]] = &[
     wallets::ALL,
 ];
 
+/// What locks the heads of these tenants, which come in id order.
+pub(crate) fn head_lock(tenants: impl Iterator<Item = TenantId>) -> (&'static Stmt, Columns<'static>) {
+    let mut columns = Columns::new([Uuid].into_iter(), 1);
+    tenants.for_each(|tenant| _ = columns.uuid(tenant.0));
+    (&LOCK_HEADS, columns)
+}
+
 /// One statement of a load with its keys.
 #[derive(Debug)]
 pub(crate) struct Load {
@@ -154,13 +161,9 @@ pub(crate) fn tallies<'a>(
 /// The loads of a need, the head lock first.
 pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     let mut loader = Loader { keys, loads: Vec::with_capacity(10) };
-    let tenants = || {
-        let mut columns = Columns::new([Uuid].into_iter(), need.tenants.len());
-        need.tenants.iter().for_each(|tenant| _ = columns.uuid(tenant.0));
-        columns
-    };
-    loader.add(&LOCK_HEADS, tenants(), Into::Heads);
-    loader.add(&ACCOUNTS, tenants(), Into::Accounts);
+    let (lock, tenants) = head_lock(need.tenants.iter().copied());
+    loader.add(lock, tenants.clone(), Into::Heads);
+    loader.add(&ACCOUNTS, tenants, Into::Accounts);
     loader.add_ids(&QUOTES, &mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Quotes);
     let payments = || need.payments.iter().map(|(tenant, id)| (*tenant, id.0));
     let orders = need.exchanges.iter().map(|(tenant, id)| (*tenant, id.0));

@@ -237,6 +237,11 @@ impl WorkingSet {
         self.audit_heads.put(tenant, head);
     }
 
+    /// The tenants whose heads the batch changes, in order.
+    pub(crate) fn changed_heads(&self) -> std::collections::BTreeSet<TenantId> {
+        self.heads.changes().map(|(tenant, ..)| *tenant).collect()
+    }
+
     /// Changes the job of `subject`. The fence stays: only taking a job raises it.
     pub fn set_job(&mut self, tenant: TenantId, subject: Uuid, change: JobChange) {
         let old = self.jobs.get(&(tenant, subject)).cloned().flatten();

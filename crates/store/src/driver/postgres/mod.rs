@@ -1,8 +1,8 @@
 //! PostgreSQL (and what speaks its protocol): a batch is two flights of pipelined statements on one connection.
 //!
 //! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight: every write, the
-//! batch's own row, COMMIT. What was decided on remembered rows has the second flight alone, with a BEGIN; its first write
-//! locks the heads. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
+//! batch's own row, COMMIT. What was decided on remembered rows has the second flight alone, with a BEGIN; its first
+//! statement locks the heads. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
 //! COMMIT neither; the transaction is then rolled back. The second flight runs in a task of its own, so a caller that is
 //! cancelled cannot cut it in half.
 
@@ -255,9 +255,18 @@ async fn save(
             return Err(error.into());
         }
     };
-    let begin = (opening == Opening::Begin).then_some((&BEGIN, Params::None));
-    let writing = writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows)));
-    let statements: Vec<_> = begin.into_iter().chain(writing).chain([(&COMMIT, Params::None)]).collect();
+    let (lock, heads) = load::head_lock(ws.changed_heads().into_iter());
+    let mut statements = Vec::with_capacity(writes.len() + 3);
+    if opening == Opening::Begin {
+        statements.push((&BEGIN, Params::None));
+        // One is locked by its update. Several are locked in the order in which everybody locks them, which an update need not keep.
+        if heads.len() > 1 {
+            statements.push((lock, Params::Columns(&heads)));
+        }
+    }
+    let before = statements.len();
+    statements.extend(writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))));
+    statements.push((&COMMIT, Params::None));
     let committed = flight::committed(lease.flight(&statements).await?);
     match &committed {
         Ok(_) => lease.is_clean(),
@@ -266,7 +275,7 @@ async fn save(
         Err(_) => lease.roll_back().await?,
     }
     let answers = committed?;
-    for (write, answer) in writes.iter().zip(answers.iter().skip(begin.iter().len())) {
+    for (write, answer) in writes.iter().zip(&answers[before..]) {
         if write.exact && answer.affected != write.rows.len() as u64 {
             // Rows of these tables are never deleted, and a stale value fails the guard: somebody else was at the data.
             let why = format!("{} found {} of {} rows", write.stmt.name, answer.affected, write.rows.len());
