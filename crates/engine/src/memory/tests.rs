@@ -95,7 +95,7 @@ fn put(rows: &mut WorkingSet, quote: Quote) {
 
 /// Learns of a loaded batch that took its tenant from one number to the other.
 fn load(memory: &Memory, tenant: TenantId, from: i64, to: i64) {
-    loaded(&memory, &to_quote(tenant), leave(found(tenant, from), tenant, to));
+    loaded(memory, &to_quote(tenant), leave(found(tenant, from), tenant, to));
 }
 
 /// The numbers that head, account and count of open quotes are recalled with; as the database is believed to have them.
