@@ -109,7 +109,7 @@ pub struct PaymentWebhooks {
 pub struct Tuning {
     /// Most commands of one batch.
     pub batch_max: usize,
-    /// Most worker commands for each batch of API commands, in a burst of those; they go together with every fourth.
+    /// Most worker commands for each batch of API commands, in a burst of those; they go together with every sixteenth.
     pub background_max: usize,
     /// How long after API commands were answered workers' commands alone wait for the next ones: callers that ask again at
     /// once are heard first. None where the clock stands still while commands are executed.
