@@ -62,16 +62,8 @@ impl Pgbench<'_> {
         text(self.command(&["-i", "-q", "-s", SCALE])).map(drop)
     }
 
-    /// Has the cluster write out what the measurement before left behind: each begins alike and pays for its own.
-    fn checkpoint(&self) -> Result<(), Failure> {
-        let mut command = Command::new(self.binaries.program("psql"));
-        command.args(["--no-psqlrc", "--quiet", "--command", "CHECKPOINT", &self.url]);
-        text(command).map(drop)
-    }
-
     /// Transactions per second.
     fn run(&self) -> Result<Decimal, Failure> {
-        self.checkpoint()?;
         eprintln!("pgbench");
         let said = text(self.command(&["-n", "-M", "prepared", "-c", CLIENTS, "-j", "2", "-T", self.seconds]))?;
         let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
@@ -140,11 +132,9 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
     let pgbench = Pgbench { binaries: &binaries, url: cluster.database("pgbench")?, seconds };
     pgbench.fill()?;
     let before = pgbench.run()?;
-    pgbench.checkpoint()?;
     let on_postgres = bench.payments(&["--database-url", &cluster.database("one")?])?;
     let after = pgbench.run()?;
     let many = ["--tenants", MANY_TENANTS, "--database-url", &cluster.database("many")?];
-    pgbench.checkpoint()?;
     let many = bench.payments(&many)?;
     let on_sqlite = bench.payments(&[])?;
     let webhooks = bench.run("webhooks", &[])?;
