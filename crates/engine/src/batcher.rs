@@ -270,7 +270,8 @@ impl Runner {
     /// Decides and commits: on the rows that this node remembers where these are enough, on loaded rows elsewhere.
     async fn execute(&self, batch: BatchId, need: &Need, trial: &mut Trial<'_>) -> Result<(), ExecuteError> {
         match self.execute_remembering(batch, need, trial).await {
-            Err(ExecuteError::Contended) => {}
+            // Nothing was written. Where a connection had died while it lay idle, loading begins with another one.
+            Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
             other => return other.inspect_err(|_| self.memory.forget(&need.tenants)),
         }
         let decide = &mut |rows: &mut WorkingSet| {
@@ -298,7 +299,9 @@ impl Runner {
         let mut rows = recalled.flatten().ok_or(contended.clone())?;
         trial.decide(&mut rows);
         // A refusal writes nothing that a guard could hold against it.
-        if !trial.decided.outcomes.iter().all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_))) {
+        if !trial.decided.served
+            || !trial.decided.outcomes.iter().all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_)))
+        {
             return Err(contended);
         }
         let saved = self.store.save(batch, rows).await;

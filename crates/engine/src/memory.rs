@@ -75,8 +75,7 @@ impl Memory {
         let mut rows = WorkingSet::new(looked.store + since);
         for tenant in &need.tenants {
             let known = state.tenants.get(tenant).filter(|known| known.alone >= alone)?;
-            // A tenant's batches never go back in time.
-            rows.now = rows.now.max(known.at);
+            rows.now = not_before(known.at, rows.now)?;
             rows.heads.load(*tenant, known.head);
             known.accounts.iter().for_each(|it| rows.accounts.load((*tenant, it.code.clone()), it.clone()));
         }
@@ -90,12 +89,12 @@ impl Memory {
     }
 
     /// Rows were loaded when this node's clock showed `own`: remembers the store's. Has them decided no earlier than the last
-    /// batch of the same tenants; while rows were recalled the node's own clock may have gone faster.
+    /// batch of the same tenants: while rows were recalled the node's own clock may have gone a little faster.
     pub(crate) fn look(&self, rows: &mut WorkingSet, own: Timestamp) {
         let mut state = self.state();
         state.clock = Some(Looked { store: rows.now, own });
         let before = rows.heads.all().filter_map(|(tenant, _)| state.tenants.get(tenant)).map(|known| known.at).max();
-        rows.now = before.map_or(rows.now, |before| before.max(rows.now));
+        rows.now = before.and_then(|before| not_before(before, rows.now)).unwrap_or(rows.now);
     }
 
     /// Remembers what a committed batch left of rows that were recalled for it.
@@ -128,6 +127,12 @@ impl Memory {
     pub(crate) fn forget(&self, tenants: &BTreeSet<TenantId>) {
         self.state().tenants.retain(|tenant, _| !tenants.contains(tenant));
     }
+}
+
+/// A tenant's batches do not go back in time, unless his last one was further ahead than recalling can lead: then the store's
+/// clock was wrong and has been set back, and `None` says that what it showed counts for nothing.
+fn not_before(last: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    (last - now <= CLOCK_BELIEVED).then(|| now.max(last))
 }
 
 impl State {

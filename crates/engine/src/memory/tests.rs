@@ -309,3 +309,17 @@ fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
     memory.look(&mut other, OWN + Span::millis(900));
     assert_eq!((same.now, other.now), (STORE + Span::millis(900), STORE));
 }
+
+#[test]
+fn a_store_s_clock_that_was_wrong_and_is_set_back_holds_nobody_up() {
+    let memory = Memory::default();
+    let mut ahead = leave(found(ONE, 0), ONE, 1);
+    ahead.now = STORE + Span::hours(5);
+    loaded(&memory, &to_quote(ONE), ahead);
+    let mut right = found(TWO, 0);
+    memory.look(&mut right, OWN);
+    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "his last batch was hours ahead");
+    let mut his = found(ONE, 1);
+    memory.look(&mut his, OWN);
+    assert_eq!(his.now, STORE);
+}

@@ -13,7 +13,7 @@ use crate::sql::Kind::{Int, Text, Uuid};
 use crate::sql::{Columns, Fields, Kind, Row, Stmt};
 use crate::working_set::WorkingSet;
 
-/// Locks the tenants' heads, in id order. Always the first statement of a batch: from here on nobody else writes for
+/// Locks the tenants' heads, in id order. Always the first statement of a batch that is loaded: from here on nobody else writes for
 /// these tenants, so every later plain read sees their last commit.
 static LOCK_HEADS: Stmt = Stmt::by_keys(
     "load.heads",

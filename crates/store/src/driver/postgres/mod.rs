@@ -166,10 +166,15 @@ impl Postgres {
         keys: &Arc<Keys>,
     ) -> Result<Attempted, ExecuteError> {
         self.faults.before_commit(batch)?;
-        match self.writers.lease().await {
+        let saved = match self.writers.lease().await {
             Ok(lease) => self.finish(lease, Opening::Begin, rows, batch, keys).await,
             Err(error) => batch_failed(batch, error),
+        };
+        if matches!(saved, Err(ExecuteError::CommitUnknown(_) | ExecuteError::Unavailable(_))) {
+            // It may have died while it lay idle, and the others with it.
+            self.writers.forget_idle();
         }
+        saved
     }
 
     /// Writes and commits.
