@@ -272,7 +272,7 @@ impl Runner {
         match self.execute_remembering(batch, need, trial).await {
             // Nothing was written. Where a connection had died while it lay idle, loading begins with another one.
             Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
-            other => return other.inspect_err(|_| self.memory.forget(&need.tenants)),
+            other => return other,
         }
         let decide = &mut |rows: &mut WorkingSet| {
             self.memory.look(rows, self.world.clock.now());

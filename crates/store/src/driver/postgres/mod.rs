@@ -260,15 +260,12 @@ async fn save(
             return Err(error.into());
         }
     };
-    let (lock, heads) = load::head_lock(ws.changed_heads().into_iter());
+    let begins = opening == Opening::Begin;
+    // One head is locked by its update. Several are locked in the order in which everybody locks them, which an update need not keep.
+    let lock = begins.then(|| load::head_lock(ws.changed_heads().into_iter())).filter(|(_, heads)| heads.len() > 1);
     let mut statements = Vec::with_capacity(writes.len() + 3);
-    if opening == Opening::Begin {
-        statements.push((&BEGIN, Params::None));
-        // One is locked by its update. Several are locked in the order in which everybody locks them, which an update need not keep.
-        if heads.len() > 1 {
-            statements.push((lock, Params::Columns(&heads)));
-        }
-    }
+    statements.extend(begins.then_some((&BEGIN, Params::None)));
+    statements.extend(lock.iter().map(|(lock, heads)| (*lock, Params::Columns(heads))));
     let before = statements.len();
     statements.extend(writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))));
     statements.push((&COMMIT, Params::None));
