@@ -274,8 +274,9 @@ impl Runner {
             Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
             other => return other,
         }
+        let (clock, asked) = (&self.world.clock, self.world.clock.now());
         let decide = &mut |rows: &mut WorkingSet| {
-            self.memory.look(rows, self.world.clock.now());
+            self.memory.look(rows, asked..clock.now());
             trial.decide(rows);
         };
         let executed = self.store.execute(batch, need, decide).await;

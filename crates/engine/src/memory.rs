@@ -5,6 +5,7 @@
 //! constraint's. Where another node wrote meanwhile the database refuses the batch, and it is decided on loaded rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::country::Country;
@@ -88,11 +89,13 @@ impl Memory {
         Some(rows)
     }
 
-    /// Rows were loaded when this node's clock showed `own`: remembers the store's. Has them decided no earlier than the last
-    /// batch of the same tenants: while rows were recalled the node's own clock may have gone a little faster.
-    pub(crate) fn look(&self, rows: &mut WorkingSet, own: Timestamp) {
+    /// Rows were loaded between these two times of this node's clock: remembers the store's, unless the node's own leapt
+    /// meanwhile. Has them decided no earlier than the last batch of the same tenants: while rows were recalled the node's own
+    /// clock may have gone a little faster.
+    pub(crate) fn look(&self, rows: &mut WorkingSet, own: Range<Timestamp>) {
         let mut state = self.state();
-        state.clock = Some(Looked { store: rows.now, own });
+        let steady = (Span(0)..=CLOCK_BELIEVED).contains(&(own.end - own.start));
+        state.clock = steady.then_some(Looked { store: rows.now, own: own.end });
         let before = rows.heads.all().filter_map(|(tenant, _)| state.tenants.get(tenant)).map(|known| known.at).max();
         rows.now = before.and_then(|before| not_before(before, rows.now)).unwrap_or(rows.now);
     }

@@ -75,7 +75,7 @@ fn found(tenant: TenantId, found: i64) -> WorkingSet {
 
 /// A batch of such rows commits, loaded when the node's own clock showed [`OWN`].
 fn loaded(memory: &Memory, need: &Need, mut rows: WorkingSet) {
-    memory.look(&mut rows, OWN);
+    memory.look(&mut rows, OWN..OWN);
     memory.learn_loaded(need, &rows);
 }
 
@@ -305,8 +305,9 @@ fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
     memory.learn(&to_quote(ONE), &leave(recalled, ONE, 2));
     // The node's clock was ahead: on the store's no time has passed.
     let (mut same, mut other) = (found(ONE, 2), found(TWO, 0));
-    memory.look(&mut same, OWN + Span::millis(900));
-    memory.look(&mut other, OWN + Span::millis(900));
+    let later = OWN + Span::millis(900);
+    memory.look(&mut same, later..later);
+    memory.look(&mut other, later..later);
     assert_eq!((same.now, other.now), (STORE + Span::millis(900), STORE));
 }
 
@@ -317,9 +318,27 @@ fn a_store_s_clock_that_was_wrong_and_is_set_back_holds_nobody_up() {
     ahead.now = STORE + Span::hours(5);
     loaded(&memory, &to_quote(ONE), ahead);
     let mut right = found(TWO, 0);
-    memory.look(&mut right, OWN);
+    memory.look(&mut right, OWN..OWN);
     assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "his last batch was hours ahead");
     let mut his = found(ONE, 1);
-    memory.look(&mut his, OWN);
+    memory.look(&mut his, OWN..OWN);
     assert_eq!(his.now, STORE);
+}
+
+#[test]
+fn a_clock_that_leapt_while_rows_were_loaded_tells_nothing() {
+    let memory = Memory::default();
+    let is_recalled = |own: Timestamp| memory.recall(&to_quote(ONE), own, 0).is_some();
+    for (leapt, expected) in [
+        (Span(0), true),
+        (CLOCK_BELIEVED, true),
+        (Span(CLOCK_BELIEVED.0 + 1), false),
+        (Span::hours(24), false),
+        (Span(-1), false),
+    ] {
+        let (mut rows, after) = (found(ONE, 0), OWN + leapt);
+        memory.look(&mut rows, OWN..after);
+        memory.learn_loaded(&to_quote(ONE), &rows);
+        assert_eq!(is_recalled(after), expected, "{leapt:?} later");
+    }
 }
