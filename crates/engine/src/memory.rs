@@ -70,7 +70,7 @@ impl Memory {
         let state = self.state();
         let looked = state.clock?;
         let since = own - looked.own;
-        if since < Span(0) || since > CLOCK_BELIEVED {
+        if !is_believed(since) {
             return None;
         }
         let mut rows = WorkingSet::new(looked.store + since);
@@ -94,8 +94,8 @@ impl Memory {
     /// clock may have gone a little faster.
     pub(crate) fn look(&self, rows: &mut WorkingSet, own: Range<Timestamp>) {
         let mut state = self.state();
-        let steady = (Span(0)..=CLOCK_BELIEVED).contains(&(own.end - own.start));
-        state.clock = steady.then_some(Looked { store: rows.now, own: own.end });
+        let looked = Looked { store: rows.now, own: own.end };
+        state.clock = is_believed(own.end - own.start).then_some(looked);
         let before = rows.heads.all().filter_map(|(tenant, _)| state.tenants.get(tenant)).map(|known| known.at).max();
         rows.now = before.and_then(|before| not_before(before, rows.now)).unwrap_or(rows.now);
     }
@@ -130,6 +130,11 @@ impl Memory {
     pub(crate) fn forget(&self, tenants: &BTreeSet<TenantId>) {
         self.state().tenants.retain(|tenant, _| !tenants.contains(tenant));
     }
+}
+
+/// Whether what this node's own clock went by can be what the store's went by: no leap, and not for long.
+fn is_believed(own: Span) -> bool {
+    (Span(0)..=CLOCK_BELIEVED).contains(&own)
 }
 
 /// A tenant's batches do not go back in time, unless his last one was further ahead than recalling can lead: then the store's
