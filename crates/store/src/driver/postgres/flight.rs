@@ -64,6 +64,9 @@ async fn run(client: &Client, statement: &Statement, params: Vec<&(dyn ToSql + S
     Ok(Answer { rows, affected })
 }
 
+/// How many statements go out at once, so that the server has work while the others are still being encoded.
+const AHEAD: usize = 3;
+
 /// Sends all statements and collects their results.
 ///
 /// A statement is sent when its future is first polled, so they are polled in order. One that fails right there was not
@@ -72,20 +75,28 @@ pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)])
     let mut flying: Vec<Flying<'_>> =
         statements.iter().map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>).collect();
     let mut results: Vec<Option<Result<Answer, Error>>> = flying.iter().map(|_| None).collect();
-    let mut sent_all = false;
+    let mut sent = 0;
     poll_fn(|cx| {
-        let mut waiting = false;
-        for (future, result) in flying.iter_mut().zip(&mut results).filter(|(_, result)| result.is_none()) {
+        let until = if sent == 0 { AHEAD.min(flying.len()) } else { flying.len() };
+        let mut waiting = until < flying.len();
+        if waiting {
+            // The connection writes them before this runs again.
+            cx.waker().wake_by_ref();
+        }
+        for (at, (future, result)) in flying.iter_mut().zip(&mut results).enumerate().take(until) {
+            if result.is_some() {
+                continue;
+            }
             match future.as_mut().poll(cx) {
                 Poll::Pending => waiting = true,
-                Poll::Ready(Err(error)) if !sent_all => {
+                Poll::Ready(Err(error)) if at >= sent => {
                     *result = Some(Err(error));
                     return Poll::Ready(());
                 }
                 Poll::Ready(done) => *result = Some(done),
             }
         }
-        sent_all = true;
+        sent = until;
         if waiting { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
