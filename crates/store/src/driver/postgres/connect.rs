@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::time::Span;
 use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
@@ -49,6 +50,17 @@ pub(super) struct Connector {
     room: Option<Handle>,
 }
 
+/// An open connection.
+pub(super) struct Connected {
+    pub(super) client: Client,
+    /// Who tells it of flights. Does nothing on a local socket, where the library lets nobody in between: there each
+    /// statement has its own Sync.
+    pub(super) flights: Flights,
+    /// Cuts it off. Left alone, it ends only once the server has answered everything that it was sent; of a flight that has
+    /// not been sent to its end it never does, and keeps its locks.
+    pub(super) driver: AbortHandle,
+}
+
 impl Connector {
     pub(super) fn new(url: &str, room: Option<Handle>) -> Result<Connector, StoreError> {
         let address = tls::split(url)?;
@@ -66,20 +78,14 @@ impl Connector {
         Ok(Connector { looking: AtomicBool::new(false), config, tls, local, room })
     }
 
-    /// A connection, and who tells it of flights. The latter does nothing on a local socket, where the library lets
-    /// nobody in between: there each statement has its own Sync.
-    pub(super) async fn connect(
-        self: &Arc<Self>,
-        role: Role,
-        statement_timeout: Span,
-    ) -> Result<(Client, Flights), DbError> {
+    pub(super) async fn connect(self: &Arc<Self>, role: Role, statement_timeout: Span) -> Result<Connected, DbError> {
         let Some(room) = &self.room else { return self.connect_here(role, statement_timeout).await };
         let connector = Arc::clone(self);
         let connecting = room.spawn(async move { connector.connect_here(role, statement_timeout).await });
         connecting.await.unwrap_or_else(|error| Err(DbError::Unavailable(format!("nobody connects any more: {error}"))))
     }
 
-    async fn connect_here(&self, role: Role, statement_timeout: Span) -> Result<(Client, Flights), DbError> {
+    async fn connect_here(&self, role: Role, statement_timeout: Span) -> Result<Connected, DbError> {
         let flights = Flights::default();
         let connecting = async {
             let flights = flights.clone();
@@ -89,12 +95,12 @@ impl Connector {
                 None => self.config.connect(OverNothing(flights)).await.map(driven),
             }
         };
-        let client = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
+        let (client, driver) = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
             .await
             .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
         set_up(&client, role, statement_timeout).await?;
-        Ok((client, flights))
+        Ok(Connected { client, flights, driver })
     }
 
     /// Ends the sessions of this service, on whichever node, that have written something and have been waiting in the
@@ -111,8 +117,8 @@ impl Connector {
     }
 
     async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
-        let (client, _) = self.connect_here(Role::Reader, longer_than).await?;
-        let ended = client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
+        let looking = self.connect_here(Role::Reader, longer_than).await?;
+        let ended = looking.client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
         ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))
     }
 }
@@ -172,19 +178,19 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
     Ok(())
 }
 
-/// Has a connection do its work.
-fn driven<S, T>((client, connection): (Client, tokio_postgres::Connection<S, T>)) -> Client
+/// Has a connection do its work, and says how that is cut off.
+fn driven<S, T>((client, connection): (Client, tokio_postgres::Connection<S, T>)) -> (Client, AbortHandle)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
-    tokio::spawn(async move {
+    let driver = tokio::spawn(async move {
         // Whoever uses the connection learns it from the answer that does not come.
         if let Err(error) = connection.await {
             tracing::debug!(error = reason(&error), "a connection to PostgreSQL ended");
         }
     });
-    client
+    (client, driver.abort_handle())
 }
 
 fn is_unknown(error: &tokio_postgres::Error) -> bool {

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use domain::time::Span;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Error, Statement};
 
-use super::connect::{Connector, Role};
+use super::connect::{Connected, Connector, Role};
 use super::failure;
 use super::flight::{self, Params, Results};
 use super::one_sync::Flights;
@@ -22,6 +23,7 @@ use crate::sql::{Dialect, Stmt};
 pub(super) struct Connection {
     pub(super) client: Client,
     one_sync: Flights,
+    driver: AbortHandle,
     statements: HashMap<&'static str, Statement>,
     flights: u64,
 }
@@ -77,8 +79,9 @@ impl Pool {
                 connection
             }
             None => {
-                let (client, one_sync) = self.connector.connect(self.role, self.statement_timeout).await?;
-                Connection { client, one_sync, statements: HashMap::new(), flights: 0 }
+                let Connected { client, flights: one_sync, driver } =
+                    self.connector.connect(self.role, self.statement_timeout).await?;
+                Connection { client, one_sync, driver, statements: HashMap::new(), flights: 0 }
             }
         };
         Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, fits: true, _permit: permit })
@@ -156,6 +159,13 @@ impl Lease {
         self.clean = false;
     }
 
+    /// Ends the connection at once, and with it whatever transaction it has.
+    fn cut_off(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.driver.abort();
+        }
+    }
+
     /// Whether the server has gone away.
     pub(super) fn is_lost(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| connection.client.is_closed())
@@ -190,14 +200,18 @@ impl Lease {
                     self.pool.forget_idle();
                 }
                 if results.len() < statements.len() {
-                    // It was cut short: the server still waits for the rest of it.
-                    self.connection = None;
+                    // It was cut short: the server still waits for the rest of it, and was told of no COMMIT.
+                    self.cut_off();
+                    let cause = results.iter().rev().find_map(|result| result.as_ref().err());
+                    return Err(
+                        cause.map_or_else(|| DbError::Corrupt("a flight has no end".to_owned()), failure::meaning)
+                    );
                 }
                 Ok(results)
             }
             // What was sent may still be carried out; a transaction that was to be committed is in doubt.
             Err(_) => {
-                self.connection = None;
+                self.cut_off();
                 match statements.last() {
                     Some((last, _)) if last.name == super::COMMIT.name => {
                         Err(DbError::InDoubt("no answer in time".to_owned()))
@@ -234,8 +248,10 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(|it| self.clean && self.fits && !it.client.is_closed())
-        {
+        if !self.clean {
+            self.cut_off();
+        }
+        if let Some(connection) = self.connection.take().filter(|it| self.fits && !it.client.is_closed()) {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
