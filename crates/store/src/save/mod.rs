@@ -3,6 +3,10 @@
 
 mod wallets;
 
+use std::borrow::Cow;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
+
 use domain::ids::{BatchId, TenantId};
 
 use crate::error::StoreError;
@@ -53,11 +57,77 @@ statements! {
     AUDIT_CHECKPOINT_INSERT = insert_if_absent("save.audit_checkpoint_insert", audit_tables::AUDIT_CHECKPOINT);
 }
 
+/// The rows of a statement.
+#[derive(Debug)]
+pub(crate) enum Rows<'a> {
+    Made(Columns<'a>),
+    Later(Box<dyn NewRows + 'a>),
+}
+
+impl Rows<'_> {
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Rows::Made(columns) => columns.len(),
+            Rows::Later(rows) => rows.len(),
+        }
+    }
+
+    pub(crate) fn columns(&self) -> Result<Cow<'_, Columns<'_>>, StoreError> {
+        match self {
+            Rows::Made(columns) => Ok(Cow::Borrowed(columns)),
+            Rows::Later(rows) => rows.make().map(Cow::Owned),
+        }
+    }
+}
+
+/// New rows of a table, made when their statement is sent: they are most of what a batch writes, some of it sealed, and
+/// what was sent before keeps the server busy meanwhile.
+pub(crate) trait NewRows: Debug + Send + Sync {
+    fn table(&self) -> &'static Spec;
+    fn len(&self) -> usize;
+    fn make(&self) -> Result<Columns<'_>, StoreError>;
+}
+
+/// Things and how a row is written of each.
+struct Unwritten<'a, I, W> {
+    table: &'static Spec,
+    things: I,
+    write: W,
+    rows: PhantomData<Columns<'a>>,
+}
+
+impl<I, W> Debug for Unwritten<'_, I, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unwritten").field("table", &self.table.name).finish_non_exhaustive()
+    }
+}
+
+impl<'a, I, W> NewRows for Unwritten<'a, I, W>
+where
+    I: ExactSizeIterator + Clone + Send + Sync,
+    W: Fn(I::Item, &mut Columns<'a>) -> Result<(), StoreError> + Send + Sync,
+{
+    fn table(&self) -> &'static Spec {
+        self.table
+    }
+
+    fn len(&self) -> usize {
+        self.things.len()
+    }
+
+    fn make(&self) -> Result<Columns<'_>, StoreError> {
+        let mut columns = Columns::new(self.table.row_columns(), self.things.len());
+        self.things.clone().try_for_each(|thing| (self.write)(thing, &mut columns))?;
+        Ok(columns)
+    }
+}
+
 /// One statement of a save with its rows.
 #[derive(Debug)]
 pub(crate) struct Write<'a> {
     pub(crate) stmt: &'static Stmt,
-    pub(crate) rows: Columns<'a>,
+    pub(crate) rows: Rows<'a>,
     /// Whether each row must be affected; a deletion or an insertion that may find its work done need not.
     pub(crate) exact: bool,
 }
@@ -71,7 +141,21 @@ struct Saver<'a> {
 impl<'a> Saver<'a> {
     fn add(&mut self, stmt: &'static Stmt, rows: Columns<'a>, exact: bool) {
         if rows.len() > 0 {
-            self.writes.push(Write { stmt, rows, exact });
+            self.writes.push(Write { stmt, rows: Rows::Made(rows), exact });
+        }
+    }
+
+    /// New rows, made when they are sent.
+    fn insert<T>(
+        &mut self,
+        stmt: &'static Stmt,
+        table: &'static Spec,
+        things: impl ExactSizeIterator<Item = T> + Clone + Send + Sync + 'a,
+        write: impl Fn(T, &mut Columns<'a>) -> Result<(), StoreError> + Send + Sync + 'a,
+    ) {
+        if things.len() > 0 {
+            let rows = Rows::Later(Box::new(Unwritten { table, things, write, rows: PhantomData }));
+            self.writes.push(Write { stmt, rows, exact: true });
         }
     }
 
@@ -82,27 +166,27 @@ impl<'a> Saver<'a> {
         (update, insert): (&'static Stmt, &'static Stmt),
         spec: &'static Spec,
         mut write_change: impl FnMut(&'a K, &'a V, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
-        mut write: impl FnMut(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
+        write: impl Fn(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError> + Send + Sync + 'a,
     ) -> Result<(), StoreError>
     where
-        K: Ord + Eq + std::hash::Hash + Clone,
-        V: PartialEq + Clone,
+        K: Ord + Eq + std::hash::Hash + Clone + Sync,
+        V: PartialEq + Clone + Sync,
     {
         if table.is_unchanged() {
             return Ok(());
         }
         let changes = sorted(table);
         let mut updates = Columns::new(spec.update_columns(), changes.len());
-        let mut inserts = Columns::new(spec.row_columns(), changes.len());
+        let mut new_rows = Vec::with_capacity(changes.len());
         for (key, old, new) in changes {
             match old {
                 Some(old) if old == new => {}
                 Some(old) => write_change(key, old, new, &mut updates)?,
-                None => write(key, new, &mut inserts)?,
+                None => new_rows.push((key, new)),
             }
         }
         self.add(update, updates, true);
-        self.add(insert, inserts, true);
+        self.insert(insert, spec, new_rows.into_iter(), move |(key, row), out| write(key, row, out));
         Ok(())
     }
 }
@@ -168,11 +252,9 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         |_, old, new, out| rows::payment::write_change(old, new, keys, out),
         |_, new, out| rows::payment::write(new, keys, out),
     )?;
-    let mut orders = Columns::new(tables::PAYMENT_ORDER.row_columns(), ws.orders.added().len());
-    for (tenant, payment, order) in ws.orders.added() {
-        rows::order::write(*tenant, *payment, order, keys, &mut orders)?;
-    }
-    saver.add(&ORDER_INSERT, orders, true);
+    saver.insert(&ORDER_INSERT, &tables::PAYMENT_ORDER, ws.orders.added().iter(), |(tenant, payment, order), out| {
+        rows::order::write(*tenant, *payment, order, keys, out)
+    });
     let mut taken = Columns::new(tables::EXTERNAL_ID.row_columns(), 0);
     for ((tenant, id), old, payment) in sorted(&ws.external_ids) {
         match old {
@@ -206,11 +288,11 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
         |_, old, new, out| rows::ledger::write_account_change(old, new, out),
         |_, new, out| rows::ledger::write_account(new, out),
     )?;
-    let mut transfers = Columns::new(tables::TRANSFER.row_columns(), ws.transfers.added().len());
-    for transfer in ws.transfers.added() {
-        rows::ledger::write_transfer(transfer, saver.keys, &mut transfers);
-    }
-    saver.add(&TRANSFER_INSERT, transfers, true);
+    let keys = saver.keys;
+    saver.insert(&TRANSFER_INSERT, &tables::TRANSFER, ws.transfers.added().iter(), |transfer, out| {
+        rows::ledger::write_transfer(transfer, keys, out);
+        Ok(())
+    });
     Ok(())
 }
 
@@ -237,11 +319,10 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
         rows::small::write_discrepancy(*tenant, discrepancy, ws.now, keys, &mut columns);
     }
     saver.add(&DISCREPANCY_INSERT, columns, false);
-    let mut columns = Columns::new(tables::EVENT.row_columns(), ws.events.added().len());
-    for event in ws.events.added() {
-        rows::event::write(event, keys, &mut columns);
-    }
-    saver.add(&EVENT_INSERT, columns, true);
+    saver.insert(&EVENT_INSERT, &tables::EVENT, ws.events.added().iter(), |event, out| {
+        rows::event::write(event, keys, out);
+        Ok(())
+    });
     wallets::save_words(ws, saver)
 }
 

@@ -3,8 +3,8 @@
 use super::{Saver, sorted, statements};
 use crate::error::StoreError;
 use crate::rows;
-use crate::sql::{Columns, Stmt, Table as Spec, wallet_tables as tables};
-use crate::working_set::{Log, WorkingSet};
+use crate::sql::{Columns, wallet_tables as tables};
+use crate::working_set::WorkingSet;
 
 statements! {
     WALLET_UPDATE = update("save.wallet_update", tables::WALLET);
@@ -56,12 +56,12 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
         |_, new, out| rows::request::write(new, keys, out),
     )?;
     save_watched(ws, saver);
-    saver.added(&ws.sender_infos, &SENDER_INSERT, &tables::SENDER_INFO, |info, out| {
+    saver.insert(&SENDER_INSERT, &tables::SENDER_INFO, ws.sender_infos.added().iter(), |info, out| {
         rows::request::write_sender(info, keys, out)
-    })?;
-    saver.added(&ws.refund_addresses, &REFUND_ADDRESS_INSERT, &tables::REFUND_ADDRESS, |answer, out| {
+    });
+    saver.insert(&REFUND_ADDRESS_INSERT, &tables::REFUND_ADDRESS, ws.refund_addresses.added().iter(), |answer, out| {
         rows::request::write_refund_to(answer, keys, out)
-    })?;
+    });
     saver.changed(
         &ws.deposits,
         (&DEPOSIT_UPDATE, &DEPOSIT_INSERT),
@@ -162,9 +162,13 @@ fn save_deliveries<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
         |_, new, out| rows::delivery::write(new, keys, out),
     )?;
     save_receivers(ws, saver)?;
-    saver.added(&ws.delivery_attempts, &DELIVERY_ATTEMPT_INSERT, &tables::DELIVERY_ATTEMPT, |attempt, out| {
-        rows::delivery::write_attempt(attempt, keys, out)
-    })
+    saver.insert(
+        &DELIVERY_ATTEMPT_INSERT,
+        &tables::DELIVERY_ATTEMPT,
+        ws.delivery_attempts.added().iter(),
+        |attempt, out| rows::delivery::write_attempt(attempt, keys, out),
+    );
+    Ok(())
 }
 
 /// A receiver is added by an administrator, never by a batch.
@@ -193,26 +197,8 @@ pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Resul
         rows::chain::write_alert(*tenant, alert, ws.now, keys, &mut columns);
     }
     saver.add(&ALERT_INSERT, columns, false);
-    saver.added(&ws.wallet_events, &WALLET_EVENT_INSERT, &tables::WALLET_EVENT, |entry, out| {
+    saver.insert(&WALLET_EVENT_INSERT, &tables::WALLET_EVENT, ws.wallet_events.added().iter(), |entry, out| {
         rows::wallet_event::write(entry, keys, out)
-    })
-}
-
-impl<'a> Saver<'a> {
-    /// The new rows of a table that is only added to.
-    fn added<T>(
-        &mut self,
-        log: &'a Log<T>,
-        insert: &'static Stmt,
-        spec: &'static Spec,
-        mut write: impl FnMut(&'a T, &mut Columns<'a>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        if log.is_unchanged() {
-            return Ok(());
-        }
-        let mut columns = Columns::new(spec.row_columns(), log.added().len());
-        log.added().iter().try_for_each(|row| write(row, &mut columns))?;
-        self.add(insert, columns, true);
-        Ok(())
-    }
+    });
+    Ok(())
 }

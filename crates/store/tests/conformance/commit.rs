@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use domain::chain::KeyRole;
 use domain::ids::BatchId;
 use domain::payment::IdSource;
 use store::options::{FaultAction, FaultPoint, Faults};
-use store::working_set::WorkingSet;
+use store::working_set::{SignerRow, WorkingSet};
 use store::{ExecuteError, TRIES_MAX};
 
+use crate::wallet_world::SIGNER;
 use crate::world::{Side, World, put_payment, put_quote, tenant_need};
 
 /// Does one thing to the first batch that passes a point.
@@ -222,4 +224,25 @@ pub async fn a_batch_must_lock_every_tenant_that_it_names(world: World) {
     need.tenants.clear();
     let refused = world.execute(&need, |_, _| panic!("not decided")).await;
     assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "{refused:?}");
+}
+
+/// Rows are made while those before them are on their way to the database.
+pub async fn a_row_that_cannot_be_made_leaves_nothing_of_its_batch(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let quote = world.quote(tenant).await;
+    let mut need = tenant_need(tenant);
+    need.quotes.insert((tenant, quote.id));
+    let mut ids = world.store.ids();
+    let batch = BatchId(ids.next());
+    let mut decide = |ws: &mut WorkingSet| {
+        put_payment(ws, &quote, Some("mine"), ids.as_mut());
+        ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: u64::MAX });
+        ws.keep();
+    };
+    let refused = world.store.execute(batch, &need, &mut decide).await;
+    assert!(matches!(&refused, Err(ExecuteError::Corrupt(why)) if why.contains("nonce")), "{refused:?}");
+    assert_eq!(world.store.was_committed(batch).await, Ok(false));
+    assert_eq!(world.store.quote(tenant, quote.id).await, Ok(Some(quote)), "not used");
+    world.payment(tenant, Some("mine")).await;
+    assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }

@@ -102,7 +102,8 @@ conformance! {
         asking_again_gives_the_same_answer
         event_numbers_have_no_gaps_under_concurrent_batches
         a_caller_that_goes_away_leaves_nothing
-        a_batch_must_lock_every_tenant_that_it_names;
+        a_batch_must_lock_every_tenant_that_it_names
+        a_row_that_cannot_be_made_leaves_nothing_of_its_batch;
     remembered:
         what_was_decided_on_remembered_rows_is_saved
         what_is_remembered_otherwise_is_refused_and_leaves_nothing

@@ -3,11 +3,14 @@
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError as Reported, SqlState};
 
-use crate::error::DbError;
+use crate::error::{DbError, StoreError};
 
 /// What a failed statement means; if a transaction was open, it is rolled back.
 pub(crate) fn meaning(error: &Error) -> DbError {
     let Some(reported) = error.as_db_error() else {
+        if let Some(unmade) = std::error::Error::source(error).and_then(|source| source.downcast_ref::<StoreError>()) {
+            return unmade.clone().into();
+        }
         return match error.is_closed() || is_io(error) {
             true => DbError::Unavailable(error.to_string()),
             false => DbError::Corrupt(error.to_string()),

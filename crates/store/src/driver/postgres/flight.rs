@@ -9,9 +9,10 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::failure;
-use super::params::WholeRows;
+use super::params::{Source, WholeRows};
 use crate::driver::{Answer, StepParams};
 use crate::error::DbError;
+use crate::save::Rows;
 use crate::sql::{Columns, Row, Stmt, Value};
 
 /// A statement's parameters.
@@ -31,10 +32,17 @@ impl<'a> Params<'a> {
         }
     }
 
+    pub(super) fn to_save(rows: &'a Rows<'a>) -> Params<'a> {
+        match rows {
+            Rows::Made(columns) => Params::Columns(columns),
+            Rows::Later(rows) => Params::Rows(WholeRows { table: rows.table(), source: Source::Later(&**rows) }),
+        }
+    }
+
     /// As the statement takes them: rows to insert whole, other rows column by column.
     pub(super) const fn taken_by(self, stmt: &'static Stmt) -> Params<'a> {
         match (self, stmt.inserted()) {
-            (Params::Columns(columns), Some(table)) => Params::Rows(WholeRows { table, columns }),
+            (Params::Columns(columns), Some(table)) => Params::Rows(WholeRows { table, source: Source::Made(columns) }),
             (params, _) => params,
         }
     }

@@ -267,7 +267,7 @@ async fn save(
     statements.extend(begins.then_some((&BEGIN, Params::None)));
     statements.extend(lock.iter().map(|(lock, heads)| (*lock, Params::Columns(heads))));
     let before = statements.len();
-    statements.extend(writes.iter().map(|write| (write.stmt, Params::Columns(&write.rows))));
+    statements.extend(writes.iter().map(|write| (write.stmt, Params::to_save(&write.rows))));
     statements.push((&COMMIT, Params::None));
     let committed = flight::committed(lease.flight(&statements).await?);
     match &committed {

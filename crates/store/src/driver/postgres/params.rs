@@ -5,6 +5,7 @@ use std::error::Error;
 use bytes::{BufMut as _, BytesMut};
 use tokio_postgres::types::{Field, IsNull, Kind, ToSql, Type, to_sql_checked};
 
+use crate::save::NewRows;
 use crate::sql::value::{Cell, Column};
 use crate::sql::{Columns, Table, Value};
 
@@ -49,7 +50,14 @@ impl ToSql for Column<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WholeRows<'a> {
     pub(super) table: &'static Table,
-    pub(super) columns: &'a Columns<'a>,
+    pub(super) source: Source<'a>,
+}
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'a> {
+    Made(&'a Columns<'a>),
+    Later(&'a dyn NewRows),
 }
 
 impl WholeRows<'_> {
@@ -64,7 +72,15 @@ impl ToSql for WholeRows<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
         let Kind::Array(row_type) = ty.kind() else { return Err(format!("{ty} is no array").into()) };
         let Kind::Composite(fields) = row_type.kind() else { return Err(format!("{row_type} is no row").into()) };
-        let (places, rows) = (self.places(fields), self.columns.len());
+        let made;
+        let columns = match self.source {
+            Source::Made(columns) => columns,
+            Source::Later(rows) => {
+                made = rows.make()?;
+                &made
+            }
+        };
+        let (places, rows) = (self.places(fields), columns.len());
         // One dimension, no null among its elements, counted from 1.
         out.put_i32(1);
         out.put_i32(0);
@@ -76,7 +92,7 @@ impl ToSql for WholeRows<'_> {
                 out.put_i32(i32::try_from(fields.len())?);
                 for (field, place) in fields.iter().zip(&places) {
                     out.put_u32(field.type_().oid());
-                    match place.map_or(Cell::Null, |column| self.columns.cell(column, row)) {
+                    match place.map_or(Cell::Null, |column| columns.cell(column, row)) {
                         Cell::Null => out.put_i32(-1),
                         cell => sized(out, |out| put(cell, field.type_(), out))?,
                     }

@@ -249,8 +249,9 @@ fn save_all(
     keys: &Keys,
 ) -> Result<(), DbError> {
     for write in save::writes(ws, batch, keys)? {
-        let affected = connection::execute_each(&transaction, write.stmt, &write.rows)?;
-        if write.exact && affected != write.rows.len() {
+        let rows = write.rows.columns()?;
+        let affected = connection::execute_each(&transaction, write.stmt, &rows)?;
+        if write.exact && affected != rows.len() {
             return Err(DbError::Conflict(format!("{} affected {affected} rows", write.stmt.name)));
         }
     }
