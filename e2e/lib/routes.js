@@ -1,7 +1,7 @@
 // The pages that the console has: its own table of who may use what (console/access.rs and those of its parts).
 import { readdir, readFile } from 'node:fs/promises';
 
-const CONSOLE = new URL('../../crates/http/src/console/', import.meta.url);
+const CONSOLE = new URL('../../crates/console/src/', import.meta.url);
 const ROW = /\bget\("(\/console[^"]*)"/g;
 
 export async function pages() {

@@ -75,7 +75,7 @@ impl AddressWindows {
 }
 
 /// Whoever has one IPv6 address has the other 2^64 of its network too.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => std::net::Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

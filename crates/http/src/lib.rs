@@ -6,7 +6,6 @@
 
 pub mod address_windows;
 pub mod auth;
-pub mod console;
 pub mod decode;
 mod docs;
 mod idempotency;

@@ -9,5 +9,6 @@ pub mod identity;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;
+pub mod scripted;
 pub mod softhsm;
 pub mod wait;

@@ -85,14 +85,17 @@ fn outside_tests(source: &RustSource, line: usize) -> bool {
 
 /// The rooms that may read a clock, and HTTP's server loop, which times connections.
 fn away_from_clocks(source: &RustSource, line: usize) -> bool {
-    let has_clock = matches!(source.room(), "adapters" | "server" | "testkit" | "simulator" | "xtask");
+    let has_clock = matches!(
+        source.room(),
+        "adapters" | "bench" | "cli" | "client" | "config" | "server" | "service" | "testkit" | "simulator" | "xtask"
+    );
     let server_loop = source.path.starts_with("crates/http/src/serve");
     outside_tests(source, line) && !has_clock && !server_loop
 }
 
 fn in_libraries(source: &RustSource, line: usize) -> bool {
     let binary = source.path.ends_with("/build.rs") || source.path.contains("/src/bin/");
-    let prints = matches!(source.room(), "server" | "simulator" | "xtask") || binary;
+    let prints = matches!(source.room(), "cli" | "server" | "simulator" | "xtask") || binary;
     outside_tests(source, line) && !prints
 }
 

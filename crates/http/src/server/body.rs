@@ -79,14 +79,14 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
 
 /// Whether the headers say that the body's bytes are a coded form of it (RFC 9110, section 8.4): compressed bodies are
 /// not taken.
-pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+pub fn is_encoded(headers: &HeaderMap) -> bool {
     let plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
     codings.any(|value| !value.as_bytes().split(|byte| *byte == b',').all(|coding| plain(coding.trim_ascii())))
 }
 
 /// What is told of a body that is.
-pub(crate) const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
+pub const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
 
 /// Whether the headers say that the body is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {

@@ -6,7 +6,7 @@ use domain::policy::Environment;
 use domain::time::Span;
 use reqwest::Method;
 use secrecy::SecretString;
-use server::service::tenancy::{self, IssuedKey, KeyService};
+use service::tenancy::{self, IssuedKey, KeyService};
 
 use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, on_both_stores};

@@ -5,8 +5,8 @@ use domain::policy::Environment;
 use domain::ports::Clock as _;
 use http_api::auth::AuthFault;
 use reqwest::Method;
-use server::service::clock::WallClock;
-use server::service::tenancy::{IssuedKey, KeyService};
+use service::clock::WallClock;
+use service::tenancy::{IssuedKey, KeyService};
 
 #[path = "../../../../http/tests/recipe/mod.rs"]
 mod recipe;

@@ -9,7 +9,7 @@ use domain::audit::INSTALLATION;
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
 use reqwest::redirect::Policy;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use store::{NewUser, StoredUser, UserChange};
 use testkit::identity::{Account, CLIENT_ID, CLIENT_SECRET, Fault, Signing, SimulatedProvider};
 use testkit::wait;

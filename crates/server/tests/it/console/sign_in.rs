@@ -10,9 +10,9 @@ use domain::audit::{Deed, Via};
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
 use domain::user::{Role, Scope};
-use http_api::console::{password, totp};
+use operator_console::{password, totp};
 use secrecy::{ExposeSecret as _, SecretBox};
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use sha2::{Digest as _, Sha256};
 use store::{NewSession, NewUser, Stage, StoredUser, UserChange};
 

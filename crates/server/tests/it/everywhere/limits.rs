@@ -4,7 +4,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::policy::Environment;
 use reqwest::Method;
-use server::service::tenancy::KeyService;
+use service::tenancy::KeyService;
 
 use crate::harness::client::WAIT_MAX;
 use crate::harness::{Answer, Bank, On, Setup, on_both_stores};

@@ -33,7 +33,7 @@ async fn authentication_comes_before_the_body(on: On) {
 async fn a_bad_token_comes_before_a_suspended_key(on: On) {
     let bank = Bank::new(on).await;
     bank.running.store().suspend_key(&bank.key.access_key, true, "test").await.expect("suspended");
-    let forged = server::service::tenancy::IssuedKey { secret_key: "x".repeat(44), ..bank.key.clone() };
+    let forged = service::tenancy::IssuedKey { secret_key: "x".repeat(44), ..bank.key.clone() };
     bank.with_key(forged).get("/v2/payments?country=PAK").send().await.refused(401, "unauthorized");
     bank.get("/v2/payments?country=PAK").send().await.refused(403, "key_suspended");
 }

@@ -13,8 +13,8 @@ use futures_util::{StreamExt as _, stream};
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
-use server::service::clock::WallClock;
-use server::service::tenancy::{self, IssuedKey, KeyService};
+use service::clock::WallClock;
+use service::tenancy::{self, IssuedKey, KeyService};
 use store::Tenant;
 
 use super::json::Json;

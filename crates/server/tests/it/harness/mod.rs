@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 
 use tokio::runtime::Runtime;
 
-pub use client::{Answer, Bank, Quote};
+pub use self::client::{Answer, Bank, Quote};
+pub use self::service::{On, Setup, brisk, shared};
 pub use json::Json;
 pub use order::Order;
-pub use service::{On, Setup, brisk, shared};
 pub use wallet_bank::WalletBank;
 
 /// One runtime for all services and clients of the process: a shared service outlives the test that started it.

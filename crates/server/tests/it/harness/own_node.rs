@@ -11,7 +11,7 @@ use axum::routing::post;
 use devchain::{DevChain, Mining, Options, Reorg};
 use engine::reconcile;
 use serde_json::json;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use tokio::net::TcpListener;
 
 use super::client::WAIT_MAX;

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use config::{Config, Sources};
 use domain::ports::Clock as _;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
-use server::config::{Config, Sources};
-use server::service::chain::ChainSide;
-use server::service::clock::WallClock;
-use server::service::{Role, Service, Start, books};
-use server::telemetry::{Exposition, install_recorder};
+use service::chain::ChainSide;
+use service::clock::WallClock;
+use service::telemetry::{Exposition, install_recorder};
+use service::{Role, Service, Start, books};
 use store::{Store, Tenant};
 use tempfile::TempDir;
 use testkit::bank::{Behaviour, DelayRange, SimulatedBank};
@@ -119,7 +119,7 @@ pub struct Running {
     wallets: Wallets,
     chain: Option<ChainSide>,
     bank: Option<Arc<SimulatedBank>>,
-    clock: server::service::clock::BusinessClock,
+    clock: service::clock::BusinessClock,
     unverified: std::sync::Mutex<Vec<Tenant>>,
     config: Config,
     behaviour: Behaviour,
@@ -142,6 +142,7 @@ impl Running {
             role: Role::All,
             metrics: exposition(),
             behaviour: behaviour.clone(),
+            scenarios: Arc::new(cli::Triggers),
         };
         let service = Service::start(start).await.expect("the service starts");
         Arc::new(Running {
@@ -308,7 +309,7 @@ fn migrate(url: String) -> Result<(), String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     runtime.block_on(async {
-        let clock = Arc::new(server::service::clock::WallClock);
+        let clock = Arc::new(service::clock::WallClock);
         let options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(KEK)));
         let store = Store::open(&url, options).await.map_err(|error| error.to_string())?;
         store.migrate().await.map(drop).map_err(|error| error.to_string())

@@ -8,8 +8,8 @@ use domain::ports::Clock as _;
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::Method;
 use secrecy::SecretString;
-use server::service::clock::WallClock;
-use server::service::tenancy::{IssuedKey, KeyService};
+use service::clock::WallClock;
+use service::tenancy::{IssuedKey, KeyService};
 use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 
 use super::client::{Answer, Bank, Call};

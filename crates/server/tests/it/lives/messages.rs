@@ -11,7 +11,7 @@ use axum::routing::post;
 use domain::country::Country;
 use domain::ports::Clock as _;
 use domain::time::Span;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use testkit::bank::Standing;
 use testkit::bank::iso::{Header, Original, status_document};
 use tokio::net::TcpListener;

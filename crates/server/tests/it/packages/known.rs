@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use clap::{CommandFactory as _, Parser as _};
-use server::cli::Cli;
-use server::config::{Config, Sources};
+use cli::Cli;
+use config::{Config, Sources};
 
 /// The directory of secrets, which `config::layers` reads.
 pub const SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";

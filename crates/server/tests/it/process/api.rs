@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use client::{Credentials, PaymentRecord, mint};
+use config::Secret;
 use jiff::Timestamp;
 use reqwest::{Client, Method};
 use serde_json::Value;
-use server::client::{Credentials, PaymentRecord, mint};
-use server::config::Secret;
 
 /// How long an answer may take before a client gives up on it.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);

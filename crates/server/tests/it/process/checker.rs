@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use client::PaymentRecord;
 use domain::decimal::Decimal;
 use domain::ids::PaymentId;
 use serde_json::Value;
-use server::client::PaymentRecord;
 use testkit::bank::{BookKind, BookLine, Outcome, SimulatedBank, SteerFault};
 
 use super::api::{Api, sequence};

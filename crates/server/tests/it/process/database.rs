@@ -78,7 +78,7 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
 
 /// What `/readyz` says; `None` where it does not answer.
 async fn is_ready(address: &str) -> Option<bool> {
-    let client = server::client::http_client().expect("a client");
+    let client = client::http_client().expect("a client");
     let asked = client.get(format!("{address}/readyz")).timeout(Duration::from_secs(15));
     asked.send().await.ok().map(|answer| answer.status().is_success())
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use config::REFERENCE;
 use domain::time::Span;
-use server::config::REFERENCE;
 use testkit::bank::{BankConfig, Behaviour, DelayRange, Faults, SimulatedBank};
 
 use super::api::Api;

@@ -11,7 +11,7 @@ use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::time::Span;
 use domain::wallet::Wallet;
 use domain::wallet_effects::AlertKind;
-use server::service::books;
+use service::books;
 use store::{Page, Transaction};
 
 use crate::harness::client::{Call, WAIT_MAX};

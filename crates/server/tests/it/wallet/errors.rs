@@ -17,7 +17,7 @@ use http_api::wallet_v1::limits::{Draw, Drawn, GroupLimits, Permits, Unreadable}
 use http_api::wallet_v1::render::Links;
 use http_api::wallet_v1::{Api, Gate, Settings, Sources, router};
 use reqwest::Method;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use store::StoreError;
 use tokio::net::TcpListener;
 

@@ -6,8 +6,8 @@ use domain::ports::Clock as _;
 use futures_util::future::join_all;
 use http_api::auth::mint::{Grant, Minter};
 use reqwest::Method;
-use server::service::clock::WallClock;
-use server::service::tenancy::KeyService;
+use service::clock::WallClock;
+use service::tenancy::KeyService;
 
 use super::table::{MISSING, Op};
 use crate::harness::wallet_bank::refused;

@@ -14,8 +14,8 @@ use http_api::auth::{AuthFault, SigningKey};
 use http_api::key_ring::token_lifetime;
 use reqwest::Method;
 use secrecy::SecretString;
-use server::service::clock::WallClock;
-use server::service::tenancy::{self, IssuedKey, KeyService};
+use service::clock::WallClock;
+use service::tenancy::{self, IssuedKey, KeyService};
 
 use super::table::{MANAGER, MISSING, Op};
 use crate::auth::vectors::Stage;

@@ -120,7 +120,7 @@ async fn a_key_is_made_used_and_revoked(on: On) {
     let works = async || {
         let url = &bank.bank.running.url;
         let minter = http_api::auth::mint::Minter::new(key.clone(), secret.as_bytes(), url);
-        let now = domain::ports::Clock::now(&server::service::clock::WallClock);
+        let now = domain::ports::Clock::now(&service::clock::WallClock);
         let grant =
             http_api::auth::mint::Grant { roles: &["wallet_manager"], ..http_api::auth::mint::Grant::new(now, 300) };
         let call = bank.bank.unsigned(Method::GET, "/v1/sdk/reviews", None);

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
 use engine::console::NewUser;
-use http_api::console::password;
+use operator_console::password;
 use reqwest::redirect::Policy;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 
 use crate::harness::WalletBank;
 use crate::harness::service::Running;

@@ -49,7 +49,7 @@ async fn minted_tokens_are_taken_and_inspected() {
     // Installs the TLS provider that every client needs.
     let api = Api::of(sandbox.text("base_url"), &sandbox.printed, "payment_");
     let url = format!("{}{LIST}", sandbox.text("base_url"));
-    let http = server::client::http_client().expect("a client");
+    let http = client::http_client().expect("a client");
     let answer = http.get(&url).bearer_auth(&token).send().await.expect("an answer");
     assert_eq!(answer.status(), 200);
     assert!(matches!(api.get(sandbox.text("base_url"), LIST).await, Answer::Done(_)));
@@ -75,7 +75,7 @@ async fn the_wallet_token_that_a_sandbox_prints_is_good_for_90_days() {
     let claims: Value = serde_json::from_slice(&claims).expect("JSON");
     let at = |name: &str| claims[name].as_i64().expect("a time");
     assert_eq!(at("exp") - at("iat"), 90 * 86_400);
-    let http = server::client::http_client().expect("a client");
+    let http = client::http_client().expect("a client");
     let url = format!("{}/v1/sdk/events", sandbox.text("wallet_base_url"));
     let answer = http.get(url).bearer_auth(token).send().await.expect("an answer");
     assert_eq!(answer.status(), 200);

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use config::{Config, Sources};
 use domain::audit::{Entry, INSTALLATION};
 use domain::currency::StableCoin;
 use domain::deposit::TokenState;
@@ -12,7 +13,6 @@ use domain::ids::TenantId;
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
 use serde_json::{Value, json};
-use server::config::{Config, Sources};
 use store::{AuditFilter, HeldRole, Store};
 use testkit::wait;
 
@@ -249,7 +249,7 @@ async fn watched() -> (Installation, Store, TenantId) {
     installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
     let file = Some(installation.path().join("corridor.toml"));
     let config = Config::load(&Sources { file, ..Sources::default() }).expect("valid");
-    let store = server::service::open_store(&config, installation.path()).await.expect("opened");
+    let store = service::open_store(&config, installation.path()).await.expect("opened");
     let tenant = store.tenants().await.expect("read").remove(0).id;
     (installation, store, tenant)
 }

@@ -69,7 +69,7 @@ fn wrong_use_ends_with_2_and_says_what_is_right() {
 fn the_configuration_can_be_printed_checked_and_used_again() {
     let installation = Installation::new();
     let reference = installation.ok(&["config", "reference"]);
-    assert_eq!(reference, server::config::REFERENCE);
+    assert_eq!(reference, config::REFERENCE);
     let path = installation.path().join("copy.toml");
     std::fs::write(&path, reference).expect("written");
     let path = path.to_str().expect("UTF-8");

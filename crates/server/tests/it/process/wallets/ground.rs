@@ -13,7 +13,7 @@ use domain::chain::{Address, Fees, Signed};
 use domain::currency::StableCoin;
 use secrecy::SecretString;
 use serde_json::json;
-use server::service::clock::WallClock;
+use service::clock::WallClock;
 use testkit::anvil::Anvil;
 use testkit::circle::FiatToken;
 use tokio::task::JoinSet;

@@ -1,0 +1,109 @@
+//! After the server has stopped: was every deposit credited and released once, and do ledger, chain and books agree?
+
+use anyhow::Context as _;
+use domain::currency::StableCoin;
+use domain::deposit::DepositState;
+use engine::reconcile;
+use store::{Page, Store, Tenant, Transaction};
+
+use super::super::inside::{AMOUNT_MINOR, COIN, Link};
+use super::super::installation::Installation;
+use super::Watched;
+use service::books;
+
+/// What does not agree is named so often at most.
+const NAMED_MAX: usize = 10;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Checks {
+    /// Links that were paid.
+    pub(super) links: u64,
+    /// Those with exactly one deposit, which is completed, and with its money in the wallet.
+    pub(super) whole: u64,
+    /// What is otherwise, a few of it.
+    pub(super) wrong: Vec<String>,
+    /// Balances of the chain that were compared with the ledger, and those that differ.
+    pub(super) vaults: u64,
+    pub(super) breaks: Vec<String>,
+    /// How many differ.
+    pub(super) broken: u64,
+    /// What does not add up in the books.
+    pub(super) book_faults: Vec<String>,
+}
+
+impl Checks {
+    /// Reads the store.
+    pub(super) async fn make(
+        installation: &Installation,
+        links: &[Link],
+        watched: &Watched,
+        compared: &reconcile::Report,
+    ) -> anyhow::Result<Checks> {
+        let store = &installation.store;
+        let owner = &installation.tenants.first().context("an installation without a tenant")?.tenant;
+        let mut checks = Checks {
+            links: links.len() as u64,
+            wrong: watched.strange.iter().take(NAMED_MAX).cloned().collect(),
+            vaults: compared.vaults as u64,
+            breaks: compared.breaks.iter().take(NAMED_MAX).map(ToString::to_string).collect(),
+            broken: compared.found as u64,
+            ..Checks::default()
+        };
+        for link in links {
+            match fault(store, owner, link).await? {
+                None => checks.whole += 1,
+                Some(fault) if checks.wrong.len() < NAMED_MAX => checks.wrong.push(fault),
+                Some(_) => {}
+            }
+        }
+        let report = books::verify_some(store, std::slice::from_ref(owner)).await.context("verifying the books")?;
+        checks.book_faults = report.findings;
+        Ok(checks)
+    }
+
+    /// Whether each deposit was completed, once.
+    pub(super) const fn once(&self) -> bool {
+        self.whole == self.links && self.wrong.is_empty()
+    }
+
+    /// Whether the ledger says what the chain says, of every escrow and every wallet that held money.
+    pub(super) const fn is_chain(&self) -> bool {
+        self.broken == 0 && self.vaults >= self.links
+    }
+
+    /// Whether the books add up.
+    pub(super) const fn balanced(&self) -> bool {
+        self.book_faults.is_empty()
+    }
+
+    /// What is wrong, if anything is.
+    pub(super) fn failure(&self) -> Option<String> {
+        if !self.once() {
+            let (whole, links, wrong) = (self.whole, self.links, self.wrong.join("; "));
+            return Some(format!("{whole} of {links} deposits were completed once: {wrong}"));
+        }
+        if !self.is_chain() {
+            let (broken, vaults, named) = (self.broken, self.vaults, self.breaks.join("; "));
+            return Some(format!("the ledger is not the chain in {broken} of {vaults} places: {named}"));
+        }
+        (!self.balanced()).then(|| format!("the ledger does not balance: {}", self.book_faults.join("; ")))
+    }
+}
+
+/// What is wrong with a link's deposit.
+async fn fault(store: &Store, owner: &Tenant, link: &Link) -> anyhow::Result<Option<String>> {
+    let page = Page { page: 0, limit: 2 };
+    let listed = store.transactions(owner.id, link.wallet, None, page).await.context("reading a wallet")?;
+    let [Transaction::Deposit(deposit)] = listed.rows.as_slice() else {
+        return Ok(Some(format!("wallet {} has {} transactions", link.wallet, listed.total)));
+    };
+    let state = deposit.state;
+    if deposit.request != Some(link.request) || deposit.minor != AMOUNT_MINOR || state != DepositState::Completed {
+        return Ok(Some(format!("deposit {} is {}", deposit.id, state.name())));
+    }
+    let accounts = store.wallet_accounts(owner.id, link.wallet).await.context("reading a balance")?;
+    let held = StableCoin::ALL.into_iter().zip(&accounts).find(|(coin, _)| *coin == COIN);
+    let held = held.map_or(0, |(_, account)| account.balance().minor);
+    Ok((held != AMOUNT_MINOR).then(|| format!("wallet {} holds {held} minor units", link.wallet)))
+}

@@ -1,0 +1,357 @@
+//! The clients: each holds one connection and makes one pair after the other, every request signed anew.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use domain::ports::Clock as _;
+use hdrhistogram::Histogram;
+use http_api::auth::mint::{Grant, Minter};
+use tokio::task::JoinSet;
+
+use super::Settings;
+use super::figures::histogram;
+use super::installation::Installation;
+use super::orders::{self, Numbers, Orders};
+use super::wire::{Connection, WireError, field};
+use service::clock::WallClock;
+
+/// `exp − iat` of every token.
+const TOKEN_LIFETIME_S: i64 = 60;
+/// A request without an answer for this long is given up.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Pause after an answer that is no 200, so that a failing server is not hammered by a spinning client.
+const ERROR_PAUSE: Duration = Duration::from_millis(20);
+/// Every so many accepted payments one is remembered, to be compared with its row.
+const SAMPLE_EVERY: u64 = 251;
+/// Accepted payments that a client remembers.
+const SAMPLES_MAX: usize = 64;
+
+/// When the clients stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Until {
+    /// After so many pairs in all.
+    Pairs(u64),
+    /// At `closes`; what ends from `opens` on is measured.
+    Window { opens: Instant, closes: Instant },
+}
+
+/// When a pair begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pace {
+    /// As soon as the client's last one has ended.
+    Closed,
+    /// So many per second over all clients, whether or not the last one has ended: waiting counts as latency.
+    PerSecond(u64),
+}
+
+/// A payment as it was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// Which of the installation's tenants.
+    pub(super) tenant: usize,
+    pub(super) id: String,
+    pub(super) amount: String,
+    pub(super) external_id: String,
+}
+
+/// What the clients saw.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    /// Microseconds from the beginning of a quote to the answer of its payment.
+    pub(super) pairs: Histogram<u64>,
+    /// Microseconds of the POST of the payment alone.
+    pub(super) payments: Histogram<u64>,
+    /// Payments that were answered 200, measured or not.
+    pub(super) accepted: u64,
+    /// Payments of which nobody knows from the answer whether they were made.
+    pub(super) unclear: u64,
+    /// Everything that was no 200, by kind.
+    pub(super) errors: BTreeMap<String, u64>,
+    pub(super) samples: Vec<Sample>,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally {
+            pairs: histogram(),
+            payments: histogram(),
+            accepted: 0,
+            unclear: 0,
+            errors: BTreeMap::new(),
+            samples: Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    /// Adds another client's, or another phase's.
+    pub(super) fn absorb(&mut self, other: Tally) {
+        self.pairs += &other.pairs;
+        self.payments += &other.payments;
+        self.absorb_unmeasured(other);
+    }
+
+    /// Adds a phase that is not measured: its payments must be there all the same.
+    pub(super) fn absorb_unmeasured(&mut self, other: Tally) {
+        self.accepted += other.accepted;
+        self.unclear += other.unclear;
+        for (kind, count) in other.errors {
+            *self.errors.entry(kind).or_default() += count;
+        }
+        self.samples.extend(other.samples);
+    }
+
+    fn failed(&mut self, kind: String) {
+        *self.errors.entry(kind).or_default() += 1;
+    }
+}
+
+/// What all clients share.
+struct Shared {
+    address: SocketAddr,
+    orders: Orders,
+    minters: Vec<Minter>,
+    accepted: AtomicU64,
+}
+
+/// The clients of a run.
+pub(super) struct Crowd {
+    shared: Arc<Shared>,
+    clients: usize,
+}
+
+impl Crowd {
+    /// Clients of the server at `address`.
+    pub(super) fn new(settings: &Settings, installation: &Installation, address: SocketAddr) -> Crowd {
+        let url = format!("http://{address}");
+        let minter = |key: &service::tenancy::IssuedKey| {
+            Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url.clone())
+        };
+        let shared = Shared {
+            address,
+            orders: Orders::to(&settings.countries),
+            minters: installation.tenants.iter().map(|funded| minter(&funded.key)).collect(),
+            accepted: AtomicU64::new(0),
+        };
+        Crowd { shared: Arc::new(shared), clients: settings.clients }
+    }
+
+    /// Payments that were answered 200 so far.
+    pub(super) fn accepted(&self) -> u64 {
+        self.shared.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Lets every client work.
+    pub(super) async fn run(&self, until: Until, pace: Pace) -> anyhow::Result<Tally> {
+        let began = Instant::now();
+        let mut clients = JoinSet::new();
+        for number in 0..self.clients {
+            let client = Client {
+                number,
+                tenant: number % self.shared.minters.len(),
+                shared: self.shared.clone(),
+                numbers: Numbers::fresh()?,
+                connection: None,
+                body: Vec::with_capacity(2_048),
+                external_id: String::new(),
+                tally: Tally::default(),
+            };
+            clients.spawn(client.work(until, Schedule { pace, began, clients: self.clients }));
+        }
+        let mut tally = Tally::default();
+        while let Some(done) = clients.join_next().await {
+            tally.absorb(done.context("a client")?);
+        }
+        Ok(tally)
+    }
+}
+
+/// When the pairs of one client begin.
+#[derive(Clone, Copy)]
+struct Schedule {
+    pace: Pace,
+    began: Instant,
+    clients: usize,
+}
+
+impl Schedule {
+    /// When the `nth` pair of client `number` is due; `None` where it begins when the client is free.
+    fn due(&self, number: usize, nth: u64) -> Option<Instant> {
+        let Pace::PerSecond(rate) = self.pace else { return None };
+        let place = nth.saturating_mul(self.clients as u64).saturating_add(number as u64);
+        Some(self.began + Duration::from_micros(place.saturating_mul(1_000_000) / rate.max(1)))
+    }
+}
+
+struct Client {
+    number: usize,
+    tenant: usize,
+    shared: Arc<Shared>,
+    numbers: Numbers,
+    connection: Option<Connection>,
+    body: Vec<u8>,
+    external_id: String,
+    tally: Tally,
+}
+
+/// How a pair went wrong.
+struct Failed {
+    kind: String,
+    /// Whether a payment may have been made.
+    unclear: bool,
+    /// Whether the connection is of no more use.
+    broken: bool,
+}
+
+impl Client {
+    async fn work(mut self, until: Until, schedule: Schedule) -> Tally {
+        let mine = match until {
+            Until::Pairs(all) => share(all, schedule.clients, self.number),
+            Until::Window { .. } => u64::MAX,
+        };
+        for nth in 0..mine {
+            let now = Instant::now();
+            let began = schedule.due(self.number, nth).unwrap_or(now);
+            if let Until::Window { closes, .. } = until
+                && began.max(now) >= closes
+            {
+                break;
+            }
+            if began > now {
+                tokio::time::sleep_until(began.into()).await;
+            }
+            match tokio::time::timeout(ANSWER_MAX, self.pair()).await {
+                Ok(Ok(payment)) => self.measure(until, began, payment),
+                Ok(Err(failed)) => self.fail(failed).await,
+                Err(_) => self.fail(Failed { kind: "timeout".to_owned(), unclear: true, broken: true }).await,
+            }
+        }
+        self.tally
+    }
+
+    fn measure(&mut self, until: Until, began: Instant, payment: Duration) {
+        let now = Instant::now();
+        if let Until::Window { opens, closes } = until
+            && (opens..=closes).contains(&now)
+        {
+            // Beyond the bounds a latency counts as the largest.
+            self.tally.pairs.saturating_record(micros(now - began));
+            self.tally.payments.saturating_record(micros(payment));
+        }
+    }
+
+    async fn fail(&mut self, failed: Failed) {
+        if failed.broken {
+            self.connection = None;
+        }
+        self.tally.unclear += u64::from(failed.unclear);
+        self.tally.failed(failed.kind);
+        tokio::time::sleep(ERROR_PAUSE).await;
+    }
+
+    /// One quote and its payment; how long the payment took.
+    async fn pair(&mut self) -> Result<Duration, Failed> {
+        let shared = self.shared.clone();
+        let chosen = shared.orders.quote(&mut self.numbers, &mut self.body);
+        let answer = self.post("/v2/quote").await.map_err(|error| broken("quote", &error, false))?;
+        let (200, Some(quote), Some(amount)) =
+            (answer.status, field(answer.body, "id"), field(answer.body, "amount_destination"))
+        else {
+            return Err(refused("quote", answer.status, answer.body));
+        };
+        let (quote, amount) = (quote.to_owned(), amount.to_owned());
+        orders::external_id(&mut self.numbers, &mut self.external_id);
+        shared.orders.payment(chosen, &quote, &amount, &self.external_id, &mut self.body);
+        let began = Instant::now();
+        let answer = self.post("/v2/payment").await.map_err(|error| broken("payment", &error, true))?;
+        let (200, Some(id)) = (answer.status, field(answer.body, "id")) else {
+            return Err(refused("payment", answer.status, answer.body));
+        };
+        let took = began.elapsed();
+        let id = id.to_owned();
+        self.accepted(id, amount);
+        Ok(took)
+    }
+
+    fn accepted(&mut self, id: String, amount: String) {
+        self.shared.accepted.fetch_add(1, Ordering::Relaxed);
+        if self.tally.accepted.is_multiple_of(SAMPLE_EVERY) && self.tally.samples.len() < SAMPLES_MAX {
+            let (tenant, external_id) = (self.tenant, self.external_id.clone());
+            self.tally.samples.push(Sample { tenant, id, amount, external_id });
+        }
+        self.tally.accepted += 1;
+    }
+
+    /// Signs the body and sends it.
+    async fn post(&mut self, path: &str) -> Result<super::wire::Answer<'_>, WireError> {
+        let grant = Grant { body: Some(&self.body), ..Grant::new(WallClock.now(), TOKEN_LIFETIME_S) };
+        let token = self.shared.minters[self.tenant].token(grant);
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => Connection::open(self.shared.address).await?,
+        };
+        self.connection.insert(connection).post(path, &token, &self.body).await
+    }
+}
+
+/// The part of client `number` in `all` pairs.
+fn share(all: u64, clients: usize, number: usize) -> u64 {
+    let clients = clients.max(1) as u64;
+    all / clients + u64::from((number as u64) < all % clients)
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn broken(what: &str, error: &WireError, unclear: bool) -> Failed {
+    let kind = match error {
+        WireError::Connection(error) => format!("{what}: {}", error.kind()),
+        other => format!("{what}: {other}"),
+    };
+    Failed { kind, unclear, broken: true }
+}
+
+/// An answer that is no 200 (or a 200 that is no answer of ours).
+fn refused(what: &str, status: u16, body: &[u8]) -> Failed {
+    let code = field(body, "code").or_else(|| field(body, "type")).unwrap_or("no code");
+    // After 5xx a payment may have been made, and a 200 that does not read says that it was.
+    let unclear = what == "payment" && (status >= 500 || status == 200);
+    Failed { kind: format!("{what}: {status} {code}"), unclear, broken: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_shared_out_to_the_last() {
+        for (all, clients) in [(0, 3), (2, 3), (10, 3), (64, 64)] {
+            let total: u64 = (0..clients).map(|number| share(all, clients, number)).sum();
+            assert_eq!(total, all, "{all} over {clients}");
+        }
+    }
+
+    #[test]
+    fn an_open_loop_is_even_over_all_clients() {
+        let began = Instant::now();
+        let schedule = Schedule { pace: Pace::PerSecond(1_000), began, clients: 4 };
+        let due = |number, nth| schedule.due(number, nth).map(|due| (due - began).as_micros());
+        assert_eq!([due(0, 0), due(1, 0), due(3, 0), due(0, 1)], [0, 1_000, 3_000, 4_000].map(Some));
+        assert!(Schedule { pace: Pace::Closed, ..schedule }.due(0, 0).is_none());
+    }
+
+    #[test]
+    fn a_refusal_is_counted_under_its_code() {
+        let body = br#"{"detail":{"code":"unavailable","message":"m","request_id":"r"}}"#;
+        let failed = refused("payment", 503, body);
+        assert_eq!((failed.kind.as_str(), failed.unclear), ("payment: 503 unavailable", true));
+        let failed = refused("payment", 422, br#"{"detail":[{"loc":["body"],"msg":"m","type":"missing"}]}"#);
+        assert_eq!((failed.kind.as_str(), failed.unclear), ("payment: 422 missing", false));
+        assert!(!refused("quote", 503, body).unclear);
+    }
+}

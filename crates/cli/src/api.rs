@@ -1,0 +1,197 @@
+//! The options of every command that acts through the API as a user, and what those commands share.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use clap::Args;
+use domain::country::Country;
+use http_api::auth::Service;
+
+use super::failure::Failure;
+use super::output;
+use client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
+use config::Secret;
+
+/// How often in a row the service may say that it was asked too often.
+const RATE_WAITS_MAX: u32 = 5;
+/// How long is waited then, at least and at most: its windows last a minute.
+const RATE_WAIT_MIN: Duration = Duration::from_secs(1);
+const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
+
+/// `--base-url`, `--access-key`, `--secret-key`
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection (default: the running sandbox)")]
+pub struct ApiArgs {
+    /// The API URL; tokens are made for it
+    #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+    /// The access key
+    #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
+    access_key: Option<String>,
+    /// The secret key (better: --secret-key-file or the variable; other users can see arguments)
+    #[arg(long, env = "CORRIDOR_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
+    secret_key: Option<String>,
+    /// A file that holds the secret key
+    #[arg(long, env = "CORRIDOR_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "secret_key")]
+    secret_key_file: Option<PathBuf>,
+}
+
+impl ApiArgs {
+    /// What was given, as the client takes it.
+    pub fn given(&self) -> Result<GivenCredentials, Failure> {
+        given(&self.base_url, &self.access_key, &self.secret_key, &self.secret_key_file)
+    }
+
+    /// The credentials, completed from the running sandbox.
+    pub fn credentials(&self, data_dir: &DataDir) -> Result<Credentials, Failure> {
+        Ok(Credentials::find(Service::Pay, self.given()?, data_dir)?)
+    }
+
+    /// A client with them.
+    pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
+        Ok(Client::new(self.credentials(data_dir)?)?)
+    }
+}
+
+/// `--wallet-base-url`, `--wallet-access-key`, `--wallet-secret-key`
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection to the wallet service (default: the running sandbox)")]
+pub struct WalletApiArgs {
+    /// The wallet API's URL; tokens are made for it
+    #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
+    wallet_base_url: Option<String>,
+    /// The wallet access key
+    #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
+    wallet_access_key: Option<String>,
+    /// The wallet secret key (better: --wallet-secret-key-file or the variable; other users can see arguments)
+    #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
+    wallet_secret_key: Option<String>,
+    /// A file that holds the wallet secret key
+    #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "wallet_secret_key")]
+    wallet_secret_key_file: Option<PathBuf>,
+}
+
+impl WalletApiArgs {
+    /// A client of the wallet service.
+    pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
+        let given = given(
+            &self.wallet_base_url,
+            &self.wallet_access_key,
+            &self.wallet_secret_key,
+            &self.wallet_secret_key_file,
+        )?;
+        Ok(Client::new(Credentials::find(Service::Wallet, given, data_dir)?)?)
+    }
+}
+
+/// What was given; empty is not given.
+fn given(
+    base_url: &Option<String>,
+    access_key: &Option<String>,
+    secret_key: &Option<String>,
+    secret_key_file: &Option<PathBuf>,
+) -> Result<GivenCredentials, Failure> {
+    let secret_key = match (secret_key, secret_key_file) {
+        (Some(key), _) => Some(Secret::new(key)),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
+        }
+        (None, None) => None,
+    };
+    let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    Ok(GivenCredentials {
+        base_url: some(base_url),
+        access_key: some(access_key),
+        secret_key: secret_key.filter(|key| !key.is_empty()),
+    })
+}
+
+/// Reads `--country`: alpha-3, in either case.
+pub fn country(text: &str) -> Result<Country, String> {
+    let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
+    Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
+}
+
+/// Runs a command that waits for the network, on this thread.
+pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Usage(format!("async runtime: {error}")))?;
+    // A box: the runtime's code is compiled once for each kind of result, not anew for each command.
+    let work: Pin<Box<dyn Future<Output = Result<T, Failure>> + '_>> = Box::pin(work);
+    runtime.block_on(work)
+}
+
+/// Asks again, when the service says that it may be, where it was asked too often.
+pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
+    for _ in 0..RATE_WAITS_MAX {
+        let error = match ask().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some(wait) = error.retry_after() else { return Err(error) };
+        let wait = wait.clamp(RATE_WAIT_MIN, RATE_WAIT_MAX);
+        output::remark(&format!("the service asks to wait {} s", wait.as_secs()));
+        tokio::time::sleep(wait).await;
+    }
+    ask().await
+}
+
+/// GETs a thing whose destination country is part of its address: from the country that was given, else from the
+/// seven in turn, because an id alone does not tell it. `missing` is the code that says "not in this country".
+pub async fn get_in_any_country(
+    client: &Client,
+    path: &str,
+    given: Option<Country>,
+    more: &[(&str, String)],
+    missing: &str,
+) -> Result<(Country, String), Failure> {
+    let countries = given.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]);
+    let mut refusal = None;
+    for country in countries {
+        let mut query = vec![("country", country.alpha3().to_owned())];
+        query.extend_from_slice(more);
+        match client.get(path, &query).await {
+            Ok(answer) => return Ok((country, answer.body)),
+            Err(error) if error.code() == Some(missing) => refusal = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(refusal.map_or_else(|| Failure::Usage("no country to look in".to_owned()), Failure::from))
+}
+
+/// An id or a caller's own id as one segment of a path.
+pub fn segment(id: &str) -> Result<String, ClientError> {
+    let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
+    match url.path_segments_mut() {
+        Ok(mut segments) => drop(segments.push(id)),
+        Err(()) => return Err(ClientError::Usage("an id cannot be put into a path".to_owned())),
+    }
+    // `.` and `..` would be resolved away.
+    let path = url.path().trim_start_matches('/').to_owned();
+    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is no id"))) } else { Ok(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_become_one_segment() {
+        for (id, path) in [("a/b?c#d", "a%2Fb%3Fc%23d"), ("ref 1", "ref%201"), ("0193", "0193")] {
+            assert_eq!(segment(id).expect("an id"), path);
+        }
+        assert!(segment("..").is_err());
+    }
+
+    #[test]
+    fn countries_read_in_either_case() {
+        assert_eq!(country("pak"), Ok(Country::Pak));
+        assert!(country("USA").expect_err("none").contains("PAK"));
+    }
+}

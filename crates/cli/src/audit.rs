@@ -1,0 +1,87 @@
+//! `corridor audit …`: who did what, and whether what is noted of it is what was noted. Opens the store itself.
+
+mod search;
+mod verify;
+
+use clap::Subcommand;
+use domain::audit::hex;
+use serde_json::json;
+use store::Checkpoint;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::{Opened, open};
+use super::tenants::StoreArgs;
+use super::{Context, run_async};
+use service::audit::{Notary, Round};
+
+use search::SearchArgs;
+use verify::VerifyArgs;
+
+/// `audit …`
+#[derive(Subcommand, Debug)]
+pub enum AuditCommand {
+    /// List what people did, the newest first
+    Search(SearchArgs),
+    /// Recompute the chains of hashes and compare them with what was signed
+    Verify(VerifyArgs),
+    /// Sign the ends of the chains now and write them outside
+    #[command(after_help = "Example:\n  corridor audit checkpoint
+
+A running service does so by itself (audit.checkpoint_every_s). Exit codes: 0 done, 1 a chain is broken.")]
+    Checkpoint(StoreArgs),
+    /// Print the public key that checkpoints are signed by
+    #[command(after_help = "Example:\n  corridor audit key\n\nKeep it where nobody can change it who can write here.")]
+    Key(StoreArgs),
+}
+
+/// Runs `audit …`.
+pub fn run(command: &AuditCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            AuditCommand::Search(args) => search::run(args, context).await,
+            AuditCommand::Verify(args) => verify::run(args, context).await,
+            AuditCommand::Checkpoint(args) => checkpoint(args, context).await,
+            AuditCommand::Key(args) => {
+                let opened = open(args, context).await?;
+                let key = hex(&notary(&opened).await?.public_key());
+                match context.output {
+                    Output::Table => output::line(&key),
+                    Output::Json => output::json(&json!({ "public_key": key, "algorithm": "Ed25519" })),
+                }
+            }
+        }
+    })
+}
+
+async fn notary(opened: &Opened) -> Result<Notary, Failure> {
+    let data_dir = opened.data_dir.path();
+    Notary::of(&opened.store, &opened.config, data_dir).await.map_err(Failure::unavailable)
+}
+
+async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(args, context).await?;
+    let notary = notary(&opened).await?;
+    let signed = notary.sign(|chain| chain.signed.map_or(0, |(mark, _)| mark.seq) != chain.head.seq).await;
+    let Round { signed, broken } = signed.map_err(Failure::unavailable)?;
+    let names = verify::names(&opened).await?;
+    match context.output {
+        Output::Table if signed.is_empty() => output::remark("nothing was added since the newest checkpoints"),
+        Output::Table => {
+            let row = |it: &Checkpoint| vec![names.of(it.tenant), it.seq.to_string(), it.at.to_string()];
+            output::rows(&["chain", "entry", "signed"], signed.iter().map(row).collect())?;
+        }
+        Output::Json => {
+            for checkpoint in &signed {
+                output::line(&checkpoint.to_line().map_err(Failure::of_store)?)?;
+            }
+        }
+    }
+    output::remark(&format!("they lie in {}", notary.file().display()));
+    match &broken[..] {
+        [] => Ok(()),
+        [(tenant, fault), ..] => {
+            Err(Failure::Refused(format!("not signed: the chain of {}: {fault}", names.of(*tenant))))
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `corridor audit verify`: whether the audit log is what was noted. Names the first entry that is not.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use domain::audit::{INSTALLATION, hex, unhex};
+use domain::ids::TenantId;
+use serde_json::json;
+use store::AuditVerdict;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::store_commands::{Opened, open};
+use super::super::tenants::StoreArgs;
+use super::notary;
+use service::audit::read_checkpoints;
+
+/// Options of `audit verify`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor audit verify
+  corridor audit verify --checkpoints /mnt/worm/checkpoints.jsonl --public-key 9f86d0…
+
+Without --checkpoints those of audit.checkpoint_dir are read. Give the file and the key from where nobody can change them
+who can write to the database: only they show that a chain was written anew. Exit codes: 0 everything is as it was
+noted, 1 it is not.")]
+pub struct VerifyArgs {
+    /// The tenant's tag [default: every chain]
+    #[arg(long)]
+    tenant: Option<String>,
+    /// A file of checkpoints from outside; may be given several times
+    #[arg(long, value_name = "FILE")]
+    checkpoints: Vec<PathBuf>,
+    /// The public key that signed them, as `corridor audit key` printed it [default: this installation's]
+    #[arg(long, value_name = "KEY", value_parser = public_key)]
+    public_key: Vec<[u8; 32]>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn public_key(text: &str) -> Result<[u8; 32], String> {
+    unhex(text.trim()).ok_or_else(|| "must be 64 hexadecimal digits".to_owned())
+}
+
+/// What chains are called: by their tenants' tags.
+pub(super) struct Names(BTreeMap<TenantId, String>);
+
+impl Names {
+    pub(super) fn of(&self, tenant: TenantId) -> String {
+        if tenant == INSTALLATION {
+            return "(installation)".to_owned();
+        }
+        self.0.get(&tenant).cloned().unwrap_or_else(|| tenant.to_string())
+    }
+}
+
+pub(super) async fn names(opened: &Opened) -> Result<Names, Failure> {
+    let tenants = opened.store.tenants().await.map_err(Failure::of_store)?;
+    Ok(Names(tenants.into_iter().map(|tenant| (tenant.id, tenant.tag)).collect()))
+}
+
+/// Verifies.
+pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let notary = notary(&opened).await?;
+    let mut files = args.checkpoints.clone();
+    if files.is_empty() && notary.file().exists() {
+        files.push(notary.file().to_owned());
+    }
+    let mut outside = Vec::new();
+    for file in &files {
+        outside.extend(read_checkpoints(file).map_err(Failure::usage)?);
+    }
+    if outside.is_empty() {
+        output::remark("there are no checkpoints from outside: a chain that was written anew would not be found");
+    }
+    let tenant = match &args.tenant {
+        Some(tag) => Some(opened.tenant(tag).await?.id),
+        None => None,
+    };
+    let trusted = if args.public_key.is_empty() { notary.trusted() } else { &args.public_key[..] };
+    let report = opened.store.verify_audit(tenant, &outside, trusted).await.map_err(Failure::of_store)?;
+    let names = names(&opened).await?;
+    show(&report.chains, &names, context.output)?;
+    match report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault))) {
+        None => Ok(()),
+        Some((tenant, fault)) => {
+            let message = format!("the audit log is not what was noted: the chain of {}: {fault}", names.of(tenant));
+            Err(Failure::Refused(message))
+        }
+    }
+}
+
+fn show(chains: &[AuditVerdict], names: &Names, output: Output) -> Result<(), Failure> {
+    match output {
+        Output::Table => {
+            let row = |chain: &AuditVerdict| {
+                let found = chain.fault.map_or_else(|| "as it was noted".to_owned(), |fault| format!("WRONG: {fault}"));
+                let proven = if chain.proven == 0 { String::new() } else { format!("up to {}", chain.proven) };
+                vec![names.of(chain.tenant), chain.entries.to_string(), proven, found]
+            };
+            output::rows(&["chain", "entries", "signed", "found"], chains.iter().map(row).collect())
+        }
+        Output::Json => chains.iter().try_for_each(|chain| {
+            output::json(&json!({
+                "chain": names.of(chain.tenant),
+                "tenant_id": chain.tenant.to_string(),
+                "entries": chain.entries,
+                "hash": hex(&chain.hash),
+                "checkpoints": chain.checkpoints,
+                "signed_up_to": chain.proven,
+                "fault": chain.fault.map(|fault| fault.to_string()),
+            }))
+        }),
+    }
+}

@@ -1,0 +1,124 @@
+//! `corridor bench …`: measures this program on this machine, with a server and a database of its own.
+
+use clap::{Args, Subcommand};
+use domain::country::Country;
+use indicatif::ProgressBar;
+
+use super::Context;
+use super::failure::Failure;
+use super::output::{self, Output};
+use bench::{self, Settings};
+
+mod wallets;
+
+use self::wallets::{DepositsArgs, WebhooksArgs};
+
+/// How often the progress line moves.
+const TICK: std::time::Duration = std::time::Duration::from_millis(120);
+
+/// `bench …`
+#[derive(Subcommand, Debug)]
+pub enum BenchCommand {
+    /// Signed quote + payment pairs over HTTP
+    Payments(PaymentsArgs),
+    /// Deposits on the built-in chain: credited, screened and released
+    Deposits(DepositsArgs),
+    /// Webhooks to a receiver that verifies their signatures
+    Webhooks(WebhooksArgs),
+}
+
+/// Options of `bench payments`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
+    The server that is measured is started, and stopped, by this command; it shares the machine with the load.\n\
+    Exit code 1 if answers, rows and ledger do not agree at the end.")]
+pub struct PaymentsArgs {
+    /// Connections, each with one pair under way
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    clients: u32,
+    /// How long is measured
+    #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// Tenants with one prefund account each; clients are dealt out to them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    tenants: u32,
+    /// Payments made and settled beforehand
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    preload: u64,
+    /// Begin so many pairs per second, whether or not earlier ones have ended [default: as fast as they end]
+    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    open_loop: Option<u64>,
+    /// Pay into this country only [default: all seven in turn]
+    #[arg(long, value_name = "CCC", value_parser = country)]
+    country: Option<Country>,
+    /// An empty PostgreSQL database; it is not emptied afterwards [default: SQLite in a temporary directory]
+    #[arg(long, value_name = "URL")]
+    database_url: Option<String>,
+    /// Longest wait for accepted payments to settle
+    #[arg(long, default_value_t = 60, value_name = "S")]
+    drain: u64,
+    /// Seconds of load before anything is measured
+    #[arg(long, default_value_t = 2, value_name = "S", hide = true)]
+    warmup: u64,
+}
+
+fn country(text: &str) -> Result<Country, String> {
+    let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
+    Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
+}
+
+impl PaymentsArgs {
+    fn settings(&self) -> Settings {
+        Settings {
+            clients: self.clients as usize,
+            seconds: self.seconds,
+            warm_up_s: self.warmup,
+            tenants: self.tenants as usize,
+            preload: self.preload,
+            drain_s: self.drain,
+            database_url: self.database_url.clone(),
+            open_loop: self.open_loop,
+            countries: self.country.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]),
+        }
+    }
+}
+
+/// Runs `bench …`.
+pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
+    let found = match command {
+        BenchCommand::Payments(args) => payments(&args.settings()),
+        BenchCommand::Deposits(args) => args.run(),
+        BenchCommand::Webhooks(args) => args.run(),
+    };
+    let Found { json, rows, failure } = found.map_err(|error| Failure::Unavailable(format!("{error:#}")))?;
+    match context.output {
+        Output::Json => output::line(&String::from_utf8_lossy(&json))?,
+        Output::Table => output::members(&rows)?,
+    }
+    failure.map_or(Ok(()), |failure| Err(Failure::Refused(failure)))
+}
+
+/// A report, whatever was measured.
+struct Found {
+    json: Vec<u8>,
+    rows: Vec<(&'static str, String)>,
+    /// Why the run proves nothing, if it does not.
+    failure: Option<String>,
+}
+
+fn payments(settings: &Settings) -> anyhow::Result<Found> {
+    let report = with_progress(async |tell| bench::run(settings, tell).await)?;
+    Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
+}
+
+/// Runs a bench on one thread and shows what it does: all that drives the load needs a fraction of a core, and the rest
+/// belongs to the server.
+fn with_progress<T>(bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let progress = if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    progress.enable_steady_tick(TICK);
+    let tell = |what: &str| progress.set_message(what.to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let report = runtime.block_on(bench(&tell));
+    progress.finish_and_clear();
+    report
+}

@@ -1,0 +1,402 @@
+//! What a receiver of webhooks must do right, one check each, as seen from outside. A check sends made-up events and
+//! judges the answers; it stores nothing.
+
+use adapters::webhooks::{self, Post, Sender, WebhookSecret};
+use domain::time::{Span, Timestamp};
+use domain::wallet_event::WalletEventKind;
+use domain::webhook::{DeliveryAnswer, DeliveryResult};
+use futures_util::future::join_all;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use service::samples::{self, Sample, Whom};
+
+/// How far off a timestamp is that must be refused (the tolerance is 300 s).
+const STALE_S: i64 = 600;
+/// Equal webhooks sent at once.
+const BURST: usize = 5;
+/// What is slow, though not too slow: after 15 s a try is given up.
+const SLOW: Span = Span::secs(3);
+
+/// One check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Each of the six events is taken.
+    Event(WalletEventKind),
+    /// The answer has the specification's shape.
+    AnswerShape,
+    /// A signature made with another secret is refused.
+    SignatureForged,
+    /// No signature is refused.
+    SignatureMissing,
+    /// A signature of another body is refused.
+    SignatureOfOtherBody,
+    /// A signature of another id is refused.
+    SignatureOfOtherId,
+    /// Two signatures, one of them with a secret that is not known yet.
+    SignatureRotation,
+    /// A signature of a kind that is not known beside one that is.
+    SignatureOtherKind,
+    /// Signed ten minutes ago.
+    TimestampOld,
+    /// Signed ten minutes ahead.
+    TimestampFuture,
+    /// The same event again, as after a lost answer.
+    Retried,
+    /// The same event several times at once.
+    Burst,
+    /// A later event of a payment request before its first.
+    Disorder,
+    /// An event type that does not exist yet.
+    UnknownType,
+    /// A member that does not exist yet.
+    UnknownMember,
+    /// How long answers took.
+    Speed,
+}
+
+impl Check {
+    /// Every check, in order: those that later ones build upon come first.
+    pub fn all() -> Vec<Check> {
+        let mut all: Vec<Check> = WalletEventKind::ALL.into_iter().map(Check::Event).collect();
+        all.extend([
+            Check::AnswerShape,
+            Check::SignatureForged,
+            Check::SignatureMissing,
+            Check::SignatureOfOtherBody,
+            Check::SignatureOfOtherId,
+            Check::SignatureRotation,
+            Check::SignatureOtherKind,
+            Check::TimestampOld,
+            Check::TimestampFuture,
+            Check::Retried,
+            Check::Burst,
+            Check::Disorder,
+            Check::UnknownType,
+            Check::UnknownMember,
+            Check::Speed,
+        ]);
+        all
+    }
+
+    /// Its name, for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::Event(kind) => kind.name(),
+            Check::AnswerShape => "answer.shape",
+            Check::SignatureForged => "signature.forged",
+            Check::SignatureMissing => "signature.missing",
+            Check::SignatureOfOtherBody => "signature.other_body",
+            Check::SignatureOfOtherId => "signature.other_id",
+            Check::SignatureRotation => "signature.rotation",
+            Check::SignatureOtherKind => "signature.other_kind",
+            Check::TimestampOld => "timestamp.old",
+            Check::TimestampFuture => "timestamp.future",
+            Check::Retried => "repeat.retried",
+            Check::Burst => "repeat.at_once",
+            Check::Disorder => "order.reversed",
+            Check::UnknownType => "unknown.event_type",
+            Check::UnknownMember => "unknown.member",
+            Check::Speed => "answer.speed",
+        }
+    }
+
+    /// What it wants, for people.
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Check::Event(_) => "a genuine event is taken",
+            Check::AnswerShape => "the answer has received: true and processed_at",
+            Check::SignatureForged => "a signature made with another secret is refused",
+            Check::SignatureMissing => "an event without a signature is refused",
+            Check::SignatureOfOtherBody => "a signature of another body is refused",
+            Check::SignatureOfOtherId => "a signature of another webhook-id is refused",
+            Check::SignatureRotation => "one good signature among two is enough",
+            Check::SignatureOtherKind => "signatures of unknown kinds are passed over",
+            Check::TimestampOld => "a timestamp of ten minutes ago is refused",
+            Check::TimestampFuture => "a timestamp ten minutes ahead is refused",
+            Check::Retried => "an event that comes again is taken, and not processed again",
+            Check::Burst => "the same event five times at once is taken",
+            Check::Disorder => "a later event before an earlier one is taken",
+            Check::UnknownType => "an event type that is not known yet is taken",
+            Check::UnknownMember => "a member that is not known yet does not matter",
+            Check::Speed => "answers come well within 15 seconds",
+        }
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should.
+    Passed,
+    /// It works, but.
+    Warned(String),
+    /// It does not.
+    Failed(String),
+}
+
+/// What a webhook is sent like, where it is not simply genuine.
+#[derive(Clone, Copy, Debug, Default)]
+struct Twist {
+    /// Made with a secret that the receiver does not know.
+    forged: bool,
+    /// No signature at all.
+    unsigned: bool,
+    /// Seconds from now.
+    timestamp_s: i64,
+    /// Signatures beside the good one.
+    also: Option<Beside>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Beside {
+    /// One made with another secret.
+    Stranger,
+    /// One of another kind.
+    OtherKind,
+}
+
+/// The receiver, and what is known of it so far.
+pub struct Probe {
+    sender: Sender,
+    base: String,
+    secret: WebhookSecret,
+    stranger: WebhookSecret,
+    whom: Whom,
+    /// Takes the time.
+    now: fn() -> Timestamp,
+    /// The first event, once it was taken, and the answer to it.
+    first: Option<(Sample, DeliveryAnswer)>,
+    /// Whether it ever answered.
+    heard: bool,
+    /// Why an event met no answer.
+    silence: Option<String>,
+    slowest: Span,
+}
+
+impl Probe {
+    /// For the receiver at `base`, which knows the first of the secrets and not the second.
+    pub fn new(
+        sender: Sender,
+        base: &str,
+        [secret, stranger]: [WebhookSecret; 2],
+        whom: Whom,
+        now: fn() -> Timestamp,
+    ) -> Probe {
+        Probe {
+            sender,
+            base: base.to_owned(),
+            secret,
+            stranger,
+            whom,
+            now,
+            first: None,
+            heard: false,
+            silence: None,
+            slowest: Span(0),
+        }
+    }
+
+    /// Runs a check.
+    pub async fn run(&mut self, check: Check) -> Outcome {
+        let judged = match check {
+            Check::Event(kind) => self.event(kind).await,
+            Check::AnswerShape => self.answer_shape(),
+            Check::Retried => self.retried().await,
+            Check::Burst => self.burst().await,
+            Check::Disorder => self.disorder().await,
+            Check::UnknownType => {
+                self.taken(&samples::event_of_later(&self.whom, (self.now)()), Twist::default()).await.map(drop)
+            }
+            Check::UnknownMember => self.unknown_member().await,
+            Check::Speed => return self.speed(),
+            Check::SignatureRotation => self.taken_with(Beside::Stranger).await,
+            Check::SignatureOtherKind => self.taken_with(Beside::OtherKind).await,
+            Check::SignatureForged => self.refused(Twist { forged: true, ..Twist::default() }).await,
+            Check::SignatureMissing => self.refused(Twist { unsigned: true, ..Twist::default() }).await,
+            Check::TimestampOld => self.refused(Twist { timestamp_s: -STALE_S, ..Twist::default() }).await,
+            Check::TimestampFuture => self.refused(Twist { timestamp_s: STALE_S, ..Twist::default() }).await,
+            Check::SignatureOfOtherBody => self.refused_after(|post| post.body.push(b' ')).await,
+            Check::SignatureOfOtherId => self.refused_after(|post| post.id = Uuid::new_v4().to_string()).await,
+        };
+        judged.map_or_else(|outcome| outcome, |()| Outcome::Passed)
+    }
+
+    /// Why nobody could be spoken to, if nobody ever answered.
+    pub fn unreachable(&self) -> Option<String> {
+        self.silence.clone().filter(|_| !self.heard)
+    }
+
+    fn post(&self, sample: &Sample, twist: Twist) -> Post {
+        let timestamp = (self.now)().unix_seconds() + twist.timestamp_s;
+        let sign =
+            |secret: &WebhookSecret| webhooks::sign(std::slice::from_ref(secret), &sample.id, timestamp, &sample.body);
+        let own = if twist.forged { sign(&self.stranger) } else { sign(&self.secret) };
+        let signature = match twist.also {
+            _ if twist.unsigned => String::new(),
+            None => own,
+            Some(Beside::Stranger) => format!("{} {own}", sign(&self.stranger)),
+            Some(Beside::OtherKind) => format!("{} {own}", sign(&self.stranger).replacen("v1,", "v1a,", 1)),
+        };
+        Post {
+            id: sample.id.clone(),
+            timestamp: timestamp.to_string(),
+            signature,
+            traceparent: None,
+            body: sample.body.clone(),
+        }
+    }
+
+    async fn send(&self, path: &str, post: Post) -> DeliveryAnswer {
+        self.sender.post(&self.base, path, post, (self.now)()).await
+    }
+
+    async fn taken(&mut self, sample: &Sample, twist: Twist) -> Result<DeliveryAnswer, Outcome> {
+        let answer = self.send(&sample.path, self.post(sample, twist)).await;
+        self.slowest = self.slowest.max(answer.took);
+        self.heard |= answer.status.is_some();
+        match is_taken(&answer) {
+            Ok(()) => Ok(answer),
+            Err(why) => {
+                self.silence.get_or_insert_with(|| why.clone());
+                Err(Outcome::Failed(why))
+            }
+        }
+    }
+
+    async fn taken_with(&mut self, also: Beside) -> Result<(), Outcome> {
+        let sample = self.sample(WalletEventKind::WalletBlocked);
+        self.taken(&sample, Twist { also: Some(also), ..Twist::default() }).await.map(drop)
+    }
+
+    async fn refused(&mut self, twist: Twist) -> Result<(), Outcome> {
+        let sample = self.sample(WalletEventKind::WalletBlocked);
+        is_refused(&self.send(&sample.path, self.post(&sample, twist)).await)
+    }
+
+    /// Refused, because it was changed after it was signed.
+    async fn refused_after(&mut self, change: impl FnOnce(&mut Post)) -> Result<(), Outcome> {
+        let sample = self.sample(WalletEventKind::WalletBlocked);
+        let mut post = self.post(&sample, Twist::default());
+        change(&mut post);
+        is_refused(&self.send(&sample.path, post).await)
+    }
+
+    fn sample(&self, kind: WalletEventKind) -> Sample {
+        samples::event(kind, &self.whom, (self.now)())
+    }
+
+    async fn event(&mut self, kind: WalletEventKind) -> Result<(), Outcome> {
+        let mut whom = self.whom.clone();
+        if kind == WalletEventKind::TransactionFailed {
+            // Of another payment, which comes first: nothing fails that was completed.
+            whom = self.whom.elsewhere();
+            let before = samples::event(WalletEventKind::PaymentReceived, &whom, (self.now)());
+            self.taken(&before, Twist::default()).await?;
+        }
+        let sample = samples::event(kind, &whom, (self.now)());
+        let answer = self.taken(&sample, Twist::default()).await?;
+        self.first.get_or_insert((sample, answer));
+        Ok(())
+    }
+
+    fn answer_shape(&self) -> Result<(), Outcome> {
+        let (_, answer) = self.first.as_ref().ok_or_else(none_taken)?;
+        processed_at(answer).map(drop).map_err(Outcome::Failed)
+    }
+
+    async fn retried(&mut self) -> Result<(), Outcome> {
+        let (sample, before) = self.first.clone().ok_or_else(none_taken)?;
+        let after = self.taken(&sample, Twist::default()).await?;
+        match (processed_at(&before), processed_at(&after)) {
+            (Ok(before), Ok(after)) if before != after => Err(Outcome::Warned(format!(
+                "processed_at was {before} and is now {after}: was the event processed twice?"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    async fn burst(&mut self) -> Result<(), Outcome> {
+        let sample = self.sample(WalletEventKind::WalletBlocked);
+        let tries = (0..BURST).map(|_| self.send(&sample.path, self.post(&sample, Twist::default())));
+        for answer in join_all(tries).await {
+            is_taken(&answer).map_err(Outcome::Failed)?;
+        }
+        Ok(())
+    }
+
+    async fn disorder(&mut self) -> Result<(), Outcome> {
+        let whom = self.whom.elsewhere();
+        for kind in
+            [WalletEventKind::TransferComplete, WalletEventKind::RiskCheckComplete, WalletEventKind::PaymentReceived]
+        {
+            let sample = samples::event(kind, &whom, (self.now)());
+            let taken = self.taken(&sample, Twist::default()).await;
+            taken.map_err(|outcome| match outcome {
+                Outcome::Failed(why) => Outcome::Failed(format!("{}: {why}", kind.name())),
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn unknown_member(&mut self) -> Result<(), Outcome> {
+        let sample = samples::event(WalletEventKind::PaymentReceived, &self.whom.elsewhere(), (self.now)());
+        self.taken(&samples::with_member_of_later(sample), Twist::default()).await.map(drop)
+    }
+
+    fn speed(&self) -> Outcome {
+        let told = format!("the slowest answer took {} ms", self.slowest.0 / 1_000);
+        if self.slowest > SLOW { Outcome::Warned(told) } else { Outcome::Passed }
+    }
+}
+
+fn none_taken() -> Outcome {
+    Outcome::Failed("no event was taken, so there is nothing to look at".to_owned())
+}
+
+fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
+    match &answer.result {
+        DeliveryResult::Received => Ok(()),
+        DeliveryResult::NotReceived(why) => Err(with_words(why, answer)),
+        DeliveryResult::Gone => Err("HTTP 410: it wants no more webhooks at all".to_owned()),
+    }
+}
+
+fn is_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
+    match (&answer.result, answer.status) {
+        (DeliveryResult::Received, _) => Err(Outcome::Failed("it was taken".to_owned())),
+        (DeliveryResult::Gone, _) => Err(Outcome::Failed("HTTP 410 ends all deliveries; answer 401 or 400".to_owned())),
+        (DeliveryResult::NotReceived(_), Some(200..=299 | 400..=499)) => Ok(()),
+        (DeliveryResult::NotReceived(_), Some(status @ 500..=599)) => {
+            Err(Outcome::Warned(format!("HTTP {status} says that the receiver failed; answer 401 or 400")))
+        }
+        (DeliveryResult::NotReceived(why), _) => Err(Outcome::Failed(why.clone())),
+    }
+}
+
+/// Why, and what the receiver said about it.
+fn with_words(why: &str, answer: &DeliveryAnswer) -> String {
+    const SHOWN_CHARS: usize = 200;
+    let said: String = answer.body.chars().take(SHOWN_CHARS).collect();
+    if said.trim().is_empty() { why.to_owned() } else { format!("{why}: {}", said.trim()) }
+}
+
+#[derive(Deserialize)]
+struct Said {
+    received: bool,
+    processed_at: String,
+}
+
+/// When the receiver says that it processed the event.
+fn processed_at(answer: &DeliveryAnswer) -> Result<String, String> {
+    let said: Said = serde_json::from_str(&answer.body)
+        .map_err(|error| format!("not {{\"received\": …, \"processed_at\": …}}: {error}"))?;
+    let is_time = said.processed_at.parse::<jiff::Timestamp>().is_ok()
+        || said.processed_at.parse::<jiff::civil::DateTime>().is_ok();
+    match (said.received, is_time) {
+        (true, true) => Ok(said.processed_at),
+        (true, false) => Err(format!("processed_at {:?} is not ISO 8601", said.processed_at)),
+        (false, _) => Err("received is false".to_owned()),
+    }
+}

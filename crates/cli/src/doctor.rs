@@ -1,0 +1,411 @@
+//! `corridor doctor`: what keeps this installation from working, and what to do about it.
+//!
+//! Looks, and changes nothing but for a probe file in the data directory that it removes again; it makes neither key nor
+//! database.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use adapters::oidc;
+use clap::Args;
+use domain::ports::Clock as _;
+use http_api::auth::Service;
+use jiff::Timestamp;
+use reqwest::header::HeaderMap;
+use serde_json::json;
+
+use super::api::{self, ApiArgs};
+use super::config::ConfigArgs;
+use super::failure::Failure;
+use super::health::probe_url;
+use super::output::{self, Output};
+use super::{Context, run_async};
+use client::{Client, ClientError, Credentials, DataDir, http_client};
+use config::{self, Config, KeySource, StoreLocation};
+use service::clock::WallClock;
+use service::{chain, open_store, world};
+
+/// Less free disk than this is a fault, in bytes.
+const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
+/// Less free disk than this is a warning, in bytes.
+const LOW_FREE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Clocks further apart than this make tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
+const MAX_SKEW_S: i64 = 60;
+/// Clocks further apart than this deserve a warning, in seconds.
+const LOW_SKEW_S: i64 = 10;
+/// How long the service may take to answer, in seconds.
+const TIMEOUT_S: u64 = 5;
+
+/// Options of `doctor`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor doctor --output json\n\nExit code 1 if something is wrong; warnings are not."
+)]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// How a finding is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// In order.
+    Ok,
+    /// Works, but look at it.
+    Warning,
+    /// Does not work.
+    Wrong,
+    /// Could not be looked at.
+    Skipped,
+}
+
+impl Level {
+    const fn name(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Warning => "warning",
+            Level::Wrong => "WRONG",
+            Level::Skipped => "skipped",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How to take it.
+    pub level: Level,
+    /// What was found, and what to do.
+    pub detail: String,
+}
+
+impl Finding {
+    /// A finding.
+    pub fn new(name: &'static str, level: Level, detail: impl Into<String>) -> Finding {
+        Finding { name, level, detail: detail.into() }
+    }
+}
+
+/// Looks at everything.
+pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
+    let data_dir = context.data_dir()?;
+    let mut findings = Vec::new();
+    match args.config.load() {
+        Ok(config) => {
+            findings.push(configuration(&config));
+            findings.push(key_file(&config, data_dir.path()));
+            findings.push(database(&config, data_dir.path()));
+            findings.extend(operators(&config, data_dir.path()));
+            findings.extend(identity_provider(&config));
+        }
+        Err(failure) => findings.push(Finding::new("configuration", Level::Wrong, failure.to_string())),
+    }
+    findings.push(directory(data_dir.path()));
+    findings.push(disk(data_dir.path()));
+    findings.extend(service(args, &data_dir)?);
+    report(&findings, context.output)
+}
+
+/// Prints findings; fails if one is wrong.
+pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
+    let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong).count();
+    let row =
+        |finding: &Finding| vec![finding.name.to_owned(), finding.level.name().to_owned(), finding.detail.clone()];
+    match output {
+        Output::Table => output::rows(&["check", "result", "detail"], findings.iter().map(row).collect())?,
+        Output::Json => output::json(&json!({
+            "healthy": wrong == 0,
+            "findings": findings.iter().map(|finding| json!({
+                "name": finding.name, "result": finding.level.name().to_lowercase(), "detail": finding.detail,
+            })).collect::<Vec<_>>(),
+        }))?,
+    }
+    if wrong == 0 { Ok(()) } else { Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len()))) }
+}
+
+fn configuration(config: &Config) -> Finding {
+    let refusals = config::refuse_in_production(config);
+    if refusals.is_empty() {
+        return Finding::new("configuration", Level::Ok, format!("valid, environment {}", config.environment.name()));
+    }
+    Finding::new("configuration", Level::Wrong, format!("production refuses to start: {}", refusals.join("; ")))
+}
+
+fn key_file(config: &Config, data_dir: &Path) -> Finding {
+    const NAME: &str = "key-encryption key";
+    if !config.security.key_encryption_key.is_empty() {
+        return Finding::new(NAME, Level::Ok, "configured");
+    }
+    if !config.security.key_encryption_key_by_kms.is_empty() {
+        return Finding::new(NAME, Level::Ok, "configured, opened by KMS");
+    }
+    let path = config::kek_path(data_dir);
+    let shown = path.display();
+    match std::fs::metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::new(NAME, Level::Ok, format!("{shown} will be made at first start"))
+        }
+        Err(error) => Finding::new(NAME, Level::Wrong, format!("{shown}: {error}")),
+        Ok(_) if config::key_encryption_key(config, data_dir).is_err() => {
+            Finding::new(NAME, Level::Wrong, format!("{shown}: holds no key of 32 bytes in base64"))
+        }
+        Ok(metadata) if is_open_to_others(&metadata) => {
+            Finding::new(NAME, Level::Wrong, format!("{shown}: others may read it: chmod 600"))
+        }
+        Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
+    }
+}
+
+/// Whether it can be reached, has this version's schema, and was made with this key.
+fn database(config: &Config, data_dir: &Path) -> Finding {
+    const NAME: &str = "database";
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && !path.exists()
+    {
+        return Finding::new(NAME, Level::Ok, format!("{} will be made at first start", path.display()));
+    }
+    let security = &config.security;
+    let has_key = !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
+    if !has_key && !config::kek_path(data_dir).exists() {
+        return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
+    }
+    let looked = run_async(async {
+        let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        store.ready().await.map_err(Failure::of_store)
+    });
+    match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, "can be reached and has this version's schema"),
+        Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+    }
+}
+
+/// Whether the keys that move money can pay for gas and are known to their controllers; `None` where the program sees to
+/// that itself.
+fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
+    const NAME: &str = "operators";
+    if !config.wallets.enabled || config.chain_is_embedded() || config.chain.keys.source == KeySource::Seed {
+        return None;
+    }
+    let looked = run_async(async {
+        let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        let tenants = store.tenants().await.map_err(Failure::of_store)?;
+        let side = chain::build(config, data_dir, &tenants, Arc::new(WallClock), "").await;
+        let missing = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
+        let missing = missing.map_err(Failure::unavailable)?;
+        if missing.is_empty() { Ok(()) } else { Err(Failure::Refused(missing.join("; "))) }
+    });
+    Some(match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, "have gas, and their controllers know them"),
+        Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+    })
+}
+
+/// Whether the identity provider of the console can be asked; `None` where there is none.
+fn identity_provider(config: &Config) -> Option<Finding> {
+    const NAME: &str = "identity provider";
+    let settings = config.console.oidc.settings()?;
+    let looked = run_async(async {
+        let http = world::client(config, HeaderMap::new()).map_err(Failure::unavailable)?;
+        oidc::Provider::new(http, settings).look(WallClock.now()).await.map(drop).map_err(Failure::unavailable)
+    });
+    Some(match looked {
+        Ok(()) => Finding::new(NAME, Level::Ok, format!("{} answers", config.console.oidc.issuer)),
+        // Its people cannot sign in; the service serves.
+        Err(failure) => Finding::new(NAME, Level::Warning, failure.to_string()),
+    })
+}
+
+#[cfg(unix)]
+fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_metadata: &std::fs::Metadata) -> bool {
+    false
+}
+
+fn directory(path: &Path) -> Finding {
+    const NAME: &str = "data directory";
+    let probe = path.join(format!(".probe-{}", uuid::Uuid::new_v4().simple()));
+    let written = std::fs::create_dir_all(path)
+        .and_then(|()| std::fs::write(&probe, b"probe"))
+        .and_then(|()| std::fs::remove_file(&probe));
+    match written {
+        Ok(()) => Finding::new(NAME, Level::Ok, format!("{} can be written", path.display())),
+        Err(error) => Finding::new(NAME, Level::Wrong, format!("{}: {error}", path.display())),
+    }
+}
+
+fn disk(path: &Path) -> Finding {
+    const NAME: &str = "disk";
+    match rustix::fs::statvfs(path) {
+        Ok(space) => disk_of(space.f_bavail.saturating_mul(space.f_frsize)),
+        Err(error) => Finding::new(NAME, Level::Skipped, format!("{}: {error}", path.display())),
+    }
+}
+
+fn disk_of(free_bytes: u64) -> Finding {
+    let level = match free_bytes {
+        ..MIN_FREE_BYTES => Level::Wrong,
+        MIN_FREE_BYTES..LOW_FREE_BYTES => Level::Warning,
+        _ => Level::Ok,
+    };
+    Finding::new("disk", level, format!("{} MiB free", free_bytes / (1024 * 1024)))
+}
+
+/// Reachability, clocks and keys, as far as each can be known.
+fn service(args: &DoctorArgs, data_dir: &DataDir) -> Result<Vec<Finding>, Failure> {
+    let credentials = match Credentials::find(Service::Pay, args.api.given()?, data_dir) {
+        Ok(credentials) => credentials,
+        Err(error) => return Ok(vec![Finding::new("service", Level::Skipped, error.to_string())]),
+    };
+    api::wait_for(async {
+        let (reachable, mut findings) = reach(&credentials.base_url).await?;
+        if reachable {
+            findings.push(keys(credentials).await?);
+        }
+        Ok(findings)
+    })
+}
+
+async fn reach(base_url: &str) -> Result<(bool, Vec<Finding>), Failure> {
+    let url = probe_url(base_url, "/readyz")?;
+    let request = http_client()?.get(&url).timeout(std::time::Duration::from_secs(TIMEOUT_S));
+    let response = match request.send().await {
+        Ok(response) => response,
+        Err(error) => {
+            let message = ClientError::of_transport(&url, &error).to_string();
+            return Ok((false, vec![Finding::new("service", Level::Wrong, message)]));
+        }
+    };
+    let date = response.headers().get(reqwest::header::DATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let status = response.status();
+    let level = if status.is_success() { Level::Ok } else { Level::Wrong };
+    let service = Finding::new("service", level, format!("{url} answers {}", status.as_u16()));
+    Ok((true, vec![service, clocks(date.as_deref(), Timestamp::now())]))
+}
+
+fn clocks(date: Option<&str>, now: Timestamp) -> Finding {
+    const NAME: &str = "clocks";
+    let server = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
+    let Some(server) = server else { return Finding::new(NAME, Level::Skipped, "the service sends no Date") };
+    let skew_s = now.as_second() - server.timestamp().as_second();
+    let level = match skew_s.abs() {
+        0..=LOW_SKEW_S => Level::Ok,
+        skew if skew <= MAX_SKEW_S => Level::Warning,
+        _ => Level::Wrong,
+    };
+    let side = if skew_s < 0 { "behind" } else { "ahead of" };
+    Finding::new(
+        NAME,
+        level,
+        format!("this machine is {} s {side} the service; tokens allow {MAX_SKEW_S} s", skew_s.abs()),
+    )
+}
+
+async fn keys(credentials: Credentials) -> Result<Finding, Failure> {
+    const NAME: &str = "keys";
+    let access_key = credentials.access_key.clone();
+    let client = Client::new(credentials)?;
+    let query = [("country", "PAK".to_owned()), ("limit", "0".to_owned())];
+    Ok(match client.get("/v2/payments", &query).await {
+        Ok(_) => Finding::new(NAME, Level::Ok, format!("{access_key} is accepted")),
+        Err(error) => {
+            Finding::new(NAME, Level::Wrong, format!("{access_key}: {error}; `corridor token inspect` says more"))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_compared() {
+        let now: Timestamp = "2026-11-21T06:57:48Z".parse().expect("a time");
+        for (date, level) in [
+            (Some("Sat, 21 Nov 2026 06:57:48 GMT"), Level::Ok),
+            (Some("Sat, 21 Nov 2026 06:57:18 GMT"), Level::Warning),
+            (Some("Sat, 21 Nov 2026 06:59:48 GMT"), Level::Wrong),
+            (Some("yesterday"), Level::Skipped),
+            (None, Level::Skipped),
+        ] {
+            assert_eq!(clocks(date, now).level, level, "{date:?}");
+        }
+    }
+
+    #[test]
+    fn little_disk_is_told() {
+        for (free, level) in [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)] {
+            assert_eq!(disk_of(free).level, level, "{free}");
+        }
+        let here = tempfile::tempdir().expect("a directory");
+        assert_eq!(disk(here.path()).name, "disk");
+        assert_eq!(disk(Path::new("/nowhere/at/all")).level, Level::Skipped);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_open_or_broken_key_file_is_told() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config::load(&config::Sources::default()).expect("valid");
+        assert_eq!(key_file(&config, dir.path()).level, Level::Ok);
+        config::key_encryption_key(&config, dir.path()).expect("made");
+        assert_eq!(key_file(&config, dir.path()).level, Level::Ok);
+        let path = config::kek_path(dir.path());
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
+        assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
+        std::fs::write(&path, "short").expect("written");
+        assert!(key_file(&config, dir.path()).detail.contains("32 bytes"));
+    }
+
+    #[test]
+    fn a_database_is_looked_at_and_never_made() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config::load(&config::Sources::default()).expect("valid");
+        assert_eq!(database(&config, dir.path()).level, Level::Ok);
+        let file = dir.path().join("corridor.db");
+        assert!(!file.exists(), "looking makes none");
+        std::fs::write(&file, b"").expect("written");
+        assert_eq!(database(&config, dir.path()).level, Level::Skipped);
+        assert!(!config::kek_path(dir.path()).exists(), "nor a key");
+        config::key_encryption_key(&config, dir.path()).expect("made");
+        let unmigrated = database(&config, dir.path());
+        assert_eq!(unmigrated.level, Level::Wrong, "{unmigrated:?}");
+        let migrated = run_async(async {
+            let store = open_store(&config, dir.path()).await.map_err(Failure::unavailable)?;
+            store.migrate().await.map(drop).map_err(Failure::unavailable)
+        });
+        migrated.expect("migrated");
+        let found = database(&config, dir.path());
+        assert_eq!(found.level, Level::Ok, "{found:?}");
+        std::fs::remove_file(config::kek_path(dir.path())).expect("removed");
+        config::key_encryption_key(&config, dir.path()).expect("another key");
+        let found = database(&config, dir.path());
+        assert_eq!(found.level, Level::Wrong, "{found:?}");
+    }
+
+    #[test]
+    fn a_data_directory_that_cannot_be_written_is_told() {
+        let dir = tempfile::tempdir().expect("a directory");
+        assert_eq!(directory(&dir.path().join("new")).level, Level::Ok);
+        let file = dir.path().join("file");
+        std::fs::write(&file, b"").expect("written");
+        assert_eq!(directory(&file.join("below")).level, Level::Wrong);
+    }
+
+    #[test]
+    fn one_wrong_finding_fails_the_whole() {
+        let ok = Finding::new("a", Level::Ok, "");
+        let warning = Finding::new("b", Level::Warning, "");
+        let wrong = Finding::new("c", Level::Wrong, "");
+        assert!(report(&[ok.clone(), warning], Output::Json).is_ok());
+        assert_eq!(report(&[ok, wrong], Output::Json).expect_err("wrong").exit_code(), 1);
+    }
+}

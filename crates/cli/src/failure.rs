@@ -1,0 +1,106 @@
+//! Why a command ended without success, and the exit code that says so.
+
+use std::process::ExitCode;
+
+use client::ClientError;
+use config::ConfigError;
+use service::environment::WrongDatabase;
+
+/// Why a command failed. The exit code is part of the interface: scripts rely on it.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// 1: the API refused, or a check found something wrong.
+    #[error("{0}")]
+    Refused(String),
+    /// 2: the command was used wrongly, or a file or the configuration is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// 3: nobody answered, or the service failed.
+    #[error("{0}")]
+    Unavailable(String),
+    /// 4: the payment that was watched ended otherwise than succeeded, or not in time.
+    #[error("{0}")]
+    NotSucceeded(String),
+    /// 0: the reader of our output went away (`| head`); nothing to say.
+    #[error("the output was closed")]
+    OutputClosed,
+}
+
+impl Failure {
+    /// The exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::OutputClosed => 0,
+            Failure::Refused(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::Unavailable(_) => 3,
+            Failure::NotSucceeded(_) => 4,
+        }
+    }
+
+    /// A refusal, with its causes.
+    pub fn refused(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Refused(format!("{:#}", error.into()))
+    }
+
+    /// A wrong use, with its causes.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Usage(format!("{:#}", error.into()))
+    }
+
+    /// A failure of the service, with its causes.
+    pub fn unavailable(error: impl Into<anyhow::Error>) -> Failure {
+        Failure::Unavailable(format!("{:#}", error.into()))
+    }
+
+    /// Why a service did not start: a database of another environment is a wrong configuration.
+    pub fn of_start(error: anyhow::Error) -> Failure {
+        match error.downcast_ref::<WrongDatabase>() {
+            Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => Failure::usage(error),
+            _ => Failure::unavailable(error),
+        }
+    }
+
+    /// A failure of the store: what it refuses is a refusal, everything else its own.
+    pub fn of_store(error: store::StoreError) -> Failure {
+        match error {
+            store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => Failure::refused(error),
+            other => Failure::unavailable(other),
+        }
+    }
+
+    /// Tells the person on stderr and answers the exit code.
+    pub fn report(&self) -> ExitCode {
+        if !matches!(self, Failure::OutputClosed) {
+            let message = self.to_string();
+            let prefix = if message.starts_with("configuration: ") { "" } else { "error: " };
+            eprintln!("{prefix}{message}");
+        }
+        ExitCode::from(self.exit_code())
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Failure {
+        match error {
+            ClientError::Usage(message) => Failure::Usage(message),
+            ClientError::Refused { message, .. } => Failure::Refused(message),
+            ClientError::Unavailable { message, .. } => Failure::Unavailable(message),
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        Failure::Usage(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::Usage(error.to_string()),
+        }
+    }
+}

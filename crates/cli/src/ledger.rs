@@ -1,0 +1,106 @@
+//! `corridor ledger …`: the books, straight from the store.
+
+mod reconcile;
+mod statement;
+mod sweeps;
+
+use clap::Subcommand;
+use domain::ledger::Account;
+use serde_json::json;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::open;
+use super::tenants::{StoreArgs, TenantArgs};
+use super::{Context, run_async};
+use service::books;
+
+use reconcile::ReconcileArgs;
+use statement::StatementArgs;
+
+/// `ledger …`
+#[derive(Subcommand, Debug)]
+pub enum LedgerCommand {
+    /// Every account of a tenant with its balance; each currency sums to zero
+    #[command(after_help = "Example:\n  corridor ledger trial-balance --tenant demobank")]
+    TrialBalance(TenantArgs),
+    /// What moved over one account in a period, with its balances: table, JSON, CSV or camt.053
+    Statement(StatementArgs),
+    /// Sweeps of coins from the controller to the treasury, the newest first, and what waits for one
+    #[command(after_help = "Example:\n  corridor ledger sweeps --tenant demobank")]
+    Sweeps(TenantArgs),
+    /// Recompute every balance from the transfers and compare
+    #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
+    Verify(StoreArgs),
+    /// Compare the books with the chain, with what rails say that they paid, and with banks' statements
+    Reconcile(ReconcileArgs),
+}
+
+/// Runs `ledger …`.
+pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            LedgerCommand::TrialBalance(args) => trial_balance(args, context).await,
+            LedgerCommand::Statement(args) => statement::run(args, context).await,
+            LedgerCommand::Sweeps(args) => sweeps::run(args, context).await,
+            LedgerCommand::Verify(args) => verify(args, context).await,
+            LedgerCommand::Reconcile(args) => reconcile::run(args, context).await,
+        }
+    })
+}
+
+async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let mut accounts = opened.store.accounts(tenant.id).await.map_err(Failure::of_store)?;
+    accounts.sort_by_key(|account| (account.code.currency(), account.code.to_string()));
+    match context.output {
+        Output::Table => {
+            let row = |account: &Account| {
+                let plain = |minor| domain::money::Money::new(minor, account.code.currency()).to_string();
+                vec![
+                    account.code.to_string(),
+                    account.balance().to_string(),
+                    plain(account.debits_posted),
+                    plain(account.credits_posted),
+                    plain(account.debits_pending),
+                    plain(account.credits_pending),
+                ]
+            };
+            let head = ["account", "balance", "debits", "credits", "pending debits", "pending credits"];
+            output::rows(&head, accounts.iter().map(row).collect())
+        }
+        Output::Json => accounts.iter().try_for_each(|account| {
+            output::json(&json!({
+                "account": account.code.to_string(),
+                "currency": account.code.currency().code(),
+                "balance": account.balance().decimal().to_string(),
+                "available": account.available().decimal().to_string(),
+                "debits_posted_minor": account.debits_posted,
+                "credits_posted_minor": account.credits_posted,
+                "debits_pending_minor": account.debits_pending,
+                "credits_pending_minor": account.credits_pending,
+            }))
+        }),
+    }
+}
+
+async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(args, context).await?;
+    let report = books::verify(&opened.store).await.map_err(Failure::of_store)?;
+    match context.output {
+        Output::Table => {
+            output::line(&format!("{} tenants, {} accounts", report.tenants, report.accounts))?;
+            report.findings.iter().try_for_each(|finding| output::line(&format!("WRONG: {finding}")))?;
+        }
+        Output::Json => output::json(&json!({
+            "tenants": report.tenants,
+            "accounts": report.accounts,
+            "findings": report.findings,
+        }))?,
+    }
+    if report.findings.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Refused(format!("the books do not agree in {} places", report.findings.len())))
+}

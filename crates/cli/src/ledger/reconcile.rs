@@ -1,0 +1,176 @@
+//! `corridor ledger reconcile`: the ledger beside the chain, the rails' reports and the banks' statements (I14). The
+//! running service compares, because only it can ask the chain; this asks it to through the store, waits for its report
+//! and shows it.
+
+use clap::Args;
+use domain::bank_statement::RailBreak;
+use domain::ports::Clock as _;
+use domain::time::{Span, Timestamp};
+use engine::reconcile::{self, Break, NAMED_MAX, Report};
+use serde_json::{Value, json};
+use store::{Covered, Store, StoreError, Tenant};
+use uuid::Uuid;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::store_commands::{Opened, open};
+use super::super::tenants::StoreArgs;
+use service::clock::WallClock;
+
+/// How often it is looked whether the report is there.
+const LOOK_EVERY: Span = Span::millis(200);
+
+/// Options of `ledger reconcile`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor ledger reconcile
+  corridor ledger reconcile --last --output json
+
+A running service compares every ten minutes, and at once when this command asks it to. What does not agree is listed
+here, counted by the metric corridor_reconciliation_breaks, and lies open as an alert. A break with a bank's statement is
+gone when a later statement or report mends it, or when its alert is closed (`corridor review alerts close`).
+
+Exit codes: 0 everything agrees, 1 it does not, 3 no service answered in time.")]
+pub struct ReconcileArgs {
+    /// Show the last comparison; do not ask for another
+    #[arg(long)]
+    last: bool,
+    /// How long to wait for the service
+    #[arg(long, default_value_t = 120, value_name = "SECONDS", conflicts_with = "last")]
+    timeout: u32,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Shows what agrees with what.
+pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let report = if args.last {
+        let none = || Failure::Unavailable("nothing was compared yet: is a service running?".to_owned());
+        reconcile::last(&opened.store).await.map_err(Failure::of_store)?.ok_or_else(none)?
+    } else {
+        let wish = reconcile::want(&opened.store).await.map_err(Failure::of_store)?;
+        fulfilled(&opened.store, wish, Span::secs(args.timeout.into())).await?
+    };
+    let statements = Statements::of(&opened).await.map_err(Failure::of_store)?;
+    show(&report, &statements, context.output)?;
+    match report.found + statements.found {
+        0 => Ok(()),
+        found => Err(Failure::Refused(format!("the ledger does not agree in {found} places"))),
+    }
+}
+
+/// The report that names this wish.
+async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Failure> {
+    let until = WallClock.now() + within;
+    loop {
+        let report = reconcile::last(store).await.map_err(Failure::of_store)?;
+        if let Some(report) = report.filter(|report| report.wanted == Some(wish)) {
+            return Ok(report);
+        }
+        let now = WallClock.now();
+        if now >= until {
+            let message =
+                "no service compared in time: is one running, and does its chain answer? --last shows the last";
+            return Err(Failure::Unavailable(message.to_owned()));
+        }
+        WallClock.sleep_until(now + LOOK_EVERY).await;
+    }
+}
+
+/// What banks' statements say beside the report.
+struct Statements {
+    tenants: Vec<Tenant>,
+    covered: Vec<Covered>,
+    found: usize,
+    /// Those that are named, by the tags of their tenants.
+    breaks: Vec<(String, Timestamp, RailBreak)>,
+}
+
+impl Statements {
+    async fn of(opened: &Opened) -> Result<Statements, StoreError> {
+        let tenants = opened.store.tenants().await?;
+        let mut breaks = Vec::new();
+        for tenant in &tenants {
+            let found = opened.store.rail_breaks(tenant.id, NAMED_MAX).await?;
+            breaks.extend(found.into_iter().map(|(since, it)| (tenant.tag.clone(), since, it)));
+        }
+        let (covered, found) = (opened.store.covered().await?, opened.store.rail_break_count().await?);
+        Ok(Statements { tenants, covered, found, breaks })
+    }
+
+    fn tag(&self, it: &Break) -> String {
+        let tenant = self.tenants.iter().find(|tenant| tenant.id == it.tenant);
+        tenant.map_or_else(|| it.tenant.to_string(), |it| it.tag.clone())
+    }
+}
+
+fn show(report: &Report, statements: &Statements, output: Output) -> Result<(), Failure> {
+    match output {
+        Output::Table => show_lines(report, statements),
+        Output::Json => output::json(&document(report, statements)),
+    }
+}
+
+fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
+    output::line(&format!(
+        "{}: {} balances on the chain, {} accounts at rails, {} accounts with statements, {} breaks",
+        report.at,
+        report.vaults,
+        report.rails,
+        statements.covered.len(),
+        report.found + statements.found
+    ))?;
+    for it in &statements.covered {
+        output::line(&format!("statements of {} in {}: {} to {}", it.rail, it.currency.code(), it.from, it.to))?;
+    }
+    for it in &report.breaks {
+        output::line(&format!("BREAK: {}: {it}", statements.tag(it)))?;
+    }
+    for (tag, since, it) in &statements.breaks {
+        output::line(&format!("BREAK: {tag}: {} since {since}: {}", it.kind.name(), it.what))?;
+    }
+    Ok(())
+}
+
+fn document(report: &Report, statements: &Statements) -> Value {
+    let account = |it: &Break| {
+        json!({
+            "tenant": statements.tag(it),
+            "account": it.account.to_string(),
+            "currency": it.account.currency().code(),
+            "side": it.side.name(),
+            "said_minor": it.said,
+            "ledger_least_minor": it.least,
+            "ledger_most_minor": it.most,
+        })
+    };
+    let of_statement = |(tag, since, it): &(String, Timestamp, RailBreak)| {
+        json!({
+            "tenant": tag,
+            "rail": &*it.rail.0,
+            "kind": it.kind.name(),
+            "about": it.subject.to_string(),
+            "since": since.to_string(),
+            "what": it.what,
+        })
+    };
+    let covered = |it: &Covered| {
+        json!({
+            "rail": &*it.rail.0,
+            "currency": it.currency.code(),
+            "from": it.from.to_string(),
+            "to": it.to.to_string(),
+        })
+    };
+    json!({
+        "at": report.at.to_string(),
+        "chain_balances": report.vaults,
+        "rail_accounts": report.rails,
+        "statements": statements.covered.iter().map(covered).collect::<Vec<_>>(),
+        "found": report.found + statements.found,
+        "breaks": report.breaks.iter().map(account).collect::<Vec<_>>(),
+        "statement_breaks": statements.breaks.iter().map(of_statement).collect::<Vec<_>>(),
+    })
+}

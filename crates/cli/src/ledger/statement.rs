@@ -1,0 +1,209 @@
+//! `corridor ledger statement`: what moved over one account in a period, for people and for other systems.
+
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use domain::ledger::AccountCode;
+use domain::money::Money;
+use domain::ports::Clock as _;
+use domain::time::{Span, Timestamp};
+use engine::statement::{self, Direction, Entry, MOVEMENTS_MAX, Statement, StatementError, Wanted};
+use http_api::statements;
+use store::Store;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::store_commands::open;
+use super::super::tenants::TenantArgs;
+use service::clock::WallClock;
+
+/// `--format`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Columns for people
+    Table,
+    /// One JSON object
+    Json,
+    /// Comma-separated values with a head line
+    Csv,
+    /// ISO 20022 camt.053.001.08
+    Camt053,
+}
+
+/// Options of `ledger statement`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor ledger statement --tenant demobank --account prefund:USDT
+  corridor ledger statement --tenant demobank --account prefund:USDT --from 2026-11-01 --to 2026-12-01 \\
+      --format camt053 --output-file november.xml
+
+A day stands for its first instant in UTC, so `--from 2026-11-01 --to 2026-12-01` is November. A statement whose end is
+less than a minute ago is interim: something may still be booked before its end.
+--output json means --format json. docs/statements.md says what is in each format.")]
+pub struct StatementArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The account: prefund:USDT, wallet:<wallet id>:USDC, in_transit:USDT, nostro:pak-raast:PKR …
+    #[arg(long)]
+    account: String,
+    /// From this day or instant (RFC 3339) on [default: the first day of this month]
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    from: Option<Timestamp>,
+    /// Before this day or instant [default: now]
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    to: Option<Timestamp>,
+    /// Format [default: table; json with --output json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Number of the statement, where you count for yourself [default: days since the account first moved]
+    #[arg(long, value_name = "NUMBER")]
+    sequence: Option<u64>,
+    /// Where to write; left out: stdout
+    #[arg(long, value_name = "FILE")]
+    output_file: Option<PathBuf>,
+}
+
+fn instant(text: &str) -> Result<Timestamp, String> {
+    let at = match text.parse::<jiff::civil::Date>() {
+        Ok(day) if text.len() == "2026-11-01".len() => day.to_zoned(jiff::tz::TimeZone::UTC).map(|day| day.timestamp()),
+        _ => text.parse::<jiff::Timestamp>(),
+    };
+    let at = at.map_err(|_| "must be a day (2026-11-01) or an instant (2026-11-01T00:00:00Z)".to_owned())?;
+    Ok(Timestamp(at.as_microsecond()))
+}
+
+/// Makes a statement and shows it.
+pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure> {
+    let account = AccountCode::parse(&args.account)
+        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is no account code", args.account)))?;
+    let default = if context.output == Output::Json { Format::Json } else { Format::Table };
+    let format = match args.format.unwrap_or(default) {
+        Format::Table => None,
+        Format::Json => Some(statements::Format::Json),
+        Format::Csv => Some(statements::Format::Csv),
+        Format::Camt053 => Some(statements::Format::Camt053),
+    };
+    if format.is_none() && args.output_file.is_some() {
+        return Err(Failure::Usage("--output-file needs --format json, csv or camt053".to_owned()));
+    }
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let now = now(&opened.store).await?;
+    let (from, to) = (args.from.unwrap_or_else(|| month(now)), args.to.unwrap_or(now));
+    let wanted = Wanted { tenant: tenant.id, account, from, to, now, limit: MOVEMENTS_MAX, sequence: args.sequence };
+    let made = statement::make(&opened.store, &wanted).await.map_err(failure)?;
+    match (format, &args.output_file) {
+        (None, _) => show(&made),
+        (Some(format), None) => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            statements::write(&made, &tenant.name, format, &mut out)?;
+            Ok(out.flush()?)
+        }
+        (Some(format), Some(path)) => save(&made, &tenant.name, format, path),
+    }
+}
+
+/// The service's present: a sandbox may be ahead of the wall's clock.
+async fn now(store: &Store) -> Result<Timestamp, Failure> {
+    let ahead = store.meta(store::CLOCK_OFFSET).await.map_err(Failure::of_store)?;
+    let ahead = ahead.map_or(Ok(0), |text| text.parse());
+    let ahead = ahead.map_err(|_| Failure::Unavailable("the clock's offset in the store is no number".to_owned()))?;
+    Ok(WallClock.now() + Span(ahead))
+}
+
+/// The first instant of the month.
+fn month(now: Timestamp) -> Timestamp {
+    let into = Span::days(i64::from(now.date().day()) - 1);
+    Timestamp((now - into).unix_seconds().div_euclid(86_400) * Span::days(1).0)
+}
+
+fn failure(error: StatementError) -> Failure {
+    match error {
+        StatementError::Store(error) => Failure::of_store(error),
+        StatementError::Period { .. } | StatementError::NotOver { .. } => Failure::usage(error),
+        refused => Failure::refused(refused),
+    }
+}
+
+/// Writes beside the file and puts it in its place when it is whole.
+fn save(made: &Statement, bank: &str, format: statements::Format, path: &Path) -> Result<(), Failure> {
+    let at = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let written = std::fs::File::create(&partial).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        statements::write(made, bank, format, &mut out)?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(&partial, path)
+    });
+    if let Err(error) = written {
+        // What is half written is of no use; if it cannot be removed, the first error says more.
+        let _ = std::fs::remove_file(&partial);
+        return Err(at(error));
+    }
+    output::remark(&format!("{} movements written to {}", made.entries.len(), path.display()));
+    Ok(())
+}
+
+fn show(made: &Statement) -> Result<(), Failure> {
+    let kind = if made.is_final { "final" } else { "interim" };
+    output::members(&[
+        ("account", made.account.to_string()),
+        ("period", format!("{} until {}", made.from, made.to)),
+        ("statement", format!("number {}, {kind}", made.sequence)),
+        ("opening", format!("{} (available {})", made.opening.booked, made.opening.available)),
+        ("credits", format!("{} ({})", made.credits.sum, made.credits.count)),
+        ("debits", format!("{} ({})", made.debits.sum, made.debits.count)),
+        ("closing", format!("{} (available {})", made.closing.booked, made.closing.available)),
+    ])?;
+    let line = |entry: &Entry, balance: Option<&Money>| {
+        let sign = if entry.direction == Direction::Credit { '+' } else { '-' };
+        vec![
+            entry.at.to_string(),
+            format!("{sign}{}", entry.amount),
+            balance.map(ToString::to_string).unwrap_or_default(),
+            entry.purpose.to_owned(),
+            entry.counter_side.to_owned(),
+            entry.subject.id().map(|id| id.to_string()).unwrap_or_default(),
+            entry.references.external_id.clone().unwrap_or_default(),
+            entry.references.bank_reference.clone().unwrap_or_default(),
+        ]
+    };
+    let head = [
+        "booked",
+        "amount",
+        "balance",
+        "what",
+        "other side",
+        "payment, order or deposit",
+        "external id",
+        "bank reference",
+    ];
+    output::line("")?;
+    output::rows(&head, made.entries.iter().map(|(entry, balance)| line(entry, Some(balance))).collect())?;
+    if made.reservations.is_empty() {
+        return Ok(());
+    }
+    output::line("\nReserved at the end, not booked:")?;
+    output::rows(&head, made.reservations.iter().map(|entry| line(entry, None)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_its_first_instant_and_a_month_begins_on_its_first_day() {
+        assert_eq!(instant("2026-11-22").map(|at| at.to_string()), Ok("2026-11-22T00:00:00.000Z".to_owned()));
+        assert_eq!(instant("2026-11-22T05:00:00+05:00"), instant("2026-11-22"));
+        for wrong in ["", "yesterday", "2026-13-01", "2026-11-22T05:00:00"] {
+            assert!(instant(wrong).is_err(), "{wrong}");
+        }
+        for within in ["2026-11-01", "2026-11-22T16:44:59Z", "2026-11-30T23:59:59Z"] {
+            assert_eq!(Ok(month(instant(within).expect("an instant"))), instant("2026-11-01"), "{within}");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! The command line: the list of commands and nothing else. One file per group of commands.
+//!
+//! Commands act through the API as a user; those that open the store say so in their own file.
+
+mod api;
+mod audit;
+mod bench;
+mod certify;
+mod config;
+mod customers;
+mod doctor;
+mod document;
+mod env;
+mod events;
+mod export;
+mod failure;
+mod health;
+mod ledger;
+mod listen;
+mod order;
+mod orders;
+mod output;
+mod pay;
+mod payments;
+mod people;
+mod policy;
+mod quote;
+mod receipt;
+#[cfg(test)]
+mod reference;
+mod requests;
+mod review;
+mod sandbox;
+mod sandbox_call;
+#[cfg(test)]
+mod scripted;
+mod serve;
+mod shell;
+mod store_commands;
+mod tenants;
+mod token;
+mod trigger;
+mod users;
+mod wallet_api;
+mod wallets;
+mod watch;
+mod webhook_secret;
+mod webhooks;
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use self::config::ConfigArgs;
+pub use doctor::{Finding, Level};
+pub use failure::Failure;
+pub use output::Output;
+pub use trigger::Triggers;
+
+use client::DataDir;
+
+/// Cross-border payments by bank transfer: the service, its sandbox and its tools.
+#[derive(Parser, Debug)]
+#[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 refused, 2 wrong use or configuration, 3 unreachable or failed, 4 a watched
+payment did not succeed."
+)]
+pub struct Cli {
+    /// How results are printed: for people (table) or for programs (json)
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(help_heading = "Everywhere", display_order = 900)]
+    output: Output,
+    /// Where data is kept [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
+    #[arg(long, global = true, env = "CORRIDOR_DATA_DIR", value_name = "DIR")]
+    #[arg(help_heading = "Everywhere", display_order = 901)]
+    data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands, in the order of `--help`.
+#[derive(Subcommand, Debug)]
+enum Command {
+    // ---- local
+    /// Start everything on this machine, nothing real
+    Sandbox(sandbox::SandboxArgs),
+    /// Print the running sandbox's addresses and keys as shell variables
+    Env(env::EnvArgs),
+    /// Check this installation: configuration, keys, disk, service, clocks
+    Doctor(doctor::DoctorArgs),
+    /// Show a sandbox's business clock, or move it ahead
+    #[command(subcommand)]
+    Clock(sandbox_call::ClockCommand),
+    /// Give coins of a sandbox to an address
+    Faucet(sandbox_call::FaucetArgs),
+    // ---- payments
+    /// Ask for a quote
+    Quote(quote::QuoteArgs),
+    /// Pay a quote
+    Pay(pay::PayArgs),
+    /// Look at payments
+    #[command(subcommand)]
+    Payments(payments::PaymentsCommand),
+    // ---- wallets
+    /// Make wallets, look at them, stop and free them
+    #[command(subcommand)]
+    Wallets(wallets::WalletsCommand),
+    /// Ask for money by a link
+    #[command(subcommand)]
+    Requests(requests::RequestsCommand),
+    /// Look at what went in and out of a wallet
+    #[command(subcommand)]
+    Tx(orders::TxCommand),
+    /// Ask for the exchange rate of a coin
+    Rate(orders::RateArgs),
+    /// Exchange coins and pay the money out
+    #[command(subcommand)]
+    Orders(orders::OrdersCommand),
+    // ---- events
+    /// Read the event log, sign and examine webhooks
+    #[command(subcommand)]
+    Events(events::EventsCommand),
+    /// Send what happens to a receiver on this machine
+    Listen(listen::ListenArgs),
+    /// Make an event or a state happen in a sandbox
+    Trigger(trigger::TriggerArgs),
+    /// Test a bank's receiver of webhooks
+    Certify(certify::CertifyArgs),
+    // ---- access
+    /// Make and examine tokens
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Make and list tenants, fund them, say what they may do
+    #[command(subcommand)]
+    Tenants(tenants::TenantsCommand),
+    /// Say how well tenants' customers are known
+    #[command(subcommand)]
+    Customers(customers::CustomersCommand),
+    /// Make, list, rotate and revoke access keys
+    #[command(subcommand)]
+    Keys(tenants::KeysCommand),
+    /// Make the people of the operator console, and say what they may do
+    #[command(subcommand)]
+    Users(users::UsersCommand),
+    /// Say where a tenant's webhooks go and what signs them
+    #[command(subcommand)]
+    Webhooks(webhooks::WebhooksCommand),
+    // ---- operations
+    /// Look through the books
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
+    /// See who did what, check that what is noted of it is what was noted
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Decide about what waits for a person, see what people were called for
+    #[command(subcommand)]
+    Review(review::ReviewCommand),
+    // ---- server
+    /// Run the service
+    Serve(serve::ServeArgs),
+    /// Bring the database to this version's schema
+    Migrate(serve::MigrateArgs),
+    /// Ask a running service whether it is ready
+    Healthcheck(health::HealthArgs),
+    /// Check, print and explain the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Measure this program on this machine
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
+    /// Print a completion script for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page
+    Man(shell::ManArgs),
+}
+
+/// What every command is told.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// `--output`
+    pub output: Output,
+    data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    /// The data directory.
+    pub fn data_dir(&self) -> Result<DataDir, Failure> {
+        Ok(DataDir::find(self.data_dir.clone())?)
+    }
+}
+
+/// Runs the command of this process's arguments.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Fails only where one is installed already, which is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let context = Context { output: cli.output, data_dir: cli.data_dir };
+    match cli.command {
+        Command::Sandbox(args) => sandbox::run(&args, &context),
+        Command::Tenants(command) => tenants::tenants(&command, &context),
+        Command::Customers(command) => customers::run(&command, &context),
+        Command::Keys(command) => tenants::keys(&command, &context),
+        Command::Users(command) => users::run(&command, &context),
+        Command::Webhooks(command) => webhooks::run(&command, &context),
+        Command::Ledger(command) => ledger::run(&command, &context),
+        Command::Review(command) => review::run(&command, &context),
+        Command::Serve(args) => serve::serve(&args, &context),
+        Command::Migrate(args) => serve::migrate(&args, &context),
+        Command::Env(args) => env::run(&args, &context),
+        Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Clock(command) => sandbox_call::clock(&command, &context),
+        Command::Faucet(args) => sandbox_call::faucet(&args, &context),
+        Command::Quote(args) => quote::run(&args, &context),
+        Command::Pay(args) => pay::run(&args, &context),
+        Command::Payments(command) => payments::run(&command, &context),
+        Command::Wallets(command) => wallets::run(&command, &context),
+        Command::Requests(command) => requests::run(&command, &context),
+        Command::Tx(command) => orders::tx(&command, &context),
+        Command::Rate(args) => orders::rate(&args, &context),
+        Command::Orders(command) => orders::orders(&command, &context),
+        Command::Events(command) => events::run(&command, &context),
+        Command::Listen(args) => listen::run(&args, &context),
+        Command::Trigger(args) => trigger::run(&args, &context),
+        Command::Certify(args) => certify::run(&args, &context),
+        Command::Token(command) => token::run(&command, &context),
+        Command::Audit(command) => audit::run(&command, &context),
+        Command::Healthcheck(args) => health::run(&args, &context),
+        Command::Config(command) => config::run(&command, &context),
+        Command::Bench(command) => bench::run(&command, &context),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+    }
+}
+
+/// Runs a command that waits for others.
+fn run_async(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    // A box: the runtime's code is compiled once, not anew for each command.
+    let command: Pin<Box<dyn Future<Output = Result<(), Failure>> + '_>> = Box::pin(command);
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
+}
+
+/// A number of seconds, minutes, hours or days.
+fn seconds(text: &str) -> Result<u32, String> {
+    let wrong = || "must be a number with s, m, h or d, like 24h".to_owned();
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let unit_s = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(unit_s));
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
+}
+
+/// Reads `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("must be NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!((seconds("24h"), seconds("90s"), seconds("2d")), (Ok(86_400), Ok(90), Ok(172_800)));
+        for wrong in ["", "h", "24", "0h", "-1h", "1.5h", "99999999d", "1y", "ه"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        fn check(command: &clap::Command, path: &str) {
+            let mut inner = command.get_subcommands().filter(|inner| inner.get_name() != "help").peekable();
+            if inner.peek().is_none() {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("corridor ") && help.contains("Example"), "{path} has no example");
+            }
+            inner.for_each(|inner| check(inner, &format!("{path} {}", inner.get_name())));
+        }
+        check(&Cli::command(), "corridor");
+    }
+
+    #[test]
+    fn command_lines_parse() {
+        for line in [
+            "corridor quote --country pak --currency AED --amount 500",
+            "corridor --output json quote --country PAK --currency KWD --amount 0.125 --account PK36 --branch SCBLPKKX",
+            "corridor pay",
+            "corridor pay --quote last --watch --timeout 5 --external-id a --field sender_city=Muscat --account-ending 0004",
+            "corridor payments get last --output json",
+            "corridor payments list --country PAK --status queued --status processing --search-type id --search x",
+            "corridor payments export --country PAK --format csv --file out.csv",
+            "corridor payments watch 6f0c --country VNM",
+            "corridor clock show",
+            "corridor clock advance 24h --output json",
+            "corridor faucet --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72 --amount 100 --currency usdt",
+            "corridor wallets provision --customer c --email a@example.com --phone +923001234567 --kyc-level enhanced",
+            "corridor wallets get",
+            "corridor wallets block --reason OTHER --details x --auto-unblock-hours 1 w",
+            "corridor wallets unblock --why x w",
+            "corridor wallets blacklist --authority a --reference b --reason c --effective-date 2026-11-21 w",
+            "corridor requests create --amount 25.50 --currency USDC --purpose Rent --expires-in-hours 1",
+            "corridor requests create --flexible --wallet w",
+            "corridor requests list --status ACTIVE --page 1 --limit 100",
+            "corridor requests cancel r --output json",
+            "corridor requests qr",
+            "corridor requests qr r --wallet w --dark-on-light",
+            "corridor requests pay r --amount 10 --currency USDT",
+            "corridor tx list --type RECEIVED",
+            "corridor rate --from USDT --amount 100",
+            "corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder A --lock-rate",
+            "corridor orders create --amount 100 --account 1 --bank SCBL --holder A",
+            "corridor orders list --limit 1",
+            "corridor orders cancel o",
+            "corridor events tail --after 0 --count 3",
+            "corridor events list --status dead --limit 3",
+            "corridor events resend a b --wallet-base-url http://x --wallet-access-key k --wallet-secret-key s",
+            "corridor events recover --since 6h --dry-run",
+            "corridor events recover --since 2026-11-21T00:00:00Z",
+            "corridor listen --forward-to http://127.0.0.1:9000 --print-json --count 2",
+            "corridor trigger --list",
+            "corridor trigger payment.failed --output json",
+            "corridor trigger order.failed --wallet-id w",
+            "corridor events sign event.json --id evt_1 --timestamp 1 --secret whsec_a --secret whsec_b",
+            "corridor events verify - --id a --timestamp 1 --signature v1,a --at 2 --secret-file f --output json",
+            "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
+            "corridor token mint --ttl 60",
+            "corridor token inspect a.b.c --max-age 3600",
+            "corridor tenants policy get demobank --output json",
+            "corridor tenants policy set t minimum_kyc=ENHANCED velocity=none --seen 3 --by a --approved-by b --why x",
+            "corridor customers set t c-1 --kyc-level enhanced --by a --why x",
+            "corridor customers get t c-1",
+            "corridor customers list t --after c-1 --limit 1000 --output json",
+            "corridor users create ayesha --role operator --role compliance --tenant demobank",
+            "corridor users create omar --role approver --all-tenants --output json",
+            "corridor users list",
+            "corridor users roles ayesha --role auditor --all-tenants",
+            "corridor users reset ayesha",
+            "corridor users disable ayesha",
+            "corridor users enable ayesha",
+            "corridor webhooks set --tenant t --url https://hooks.example",
+            "corridor webhooks set --tenant t --url https://hooks.example --by a --approved-by b",
+            "corridor webhooks rotate --tenant t --overlap-hours 0",
+            "corridor webhooks disable --tenant t --why x",
+            "corridor webhooks show --tenant t --output json",
+            "corridor review refund propose --tenant t --by a --why x r \
+             --to 0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e",
+            "corridor review refund approve --tenant t --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by b --why x r --output json",
+            "corridor review refund show --tenant t r",
+            "corridor review hold lift --tenant t --maker a --checker b --why x r",
+            "corridor review hold show --tenant t r --output json",
+            "corridor review order resolve --tenant t --to returned --maker a --checker b --why x o",
+            "corridor review order recredit --tenant t --by a --why x o",
+            "corridor review alerts --tenant t --output json",
+            "corridor review alerts close --tenant t --by a --why x i j --output json",
+            "corridor review discrepancies --tenant t --output json",
+            "corridor review coin show",
+            "corridor review coin accept --coin usdc --maker a --checker b --why x",
+            "corridor audit search --tenant t --who a --action key --subject s --from 2026-11-21T00:00:00Z --limit 5",
+            "corridor audit search --installation --to 2026-11-21T00:00:00Z --output json",
+            "corridor audit verify --tenant t --checkpoints a --checkpoints b",
+            "corridor audit checkpoint",
+            "corridor audit key --output json",
+            "corridor ledger reconcile --timeout 5",
+            "corridor ledger reconcile --last --output json",
+            "corridor healthcheck --url http://127.0.0.1:1 --live",
+            "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
+            "corridor config check",
+            "corridor bench payments --clients 8 --seconds 5 --tenants 2 --country pak --open-loop 100 --output json",
+            "corridor completions zsh",
+            "corridor man",
+            "corridor env",
+        ] {
+            let parsed = Cli::try_parse_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.expect_err("a refusal"));
+        }
+        for line in [
+            "corridor",
+            "corridor serv",
+            "corridor tenants policy set t --by a --approved-by b --why x",
+            "corridor tenants policy set t minimum_kyc --by a --approved-by b --why x",
+            "corridor tenants policy set t minimum_kyc=BASIC --by a --why x",
+            "corridor customers set t c-1 --kyc-level VIP --by a --why x",
+            "corridor customers list t --limit 0",
+            "corridor quote --country USA --currency AED --amount 500",
+            "corridor quote --country PAK --currency AED --amount five",
+            "corridor pay --account-ending 12",
+            "corridor pay --field x",
+            "corridor payments list",
+            "corridor payments list --country PAK --search x",
+            "corridor clock advance soon",
+            "corridor faucet --amount 1",
+            "corridor faucet --address 0x0 --amount 0",
+            "corridor wallets provision --customer c",
+            "corridor wallets block w",
+            "corridor requests create",
+            "corridor requests create --amount 1",
+            "corridor requests create --flexible --amount 1 --currency USDC",
+            "corridor requests list --limit 101",
+            "corridor requests pay",
+            "corridor orders create --amount 1 --holder A",
+            "corridor orders create --amount 1 --holder A --account 1",
+            "corridor events sign",
+            "corridor events resend",
+            "corridor events recover --since yesterday",
+            "corridor listen",
+            "corridor users create ayesha --role operator",
+            "corridor users create ayesha --role boss --all-tenants",
+            "corridor users create 'a b' --role viewer --all-tenants",
+            "corridor users create ayesha --role viewer --all-tenants --tenant t",
+            "corridor webhooks set --tenant t",
+            "corridor webhooks set --tenant t --url https://hooks.example --by a",
+            "corridor webhooks rotate --tenant t --overlap-hours 9000",
+            "corridor review refund propose --tenant t --to 0x5e --by a --why x r",
+            "corridor review refund approve --tenant t --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --why x r",
+            "corridor review refund approve --tenant t --by b --why x r",
+            "corridor review refund approve --tenant t --to 0x5e --by b --why x r",
+            "corridor review hold lift --tenant t --maker a --why x r",
+            "corridor review order resolve --tenant t --to settled --maker a --why x o",
+            "corridor review order recredit --tenant t --why x o",
+            "corridor review alerts",
+            "corridor review discrepancies",
+            "corridor review alerts close --tenant t --by a --why x",
+            "corridor review alerts close --tenant t --why x i",
+            "corridor review coin accept --coin USDC --maker a --why x",
+            "corridor review coin accept --coin USDX --maker a --checker b --why x",
+            "corridor audit search --installation --tenant t",
+            "corridor audit search --from yesterday",
+            "corridor audit search --limit 0",
+            "corridor audit verify --public-key x",
+            "corridor ledger reconcile --last --timeout 5",
+            "corridor trigger",
+            "corridor trigger no.such",
+            "corridor certify",
+            "corridor token mint --ttl 0",
+            "corridor token mint --secret-key a --secret-key-file b",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line} should be refused");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The payment order that `corridor pay` sends: made-up example, file, flags and quote laid over each other.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::ids::QuoteId;
+use domain::order::{AccountType, DocumentType, example};
+
+use super::document::{self, Members};
+use super::failure::Failure;
+use client::{LastQuote, Quote};
+
+/// The largest order file that is read, in bytes: the body cap of the API.
+const MAX_ORDER_FILE_BYTES: u64 = 65_536;
+
+/// The order's own options.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Order (with a test key, what is not given is a made-up example for the country)")]
+pub struct OrderArgs {
+    /// A JSON file with the order's fields; quote, country, currency and amount come from the quote
+    #[arg(long, value_name = "FILE")]
+    order: Option<PathBuf>,
+    /// Bank of the beneficiary
+    #[arg(long, value_name = "NAME")]
+    bank_name: Option<String>,
+    /// BIC or local code of the beneficiary's branch
+    #[arg(long, value_name = "CODE")]
+    bank_branch_code: Option<String>,
+    /// Name and surname of the beneficiary
+    #[arg(long, value_name = "NAME")]
+    beneficiary_name: Option<String>,
+    /// Account number or IBAN of the beneficiary
+    #[arg(long, value_name = "NUMBER")]
+    beneficiary_account_number: Option<String>,
+    /// Last four digits of the example account: the sandbox's outcomes, such as 0001 failed, 0003 reversed, 0004 unknown
+    #[arg(long, value_name = "DIGITS", conflicts_with = "beneficiary_account_number", value_parser = four_digits)]
+    account_ending: Option<String>,
+    /// Name and surname of the sender
+    #[arg(long, value_name = "NAME")]
+    sender_name: Option<String>,
+    /// Relation of the sender to the beneficiary
+    #[arg(long, value_name = "RELATION")]
+    sender_relation: Option<String>,
+    /// Notes for tracking
+    #[arg(long, value_name = "TEXT")]
+    remarks: Option<String>,
+    /// Your own id of the payment, unique for ever
+    #[arg(long, value_name = "ID")]
+    external_id: Option<String>,
+    /// Any other field of the order, repeatable; `null` leaves it out
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = super::pair)]
+    fields: Vec<(String, String)>,
+}
+
+fn four_digits(text: &str) -> Result<String, String> {
+    let right = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    right.then(|| text.to_owned()).ok_or_else(|| "must be four digits".to_owned())
+}
+
+impl OrderArgs {
+    /// The example with an account of this ending.
+    pub fn ending(digits: &str) -> OrderArgs {
+        OrderArgs { account_ending: Some(digits.to_owned()), ..OrderArgs::default() }
+    }
+
+    /// The example with a beneficiary of this name.
+    pub fn to(name: &str) -> OrderArgs {
+        OrderArgs { beneficiary_name: Some(name.to_owned()), ..OrderArgs::default() }
+    }
+
+    /// The order as JSON. `example` says whether made-up values may stand in for what is not given: only where no real
+    /// money is behind the key.
+    pub fn document(&self, last: &LastQuote, quote: &Quote, example: bool) -> Result<String, Failure> {
+        let mut members = Members::new();
+        if example {
+            members = self.example(quote)?;
+        } else if self.account_ending.is_some() {
+            return Err(Failure::Usage("--account-ending: is for test keys only".to_owned()));
+        }
+        members.append(&mut self.file()?);
+        for (name, value) in [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)] {
+            if let Some(value) = value {
+                members.insert(name.to_owned(), document::text(value)?);
+            }
+        }
+        for (name, value) in [
+            ("bank_name", &self.bank_name),
+            ("bank_branch_code", &self.bank_branch_code),
+            ("beneficiary_name", &self.beneficiary_name),
+            ("beneficiary_account_number", &self.beneficiary_account_number),
+            ("sender_name", &self.sender_name),
+            ("sender_relation", &self.sender_relation),
+            ("remarks", &self.remarks),
+            ("external_id", &self.external_id),
+        ] {
+            if let Some(value) = value {
+                members.insert(name.to_owned(), document::text(value)?);
+            }
+        }
+        for (name, value) in [("quote", &quote.id), ("country", &quote.country), ("currency", &quote.currency)] {
+            members.insert(name.to_owned(), document::text(value)?);
+        }
+        members.insert("amount".to_owned(), document::raw(quote.amount_destination.to_string())?);
+        for (name, value) in &self.fields {
+            match (name.as_str(), value.as_str()) {
+                (_, "null") => drop(members.remove(name)),
+                ("amount", number) => drop(members.insert(name.clone(), document::raw(number.to_owned())?)),
+                (_, text) => drop(members.insert(name.clone(), document::text(text)?)),
+            }
+        }
+        document::object(&members)
+    }
+
+    fn file(&self) -> Result<Members, Failure> {
+        let Some(path) = &self.order else { return Ok(Members::new()) };
+        let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
+        if size > MAX_ORDER_FILE_BYTES {
+            return Err(failed(format!("is larger than {MAX_ORDER_FILE_BYTES} bytes")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| failed(format!("is no JSON object: {error}")))
+    }
+
+    fn example(&self, quote: &Quote) -> Result<Members, Failure> {
+        let unknown = || Failure::Unavailable(format!("the quote's country {:?} is unknown here", quote.country));
+        let country = Country::parse(&quote.country).ok_or_else(unknown)?;
+        // Quote, currency and amount are laid over the example from the quote's own text.
+        let nobody = QuoteId(uuid::Uuid::nil());
+        let draft = example::draft(country, nobody, Currency::Aed, Decimal::ONE);
+        let account = self.account_ending.as_ref().map(|ending| example::account_ending(country, ending));
+        let account_type = match draft.beneficiary_account_type {
+            AccountType::Savings => "savings",
+            AccountType::Current => "current",
+        };
+        let document_type = match draft.sender_identity_doc_type {
+            DocumentType::IdCard => "idcard",
+            DocumentType::Passport => "passport",
+            DocumentType::Other => "other",
+        };
+        let mut members = Members::new();
+        for (name, value) in [
+            ("bank_name", Some(draft.bank_name)),
+            ("bank_branch_code", Some(draft.bank_branch_code)),
+            ("beneficiary_name", Some(draft.beneficiary_name)),
+            ("beneficiary_city", Some(draft.beneficiary_city)),
+            ("beneficiary_address", Some(draft.beneficiary_address)),
+            ("beneficiary_account_number", account.or(Some(draft.beneficiary_account_number))),
+            ("beneficiary_account_type", Some(account_type.to_owned())),
+            ("beneficiary_mobile", draft.beneficiary_mobile),
+            ("beneficiary_email", draft.beneficiary_email),
+            ("remarks", draft.remarks),
+            ("sender_name", Some(draft.sender_name)),
+            ("sender_birthdate", draft.sender_birthdate.map(|date| date.to_string())),
+            ("sender_identity_doc_type", Some(document_type.to_owned())),
+            ("sender_identity_doc", Some(draft.sender_identity_doc)),
+            ("sender_identity_doc_exp", draft.sender_identity_doc_exp.map(|date| date.to_string())),
+            ("sender_identity_doc_country", draft.sender_identity_doc_country),
+            ("sender_city", Some(draft.sender_city)),
+            ("sender_address", Some(draft.sender_address)),
+            ("sender_country", Some(draft.sender_country)),
+            ("sender_mobile", draft.sender_mobile),
+            ("sender_relation", Some(draft.sender_relation)),
+        ] {
+            if let Some(value) = value {
+                members.insert(name.to_owned(), document::text(&value)?);
+            }
+        }
+        Ok(members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const QUOTE: &str = r#"{"id":"6f0c","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
+        "rate":75.8241,"timestamp":"t","expires":"t","wallet_rate":278.75}"#;
+
+    fn order(args: &OrderArgs, account: Option<&str>, example: bool) -> Result<(String, Value), Failure> {
+        let last = LastQuote {
+            base_url: "http://x".to_owned(),
+            quote: document::raw(QUOTE.to_owned()).expect("JSON"),
+            account: account.map(str::to_owned),
+            branch: None,
+        };
+        let text = args.document(&last, &document::read(QUOTE).expect("a quote"), example)?;
+        let value = serde_json::from_str(&text).expect("JSON");
+        Ok((text, value))
+    }
+
+    #[test]
+    fn with_a_test_key_the_example_completes_the_order() {
+        let (text, order) = order(&OrderArgs::default(), None, true).expect("an order");
+        assert!(text.contains(r#""amount":37912.05"#), "the amount is the quote's own text: {text}");
+        assert_eq!(order["quote"], "6f0c");
+        assert_eq!(order["beneficiary_account_number"], "PK36SCBL0000001123456702");
+        assert_eq!(order["sender_birthdate"], "1988-04-12");
+        assert_eq!(order["external_id"], Value::Null);
+    }
+
+    #[test]
+    fn with_a_live_key_nothing_is_made_up() {
+        let (_, order) = order(&OrderArgs::default(), None, false).expect("an order");
+        assert_eq!(order.as_object().expect("an object").len(), 4, "{order}");
+        let ending = OrderArgs { account_ending: Some("0001".to_owned()), ..OrderArgs::default() };
+        assert!(self::order(&ending, None, false).is_err());
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_quote_over_both() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let text = r#"{"quote":"old","amount":1,"remarks":"from file","sender_name":"From File","odd":1.100000000001}"#;
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+        let args = OrderArgs {
+            order: Some(file.path().to_owned()),
+            sender_name: Some("From Flag".to_owned()),
+            external_id: Some("mine-1".to_owned()),
+            fields: vec![
+                ("beneficiary_email".to_owned(), "null".to_owned()),
+                ("sender_city".to_owned(), "Muscat".to_owned()),
+            ],
+            ..OrderArgs::default()
+        };
+        let (text, order) = order(&args, Some("ACCOUNT"), true).expect("an order");
+        assert_eq!((order["quote"].as_str(), order["remarks"].as_str()), (Some("6f0c"), Some("from file")));
+        assert_eq!((order["sender_name"].as_str(), order["external_id"].as_str()), (Some("From Flag"), Some("mine-1")));
+        assert_eq!(order["beneficiary_account_number"], "ACCOUNT");
+        assert_eq!((order["sender_city"].as_str(), order.get("beneficiary_email")), (Some("Muscat"), None));
+        assert!(text.contains("1.100000000001") && text.contains("37912.05"), "{text}");
+    }
+
+    #[test]
+    fn an_ending_chooses_the_sandbox_outcome() {
+        let args = OrderArgs { account_ending: Some("0004".to_owned()), ..OrderArgs::default() };
+        let (_, order) = order(&args, None, true).expect("an order");
+        assert!(order["beneficiary_account_number"].as_str().is_some_and(|iban| iban.ends_with("0004")), "{order}");
+        assert!(four_digits("12a4").is_err());
+    }
+}

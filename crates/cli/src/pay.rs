@@ -1,0 +1,119 @@
+//! `corridor pay`: pays a quote, and follows the payment to its end where it is asked to.
+
+use clap::Args;
+use domain::country::Country;
+
+use super::api::{self, ApiArgs};
+use super::failure::Failure;
+use super::order::OrderArgs;
+use super::output::{self, Output};
+use super::watch::{self, Watch, WatchArgs};
+use super::{Context, document};
+use client::{Client, DataDir, LastPayment, LastQuote, PaymentResponse, Quote};
+
+/// Options of `pay`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor quote --country PAK --currency AED --amount 500 && corridor pay --quote last --watch
+  corridor pay --quote 6f0c4b0e-6a57-4b0e-9a59-2f6d6a0f3c11 --country PAK --order order.json --external-id inv-2041
+  corridor pay --account-ending 0001 --watch        (sandbox: this one fails)
+
+Exit codes: 0 accepted (with --watch: succeeded), 1 refused by the API, 2 wrong use, 3 unreachable, 4 with --watch: ended
+otherwise than succeeded, or not in time.")]
+pub struct PayArgs {
+    /// Id of the quote, or `last` for that of the last `corridor quote`
+    #[arg(long, default_value = "last", value_name = "ID")]
+    quote: String,
+    /// Destination country of the quote, to find it faster by its id
+    #[arg(long, value_parser = api::country)]
+    country: Option<Country>,
+    /// Follow the payment until it is settled
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    watching: WatchArgs,
+    #[command(flatten)]
+    order: OrderArgs,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Pays.
+pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
+    let data_dir = context.data_dir()?;
+    let client = args.api.client(&data_dir)?;
+    api::wait_for(pay(args, &client, &data_dir, context.output))
+}
+
+async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output) -> Result<(), Failure> {
+    let last = find_quote(args, client, data_dir).await?;
+    let quote: Quote = document::read(last.quote.get())?;
+    let body = args.order.document(&last, &quote, client.credentials().is_test())?;
+    let stream = if args.watch { watch::open_stream(client).await } else { None };
+    let answer = client.post("/v2/payment", &body).await.map_err(|error| {
+        let lost = error.may_be_repeated();
+        match Failure::from(error) {
+            // After POSTs whose answers were lost nobody here knows whether the payment exists.
+            Failure::Unavailable(message) if lost => Failure::Unavailable(format!(
+                "{message}\nthe payment may have been accepted: `corridor payments list --country {}` tells",
+                quote.country
+            )),
+            failure => failure,
+        }
+    })?;
+    let response: PaymentResponse = document::read(&answer.body)?;
+    data_dir.remember_payment(&LastPayment {
+        base_url: client.credentials().base_url.clone(),
+        id: response.id.clone(),
+        country: quote.country.clone(),
+    })?;
+    if !args.watch {
+        return print(&answer.body, &response, output);
+    }
+    if output == Output::Table {
+        output::line(&format!("payment {}", response.id))?;
+    }
+    let country = api::country(&quote.country).map_err(Failure::Unavailable)?;
+    Watch::new(client, country, &response.id, output, stream).follow(&response, &args.watching).await
+}
+
+async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Result<LastQuote, Failure> {
+    let base_url = &client.credentials().base_url;
+    let remembered = data_dir.last_quote()?.filter(|last| last.base_url == *base_url);
+    if args.quote == "last" {
+        let none =
+            || Failure::Usage(format!("--quote last: no quote was made at {base_url} yet: `corridor quote` first"));
+        return remembered.ok_or_else(none);
+    }
+    if let Some(last) = remembered {
+        let quote: Quote = document::read(last.quote.get())?;
+        if quote.id == args.quote {
+            return Ok(last);
+        }
+    }
+    let path = format!("/v2/quote/{}", api::segment(&args.quote)?);
+    let (_, body) = api::get_in_any_country(client, &path, args.country, &[], "quote_not_found").await?;
+    Ok(LastQuote { base_url: base_url.clone(), quote: document::raw(body)?, account: None, branch: None })
+}
+
+fn print(body: &str, response: &PaymentResponse, output: Output) -> Result<(), Failure> {
+    if output == Output::Json {
+        return output::line(body);
+    }
+    let amount = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
+        (Some(amount), Some(currency)) => format!("{amount} {currency}"),
+        _ => String::new(),
+    };
+    output::members(&[
+        ("payment", response.id.clone()),
+        ("status", response.status.clone()),
+        ("message", response.msg.clone().unwrap_or_default()),
+        ("beneficiary gets", amount(&response.amount, &response.amount_currency)),
+        ("sender pays", amount(&response.base_amount, &response.base_currency)),
+        ("settled with", amount(&response.wallet_amount, &response.wallet_currency)),
+        ("premium", amount(&response.wallet_premium, &response.wallet_currency)),
+        ("rail's cost", amount(&response.wallet_txn_cost, &response.wallet_currency)),
+        ("bank reference", response.bank_reference.clone().unwrap_or_default()),
+        ("time", response.timestamp.clone()),
+    ])
+}

@@ -1,0 +1,264 @@
+//! `corridor payments get|list|watch`: looking at payments. `export` is a file of its own.
+
+use clap::{Args, Subcommand, ValueEnum};
+use domain::country::Country;
+use serde_json::value::RawValue;
+
+use super::api::{self, ApiArgs};
+use super::export::{self, ExportArgs, Format};
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::receipt::{self, ReceiptArgs};
+use super::watch::{self, Watch, WatchArgs};
+use super::{Context, document};
+use client::{Client, DataDir, PaymentRecord};
+
+/// `payments …`
+#[derive(Subcommand, Debug)]
+pub enum PaymentsCommand {
+    /// Show one payment
+    Get(GetArgs),
+    /// List payments of a country, newest first
+    List(ListArgs),
+    /// Follow a payment until it is settled
+    Watch(WatchPaymentArgs),
+    /// Write payments of a country to a file, as CSV or JSON lines
+    Export(ExportArgs),
+    /// Write the printable receipt of one payment
+    Receipt(ReceiptArgs),
+}
+
+/// Which payment.
+#[derive(Args, Debug)]
+pub struct Which {
+    /// Id of the payment, or `last` for that of the last `corridor pay`
+    #[arg(default_value = "last", value_name = "ID")]
+    id: String,
+    /// The id is the external_id of the order
+    #[arg(long)]
+    external: bool,
+    /// Destination country, to find it faster
+    #[arg(long, value_parser = api::country)]
+    country: Option<Country>,
+}
+
+/// Options of `payments get`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor payments get inv-2041 --external --country PAK")]
+pub struct GetArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Options of `payments watch`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor payments watch last")]
+pub struct WatchPaymentArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    watching: WatchArgs,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// What `--search` looks in.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum SearchType {
+    /// Payment ids
+    Id,
+    /// Callers' own ids
+    ExternalId,
+    /// References of bank, rail and wallet
+    LinkedTxn,
+}
+
+/// What is listed or exported.
+#[derive(Args, Debug)]
+pub struct Filter {
+    /// Destination country
+    #[arg(long, value_parser = api::country)]
+    pub country: Country,
+    /// From this instant on (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// Before this instant (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only these states, repeatable
+    #[arg(long, value_name = "STATUS")]
+    pub status: Vec<String>,
+}
+
+impl Filter {
+    /// As query parameters.
+    pub fn query(&self) -> Vec<(&'static str, String)> {
+        let mut query = vec![("country", self.country.alpha3().to_owned())];
+        query.extend(self.from.iter().map(|from| ("start_ts", from.clone())));
+        query.extend(self.until.iter().map(|until| ("end_ts", until.clone())));
+        query.extend(self.status.iter().map(|status| ("status", status.clone())));
+        query
+    }
+}
+
+/// Options of `payments list`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor payments list --country PAK --status succeeded --limit 5
+  corridor payments list --country IND --search-type external_id --search inv-2041")]
+pub struct ListArgs {
+    #[command(flatten)]
+    filter: Filter,
+    /// How many at most (0 to 1000)
+    #[arg(long, default_value_t = 20)]
+    limit: u32,
+    /// How many to skip
+    #[arg(long, default_value_t = 0)]
+    offset: u64,
+    /// Oldest first
+    #[arg(long)]
+    ascending: bool,
+    /// Where to search
+    #[arg(long, value_enum, requires = "search")]
+    search_type: Option<SearchType>,
+    /// What to search for
+    #[arg(long, value_name = "TERM", requires = "search_type")]
+    search: Option<String>,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Runs `payments …`.
+pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> {
+    let data_dir = context.data_dir()?;
+    match command {
+        PaymentsCommand::Get(args) => {
+            let client = args.api.client(&data_dir)?;
+            let (_, body) = api::wait_for(find(&client, &args.which, &data_dir))?;
+            print(&body, context.output)
+        }
+        PaymentsCommand::List(args) => {
+            let client = args.api.client(&data_dir)?;
+            let answer = api::wait_for(async { Ok(client.get("/v2/payments", &args.query()).await?) })?;
+            print_list(&answer.body, context.output)
+        }
+        PaymentsCommand::Watch(args) => {
+            let client = args.api.client(&data_dir)?;
+            api::wait_for(watch_payment(&client, args, &data_dir, context.output))
+        }
+        PaymentsCommand::Export(args) => {
+            let default = if context.output == Output::Json { Format::Json } else { Format::Csv };
+            export::run(args, &data_dir, default)
+        }
+        PaymentsCommand::Receipt(args) => receipt::run(args, &data_dir),
+    }
+}
+
+impl ListArgs {
+    fn query(&self) -> Vec<(&'static str, String)> {
+        let mut query = self.filter.query();
+        query.extend([("limit", self.limit.to_string()), ("offset", self.offset.to_string())]);
+        query.push(("sorting_order", if self.ascending { "asc" } else { "desc" }.to_owned()));
+        if let (Some(kind), Some(term)) = (self.search_type, &self.search) {
+            let name = match kind {
+                SearchType::Id => "id",
+                SearchType::ExternalId => "external_id",
+                SearchType::LinkedTxn => "linked_txn",
+            };
+            query.extend([("search_type", name.to_owned()), ("search_term", term.clone())]);
+        }
+        query
+    }
+}
+
+pub(super) async fn find(client: &Client, which: &Which, data_dir: &DataDir) -> Result<(Country, String), Failure> {
+    let (mut id, mut country) = (which.id.clone(), which.country);
+    if id == "last" && !which.external {
+        let base_url = &client.credentials().base_url;
+        let last = data_dir.last_payment()?.filter(|last| last.base_url == *base_url);
+        let last =
+            last.ok_or_else(|| Failure::Usage(format!("no payment was made at {base_url} yet: `corridor pay` first")))?;
+        country = country.or_else(|| Country::parse(&last.country));
+        id = last.id;
+    }
+    let path = format!("/v2/payments/{}", api::segment(&id)?);
+    let external = [("external", "true".to_owned())];
+    let more = if which.external { external.as_slice() } else { &[] };
+    api::get_in_any_country(client, &path, country, more, "payment_not_found").await
+}
+
+async fn watch_payment(
+    client: &Client,
+    args: &WatchPaymentArgs,
+    data_dir: &DataDir,
+    output: Output,
+) -> Result<(), Failure> {
+    // The stream first, then the state: what happens in between is seen twice, never missed.
+    let stream = watch::open_stream(client).await;
+    let (country, body) = find(client, &args.which, data_dir).await?;
+    let record: PaymentRecord = document::read(&body)?;
+    let response =
+        record.response.ok_or_else(|| Failure::Unavailable(format!("payment {} has no state yet", record.id)))?;
+    Watch::new(client, country, record.id, output, stream).follow(&response, &args.watching).await
+}
+
+fn print(body: &str, output: Output) -> Result<(), Failure> {
+    if output == Output::Json {
+        return output::line(body);
+    }
+    let record: PaymentRecord = document::read(body)?;
+    let (order, quote) = (record.order, record.quote);
+    let response = record.response.as_ref();
+    let said = |field: fn(&client::PaymentResponse) -> Option<String>| response.and_then(field).unwrap_or_default();
+    let destination = Country::parse(&order.country).map_or("", |country| country.currency().code());
+    let known = |text: Option<String>| text.unwrap_or_default();
+    output::members(&[
+        ("payment", record.id.clone()),
+        ("external id", known(order.external_id)),
+        ("status", said(|response| Some(response.status.clone()))),
+        ("message", said(|response| response.msg.clone())),
+        ("bank reference", said(|response| response.bank_reference.clone())),
+        ("beneficiary", known(order.beneficiary_name)),
+        ("account", known(order.beneficiary_account_number)),
+        ("bank", [known(order.bank_name), known(order.bank_branch_code)].join("  ")),
+        ("sender", known(order.sender_name)),
+        ("relation", known(order.sender_relation)),
+        ("sender pays", format!("{} {}", quote.amount, quote.currency)),
+        ("beneficiary gets", format!("{} {destination}", quote.amount_destination)),
+        ("rate", quote.rate.to_string()),
+        ("quote", quote.id),
+        ("accepted", known(order.timestamp)),
+        ("last change", said(|response| Some(response.timestamp.clone()))),
+    ])
+}
+
+fn print_list(body: &str, output: Output) -> Result<(), Failure> {
+    if output == Output::Json {
+        return output::line(body);
+    }
+    let records: Vec<Box<RawValue>> = document::read(body)?;
+    let mut rows = Vec::with_capacity(records.len());
+    for record in &records {
+        let record: PaymentRecord = document::read(record.get())?;
+        let destination = Country::parse(&record.order.country).map_or("", |country| country.currency().code());
+        let status = record.response.as_ref().map(|response| response.status.clone()).unwrap_or_default();
+        let reference = record.response.and_then(|response| response.bank_reference).unwrap_or_default();
+        rows.push(vec![
+            record.order.timestamp.unwrap_or_default(),
+            record.id,
+            status,
+            format!("{} {}", record.quote.amount, record.quote.currency),
+            format!("{} {destination}", record.quote.amount_destination),
+            record.order.beneficiary_name.unwrap_or_default(),
+            reference,
+        ]);
+    }
+    if rows.is_empty() {
+        output::remark("no payments");
+        return Ok(());
+    }
+    output::rows(&["accepted", "id", "status", "sent", "received", "beneficiary", "bank reference"], rows)
+}

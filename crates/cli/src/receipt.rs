@@ -1,0 +1,120 @@
+//! `corridor payments receipt`: the printable page of one payment, made here from what the API answers.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::payment::PaymentState;
+use domain::time::Timestamp;
+use http_api::receipt::{Charge, Lang, Receipt, Style, page};
+
+use super::api::{self, ApiArgs};
+use super::document;
+use super::failure::Failure;
+use super::output;
+use super::payments::{Which, find};
+use client::{DataDir, Exact, PaymentRecord};
+
+/// `--for`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reader {
+    /// The bank that sent it: with what it was charged
+    Bank,
+    /// The bank's customer: without
+    Customer,
+}
+
+/// Options of `payments receipt`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor payments receipt last --issuer 'Demo Bank' --for customer --lang ur --output-file receipt.html
+
+The page is one HTML file without a script, made for printing. Of the account number only the end is shown.")]
+pub struct ReceiptArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Name of the bank that confirms [default: the first part of the access key]
+    #[arg(long, value_name = "NAME")]
+    issuer: Option<String>,
+    /// Who is to read it
+    #[arg(long = "for", value_enum, default_value = "bank", value_name = "READER")]
+    reader: Reader,
+    /// Language: en, ur, ar, hi, bn, ne, vi, fil
+    #[arg(long, default_value = "en", value_parser = lang)]
+    lang: Lang,
+    /// Where to write; left out: stdout
+    #[arg(long, value_name = "FILE")]
+    output_file: Option<PathBuf>,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+fn lang(tag: &str) -> Result<Lang, String> {
+    Lang::parse(tag).ok_or_else(|| {
+        let tags: Vec<&str> = Lang::ALL.into_iter().map(Lang::tag).collect();
+        format!("must be one of {}", tags.join(", "))
+    })
+}
+
+/// Writes the page.
+pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
+    let client = args.api.client(data_dir)?;
+    let (_, body) = api::wait_for(find(&client, &args.which, data_dir))?;
+    let record: PaymentRecord = document::read(&body)?;
+    let credentials = client.credentials();
+    let tag = credentials.access_key.split('-').next().unwrap_or_default();
+    let issuer = args.issuer.clone().unwrap_or_else(|| tag.to_owned());
+    let receipt = receipt(record, issuer, credentials.is_test(), args.reader == Reader::Bank)
+        .ok_or_else(|| Failure::Unavailable("the API answered with a payment that cannot be read".to_owned()))?;
+    let html = page(&receipt, args.lang, Style::Inline).map_err(Failure::unavailable)?;
+    match &args.output_file {
+        None => output::raw(html.as_bytes()),
+        Some(path) => {
+            std::fs::write(path, html).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            output::remark(&format!("receipt of {} written to {}", receipt.id, path.display()));
+            Ok(())
+        }
+    }
+}
+
+/// `None` where the record is not what the specification says.
+fn receipt(record: PaymentRecord, issuer: String, sandbox: bool, with_charge: bool) -> Option<Receipt> {
+    let PaymentRecord { id, order, response, quote } = record;
+    let response = response?;
+    let country = Country::parse(&order.country)?;
+    let coin = Currency::parse(response.wallet_currency.as_deref()?)?;
+    let charge = Charge {
+        amount: money(response.wallet_amount.as_ref()?, coin)?,
+        premium: money(response.wallet_premium.as_ref()?, coin)?,
+        cost: money(response.wallet_txn_cost.as_ref()?, coin)?,
+    };
+    Some(Receipt {
+        issuer,
+        sandbox,
+        id,
+        external_id: order.external_id,
+        state: PaymentState::parse(&response.status)?,
+        state_at: instant(&response.timestamp)?,
+        accepted_at: instant(order.timestamp.as_deref()?)?,
+        bank_reference: response.bank_reference,
+        sender: order.sender_name?,
+        beneficiary: order.beneficiary_name?,
+        account: order.beneficiary_account_number?,
+        bank: order.bank_name?,
+        base: money(&quote.amount, Currency::parse(&quote.currency)?)?,
+        destination: money(&quote.amount_destination, country.currency())?,
+        rate: quote.rate.to_string().parse().ok()?,
+        charge: with_charge.then_some(charge),
+    })
+}
+
+fn money(exact: &Exact, currency: Currency) -> Option<Money> {
+    Money::exact(exact.to_string().parse::<Decimal>().ok()?, currency)
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_microsecond()))
+}

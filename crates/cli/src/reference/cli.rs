@@ -1,0 +1,40 @@
+//! Every command with its help, as `--help` prints it.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, Command, CommandFactory};
+
+use super::{check, head};
+use crate::Cli;
+
+const WORDS: &str = "
+What `corridor COMMAND --help` prints. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
+completes it. The options under *Everywhere* and those that are common to groups of commands are repeated with each.
+";
+
+/// Without the values that the environment of this run has.
+fn without_values(command: Command) -> Command {
+    command.term_width(100).mut_args(|arg: Arg| arg.hide_env_values(true)).mut_subcommands(without_values)
+}
+
+fn write(out: &mut String, command: &Command, path: &str) {
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+        let path = format!("{path} {}", inner.get_name());
+        let mut leaf = inner.clone().disable_version_flag(true);
+        let help: Vec<String> = leaf.render_help().to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+        let help = help.join("\n");
+        let level = if path.matches(' ').count() == 1 { "##" } else { "###" };
+        write!(out, "\n{level} {path}\n\n```text\n{}\n```\n", help.trim_end()).expect("writing to a string");
+        write(out, inner, &path);
+    }
+}
+
+#[test]
+fn cli_md_says_what_help_says() {
+    let mut root = without_values(Cli::command());
+    root.build();
+    let mut out = head("Commands") + WORDS;
+    write(&mut out, &root, "corridor");
+    assert!(out.contains("\n### corridor ledger verify\n"), "the commands of groups are there");
+    check("cli.md", &out);
+}

@@ -1,0 +1,133 @@
+//! `corridor serve` and `corridor migrate`: the service itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use config::{Config, refuse_in_production};
+use domain::policy::Environment;
+use engine::failpoint;
+use service::service_manager::{News, ServiceManager};
+use service::{Role, Service, Start, sandbox, telemetry};
+
+use super::config::ConfigArgs;
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::trigger::Triggers;
+use super::{Context, run_async};
+
+/// Options of `serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor serve --config /etc/corridor/corridor.toml --role all")]
+pub struct ServeArgs {
+    /// What this process does: several processes on one PostgreSQL are equal
+    #[arg(long, value_enum, default_value = "all")]
+    role: Role,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Options of `migrate`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor migrate --config /etc/corridor/corridor.toml")]
+pub struct MigrateArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Serves until it is told to stop.
+pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
+    let config = args.config.load()?;
+    refuse(&config)?;
+    arm_failpoint(&config)?;
+    let data_dir = context.data_dir()?;
+    std::fs::create_dir_all(data_dir.path())?;
+    run_async(async {
+        let telemetry = telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
+        let metrics = metrics(&config)?;
+        let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
+        let start = Start {
+            config: &config,
+            data_dir: data_dir.path(),
+            listener,
+            role: args.role,
+            metrics,
+            behaviour: testkit::bank::Behaviour { statements: true, ..testkit::bank::Behaviour::default() },
+            scenarios: Arc::new(Triggers),
+        };
+        let service = Service::start(start).await.map_err(Failure::of_start)?;
+        tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");
+        until_stopped(service, &config).await;
+        drop(telemetry);
+        Ok(())
+    })
+}
+
+/// Where tests name the place at which this process is to end (`engine::failpoint`); read by debug builds alone.
+const FAILPOINT: &str = "CORRIDOR_FAILPOINT";
+
+fn arm_failpoint(config: &Config) -> Result<(), Failure> {
+    let wanted = std::env::var(FAILPOINT).ok().filter(|_| cfg!(debug_assertions));
+    match wanted {
+        Some(_) if config.environment == Environment::Production => {
+            Err(Failure::Usage(format!("{FAILPOINT} is for tests, not for production")))
+        }
+        Some(text) if !failpoint::arm(&text) => Err(Failure::Usage(format!("{FAILPOINT}: there is no {text:?}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Brings the database to this version's schema.
+pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
+    let config = args.config.load()?;
+    let data_dir = context.data_dir()?;
+    std::fs::create_dir_all(data_dir.path())?;
+    run_async(async {
+        let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+        let report = service::environment::migrate(&store, config.environment).await.map_err(Failure::of_start)?;
+        match context.output {
+            Output::Table => {
+                output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len()))
+            }
+            Output::Json => output::json(&serde_json::json!({ "version": report.version, "applied": report.applied })),
+        }
+    })
+}
+
+/// Production does not start with anything simulated, sampled or in plain text.
+fn refuse(config: &Config) -> Result<(), Failure> {
+    let refused = refuse_in_production(config);
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!("production refuses to start:\n  {}", refused.join("\n  "))))
+    }
+}
+
+/// The metrics of a process, every one at 0.
+pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
+    let rails: Vec<String> = config.rails.iter().map(|rail| rail.id.clone()).collect();
+    telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Serves until SIGTERM or SIGINT, then drains; tells the service manager of both.
+pub async fn until_stopped(mut service: Service, config: &Config) {
+    let manager = ServiceManager::of_process();
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+    let terminated = async {
+        match &mut terminate {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    };
+    manager.tell(News::Ready);
+    tokio::select! {
+        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => {}
+        () = service.ended() => tracing::error!("the HTTP server ended by itself"),
+        () = manager.stay_alive() => {}
+    }
+    manager.tell(News::Stopping);
+    tracing::info!("draining");
+    service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
+}

@@ -1,0 +1,102 @@
+//! What the commands share that open the store themselves: tenants, keys, ledger, review.
+
+use std::sync::Arc;
+
+use domain::audit::{Deed, Via};
+use engine::batcher::Engine;
+use engine::payments::{Caller, Payments};
+use engine::wallets::Wallets;
+use engine::world::World;
+use store::{Store, Tenant};
+use tokio::task::JoinHandle;
+
+use super::Context;
+use super::failure::Failure;
+use super::tenants::StoreArgs;
+use client::DataDir;
+use config::Config;
+use service::{self, world};
+
+/// An open store and who opened it.
+pub struct Opened {
+    /// The configuration.
+    pub config: Config,
+    /// The store.
+    pub store: Store,
+    /// Who acts, for the audit log: the machine's user.
+    pub by: Deed,
+    /// Where data is kept.
+    pub data_dir: DataDir,
+}
+
+/// A service without rails, chain or workers, for one command.
+pub struct ForCommand<S> {
+    /// The service.
+    pub service: S,
+    batcher: JoinHandle<()>,
+}
+
+impl<S> ForCommand<S> {
+    /// Waits until everything that was asked for is done.
+    pub async fn finish(self) {
+        drop(self.service);
+        if let Err(error) = self.batcher.await {
+            tracing::error!(%error, "the batcher ended badly");
+        }
+    }
+}
+
+/// Opens the store that the configuration names; it must be migrated.
+pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
+    let config = args.config.load()?;
+    let data_dir = context.data_dir()?;
+    std::fs::create_dir_all(data_dir.path())?;
+    let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+    store.ready().await.map_err(Failure::of_store)?;
+    service::environment::check(&store, config.environment).await.map_err(|wrong| Failure::of_start(wrong.into()))?;
+    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
+    Ok(Opened { config, store, by: Deed::new(Via::Cli, user), data_dir })
+}
+
+impl Opened {
+    /// The tenant with this tag.
+    pub async fn tenant(&self, tag: &str) -> Result<Tenant, Failure> {
+        let tenants = self.store.tenants().await.map_err(Failure::of_store)?;
+        tenants
+            .into_iter()
+            .find(|tenant| tenant.tag == tag)
+            .ok_or_else(|| Failure::Refused(format!("there is no tenant {tag:?}; see `corridor tenants list`")))
+    }
+
+    /// The same as whoever calls the wallet service.
+    pub async fn caller(&self, tag: &str) -> Result<Caller, Failure> {
+        let tenant = self.tenant(tag).await?;
+        Ok(Caller { tenant: tenant.id, policy: Arc::new(tenant.policy) })
+    }
+
+    /// A payment service that can decide commands.
+    pub fn payments(&self) -> Result<ForCommand<Payments>, Failure> {
+        let world = world::for_commands(&self.config).map_err(Failure::refused)?;
+        let environment = self.config.environment;
+        Ok(self.service(world, |store, engine, world| Payments::new(store, engine, world, environment)))
+    }
+
+    /// A wallet service that can decide commands about orders.
+    pub fn wallets(&self) -> Result<ForCommand<Wallets>, Failure> {
+        let world = world::for_commands(&self.config).map_err(Failure::refused)?;
+        Ok(self.service(world, Wallets::new))
+    }
+
+    /// One that can decide commands about deposits too, and so has read the sanction lists.
+    pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
+        let world = world::for_deposit_commands(&self.config, self.data_dir.path()).await;
+        Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))
+    }
+
+    fn service<S>(&self, world: World, make: impl FnOnce(Store, Engine, Arc<World>) -> S) -> ForCommand<S> {
+        let world = Arc::new(world);
+        let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
+        let service = make(self.store.clone(), engine, world);
+        ForCommand { service, batcher: tokio::spawn(batcher.run()) }
+    }
+}

@@ -1,0 +1,294 @@
+//! `corridor tenants …` and `corridor keys …`: who may call, written to the store directly and to its audit log.
+
+use clap::{Args, Subcommand};
+use domain::currency::StableCoin;
+use domain::decimal::Decimal;
+use secrecy::SecretString;
+use serde_json::json;
+use store::{Store, Tenant};
+
+use super::config::ConfigArgs;
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::{Opened, open};
+use super::{Context, policy, run_async};
+use service::tenancy::{self, IssuedKey, KeyService};
+
+/// `tenants …`
+#[derive(Subcommand, Debug)]
+pub enum TenantsCommand {
+    /// Make a tenant
+    Create(CreateTenantArgs),
+    /// List the tenants
+    #[command(after_help = "Example:\n  corridor tenants list")]
+    List(StoreArgs),
+    /// Pay coin into a tenant's prefund account
+    TopUp(TopUpArgs),
+    /// See and change what a tenant may do and up to which limits
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// Book coins that the bank sent on the chain from its treasury to its controller, to be given back from there
+    FundController(TopUpArgs),
+}
+
+/// `keys …`
+#[derive(Subcommand, Debug)]
+pub enum KeysCommand {
+    /// Make an access key; its secret is shown once
+    Create(CreateKeyArgs),
+    /// List the keys of a tenant
+    List(TenantArgs),
+    /// Give a key a new secret; the old one stays valid for 7 days
+    Rotate(KeyArgs),
+    /// Revoke a key for ever
+    Revoke(KeyArgs),
+}
+
+/// Options of every command that opens the store.
+#[derive(Args, Debug)]
+pub struct StoreArgs {
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+/// Options of `tenants create`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor tenants create --tag demobank --name 'Demo Bank' --settlement-coin USDT")]
+pub struct CreateTenantArgs {
+    /// First part of its access keys: a-z, 0-9, _
+    #[arg(long)]
+    tag: String,
+    /// Its name
+    #[arg(long)]
+    name: String,
+    /// The coin that its payments are settled in
+    #[arg(long, default_value = "USDT", value_parser = coin)]
+    settlement_coin: StableCoin,
+    /// Our fee, in basis points of the wallet amount
+    #[arg(long, default_value_t = 25)]
+    premium_bps: u32,
+    /// Its own margin in its rates, in basis points
+    #[arg(long, default_value_t = 0)]
+    margin_bps: u32,
+    /// Every POST must carry an hmac claim
+    #[arg(long)]
+    require_hmac: bool,
+    /// Whether its wallet tokens need the roles of their operations [default: true in production, else false]
+    #[arg(long, value_name = "true|false")]
+    strict_roles: Option<bool>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Options of `tenants top-up` and `tenants fund-controller`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000\n  \
+    corridor tenants fund-controller --tenant demobank --coin USDC --amount 250")]
+pub struct TopUpArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The coin
+    #[arg(long, value_parser = coin)]
+    coin: StableCoin,
+    /// How much, at most 6 decimals
+    #[arg(long)]
+    amount: Decimal,
+}
+
+/// A tenant and the store.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor keys list --tenant demobank")]
+pub struct TenantArgs {
+    /// The tenant's tag
+    #[arg(long)]
+    pub(super) tenant: String,
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+}
+
+/// Options of `keys create`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor keys create --tenant demobank --service pay")]
+pub struct CreateKeyArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The API that it is for
+    #[arg(long, value_enum, default_value = "pay")]
+    service: KeyService,
+}
+
+/// Options of `keys rotate` and `keys revoke`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor keys rotate demobank-test_pay-…")]
+pub struct KeyArgs {
+    /// The access key
+    access_key: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Reads the name of a coin.
+pub(super) fn coin(text: &str) -> Result<StableCoin, String> {
+    StableCoin::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be USDT or USDC".to_owned())
+}
+
+/// Runs `tenants …`.
+pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            TenantsCommand::Create(args) => create_tenant(args, context).await,
+            TenantsCommand::List(args) => list_tenants(&open(args, context).await?.store, context).await,
+            TenantsCommand::TopUp(args) => top_up(args, context).await,
+            TenantsCommand::Policy(command) => policy::run(command, context).await,
+            TenantsCommand::FundController(args) => fund_controller(args, context).await,
+        }
+    })
+}
+
+/// Runs `keys …`.
+pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            KeysCommand::Create(args) => create_key(args, context).await,
+            KeysCommand::List(args) => list_keys(args, context).await,
+            KeysCommand::Rotate(args) => rotate(args, context).await,
+            KeysCommand::Revoke(args) => {
+                let opened = open(&args.store, context).await?;
+                opened.store.revoke_key(&args.access_key, &opened.by).await.map_err(Failure::of_store)?;
+                output::remark("revoked; every node refuses it within seconds");
+                Ok(())
+            }
+        }
+    })
+}
+
+async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(), Failure> {
+    let Opened { store, by, config, .. } = open(&args.store, context).await?;
+    let mut policy = tenancy::default_policy(args.settlement_coin);
+    policy.premium_bps = args.premium_bps;
+    policy.margin_bps = args.margin_bps;
+    policy.require_hmac = args.require_hmac;
+    policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
+    let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by).await.map_err(Failure::refused)?;
+    show_tenants(&[tenant], context)
+}
+
+async fn list_tenants(store: &Store, context: &Context) -> Result<(), Failure> {
+    show_tenants(&store.tenants().await.map_err(Failure::of_store)?, context)
+}
+
+fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            let row = |tenant: &Tenant| {
+                let policy = &tenant.policy;
+                let coin = policy.settlement_coin.currency().code().to_owned();
+                let bps = (policy.premium_bps.to_string(), policy.margin_bps.to_string());
+                vec![tenant.tag.clone(), tenant.name.clone(), tenant.id.to_string(), coin, bps.0, bps.1]
+            };
+            let head = ["tag", "name", "id", "coin", "premium bps", "margin bps"];
+            output::rows(&head, tenants.iter().map(row).collect())
+        }
+        Output::Json => tenants.iter().try_for_each(|tenant| {
+            output::json(&json!({
+                "id": tenant.id.to_string(),
+                "tag": tenant.tag,
+                "name": tenant.name,
+                "settlement_coin": tenant.policy.settlement_coin.currency().code(),
+                "premium_bps": tenant.policy.premium_bps,
+                "margin_bps": tenant.policy.margin_bps,
+                "require_hmac": tenant.policy.require_hmac,
+                "strict_roles": tenant.policy.wallet.strict_roles,
+            }))
+        }),
+    }
+}
+
+impl TopUpArgs {
+    fn minor(&self) -> Result<i64, Failure> {
+        let minor = self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
+        minor.ok_or_else(|| Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned()))
+    }
+}
+
+async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
+    let minor = args.minor()?;
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let payments = opened.payments()?;
+    payments.service.top_up(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
+    let detail = format!("{} {}", args.amount, args.coin.currency().code());
+    payments.finish().await;
+    output::remark(&format!("{detail} paid into the prefund of {}", tenant.tag));
+    Ok(())
+}
+
+async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
+    let minor = args.minor()?;
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let payments = opened.payments()?;
+    payments.service.fund_controller(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
+    let detail = format!("{} {}", args.amount, args.coin.currency().code());
+    payments.finish().await;
+    output::remark(&format!("{detail} booked from the treasury to the controller of {}", tenant.tag));
+    Ok(())
+}
+
+async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let issued = tenancy::create_key(&opened.store, &tenant, opened.config.environment, args.service, &opened.by);
+    show_key(&issued.await.map_err(Failure::refused)?, context)
+}
+
+async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let secret_key = tenancy::fresh_secret().map_err(Failure::refused)?;
+    let secret = SecretString::from(secret_key.clone());
+    opened
+        .store
+        .rotate_key(&args.access_key, secret, tenancy::ROTATION_OVERLAP, &opened.by)
+        .await
+        .map_err(Failure::of_store)?;
+    show_key(&IssuedKey { access_key: args.access_key.clone(), secret_key }, context)
+}
+
+fn show_key(key: &IssuedKey, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("access key", key.access_key.clone()), ("secret key", key.secret_key.clone())])?;
+            output::remark("The secret key is shown this once.");
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "access_key": key.access_key, "secret_key": key.secret_key })),
+    }
+}
+
+async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let keys = opened.store.keys(tenant.id).await.map_err(Failure::of_store)?;
+    match context.output {
+        Output::Table => {
+            let row = |key: &store::KeyRow| {
+                let state = match (key.revoked_at, key.suspended) {
+                    (Some(at), _) => format!("revoked {at}"),
+                    (None, true) => "suspended".to_owned(),
+                    (None, false) => "active".to_owned(),
+                };
+                vec![key.access_key.clone(), state, key.secrets.len().to_string(), key.created_at.to_string()]
+            };
+            output::rows(&["access key", "state", "secrets", "created"], keys.iter().map(row).collect())
+        }
+        Output::Json => keys.iter().try_for_each(|key| {
+            output::json(&json!({
+                "access_key": key.access_key,
+                "secrets": key.secrets.len(),
+                "suspended": key.suspended,
+                "created_at": key.created_at.to_string(),
+                "revoked_at": key.revoked_at.map(|at| at.to_string()),
+            }))
+        }),
+    }
+}

@@ -1,0 +1,117 @@
+//! `corridor token mint|inspect`: making a token by hand, and finding out why one is refused.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use http_api::auth::Service;
+use serde_json::json;
+
+use super::Context;
+use super::api::ApiArgs;
+use super::failure::Failure;
+use super::output::{self, Output};
+use client::{self, Check, Expected};
+
+/// The longest life that `token mint` gives, in seconds.
+const MAX_TTL_S: u32 = 3_600;
+
+/// `token …`
+#[derive(Subcommand, Debug)]
+pub enum TokenCommand {
+    /// Make a token for the payment API
+    Mint(MintArgs),
+    /// Say of everything about a token whether it is in order
+    Inspect(InspectArgs),
+}
+
+/// Options of `token mint`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  curl -H \"authorization: Bearer $(corridor token mint)\" \"$CORRIDOR_BASE_URL/v2/payments?country=PAK\"
+  corridor token mint --body quote.json      (attests this body in the hmac claim)")]
+pub struct MintArgs {
+    /// How long it is valid, in seconds (1 to 3600; production allows 300)
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_TTL_S)))]
+    ttl: u32,
+    /// The raw body of the POST that it is for
+    #[arg(long, value_name = "FILE")]
+    body: Option<PathBuf>,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Options of `token inspect`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor token inspect eyJhbGciOi… --base-url https://pay.bank.example --secret-key-file secret.key
+
+Exit code 1 if something is not in order. What needs the API URL, the secret key or the body is checked where they are given.")]
+pub struct InspectArgs {
+    /// The token, with or without \"Bearer \"
+    token: String,
+    /// The raw body of the POST that it came with
+    #[arg(long, value_name = "FILE")]
+    body: Option<PathBuf>,
+    /// The longest life allowed, exp - iat, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    max_age: u32,
+    #[command(flatten)]
+    api: ApiArgs,
+}
+
+/// Runs `token …`.
+pub fn run(command: &TokenCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        TokenCommand::Mint(args) => mint(args, context),
+        TokenCommand::Inspect(args) => inspect(args, context),
+    }
+}
+
+fn read(path: &Option<PathBuf>) -> Result<Option<Vec<u8>>, Failure> {
+    let read =
+        |path: &PathBuf| std::fs::read(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())));
+    path.as_ref().map(read).transpose()
+}
+
+fn mint(args: &MintArgs, context: &Context) -> Result<(), Failure> {
+    let credentials = args.api.credentials(&context.data_dir()?)?;
+    let now = jiff::Timestamp::now().as_second();
+    let token = client::mint(&credentials, now, args.ttl.into(), read(&args.body)?.as_deref());
+    match context.output {
+        Output::Table => output::line(&token),
+        Output::Json => output::json(&json!({ "token": token, "expires_at": now + i64::from(args.ttl) })),
+    }
+}
+
+fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
+    let given = args.api.given()?;
+    // The sandbox completes what was not given; without one, less is checked.
+    let found =
+        context.data_dir().ok().and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
+    let expected = Expected {
+        now: jiff::Timestamp::now().as_second(),
+        url: given.base_url.or_else(|| Some(found.as_ref()?.base_url.clone())),
+        secret: given.secret_key.or_else(|| Some(found.as_ref()?.secret_key.clone())),
+        body: read(&args.body)?,
+        max_age_s: args.max_age.into(),
+    };
+    let checks = client::inspect(&args.token, &expected);
+    let wrong: Vec<&str> = checks.iter().filter(|check| check.passed == Some(false)).map(|check| check.name).collect();
+    match context.output {
+        Output::Table => output::rows(&["check", "result", "detail"], checks.iter().map(row).collect())?,
+        Output::Json => output::json(&json!({
+            "valid": wrong.is_empty(),
+            "checks": checks.iter().map(|c| json!({ "name": c.name, "passed": c.passed, "detail": c.detail })).collect::<Vec<_>>(),
+        }))?,
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::Refused(format!("not in order: {}", wrong.join(", ")))) }
+}
+
+fn row(check: &Check) -> Vec<String> {
+    let result = match check.passed {
+        Some(true) => "ok",
+        Some(false) => "WRONG",
+        None => "not checked",
+    };
+    vec![check.name.to_owned(), result.to_owned(), check.detail.clone()]
+}

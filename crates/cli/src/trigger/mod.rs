@@ -1,0 +1,253 @@
+//! `corridor trigger`: makes an event or a state happen in a sandbox or a test environment, through the APIs as a bank
+//! would, with made-up customers.
+
+mod payments;
+mod scenarios;
+mod wallets;
+
+use std::sync::{Mutex, PoisonError};
+
+use clap::Args;
+use client::{Client, Credentials, DataDir};
+use domain::ports::Answer;
+use http_api::auth::Service as KeyService;
+use serde_json::{Value, json};
+use service::scenarios::{Made, Scenarios};
+
+use self::scenarios::{SCENARIOS, Scenario, Service};
+use super::Context;
+use super::api::{self, ApiArgs, WalletApiArgs};
+use super::failure::Failure;
+use super::output::{self, Output};
+
+/// Options of `trigger`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor trigger --list
+  corridor trigger payment.reversed
+  corridor trigger transfer.complete     (beside it: corridor listen --forward-to http://127.0.0.1:9000)
+
+What is made is real to the service: made-up wallets and payments stay. Some scenarios move the sandbox's clock, and it stays
+moved.")]
+pub struct TriggerArgs {
+    /// What is to happen: a name of --list
+    #[arg(value_name = "SCENARIO", required_unless_present = "list", value_parser = scenario)]
+    scenario: Option<Scenario>,
+    /// Show all scenarios
+    #[arg(long, conflicts_with = "scenario")]
+    list: bool,
+    /// The funded wallet that exchanges take from [default: the sandbox's]
+    #[arg(long, value_name = "ID")]
+    wallet_id: Option<String>,
+    #[command(flatten)]
+    api: ApiArgs,
+    #[command(flatten)]
+    wallet: WalletApiArgs,
+}
+
+fn scenario(name: &str) -> Result<Scenario, String> {
+    Scenario::find(name).ok_or_else(|| "no such scenario: --list shows all".to_owned())
+}
+
+/// Triggers, or lists.
+pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
+    let Some(scenario) = args.scenario else { return list(context.output) };
+    let data_dir = context.data_dir()?;
+    let client = match scenario.service() {
+        Service::Payments => args.api.client(&data_dir)?,
+        Service::Wallets => args.wallet.client(&data_dir)?,
+    };
+    if !client.credentials().is_test() {
+        return Err(Failure::Usage("trigger is for test keys only: it makes up customers and payments".to_owned()));
+    }
+    let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
+    let stage = Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
+    api::wait_for(stage.play(scenario))
+}
+
+/// The scenarios, for the console of a sandbox.
+#[derive(Clone, Copy, Debug)]
+pub struct Triggers;
+
+impl Scenarios for Triggers {
+    fn all(&self) -> Vec<(&'static str, &'static str)> {
+        SCENARIOS.iter().map(|scenario| (scenario.name, scenario.what)).collect()
+    }
+
+    fn moves_clock(&self, name: &str) -> bool {
+        Scenario::find(name).is_some_and(|scenario| scenario.moves_clock())
+    }
+
+    fn service(&self, name: &str) -> Result<KeyService, String> {
+        Ok(match scenario(name)?.service() {
+            Service::Payments => KeyService::Pay,
+            Service::Wallets => KeyService::Wallet,
+        })
+    }
+
+    fn play<'a>(
+        &'a self,
+        name: &'a str,
+        funded: Option<String>,
+        credentials: Credentials,
+    ) -> Answer<'a, Result<Made, String>> {
+        let played = async move {
+            let scenario = scenario(name).map_err(Failure::Usage)?;
+            let client = Client::new(credentials)?;
+            let stage = Stage { client, funded, scenario: scenario.name, told: Told::Kept(Mutex::default()) };
+            stage.play(scenario).await?;
+            match stage.told {
+                Told::Kept(made) => Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner)),
+                Told::Printed(_) => Ok(Vec::new()),
+            }
+        };
+        Box::pin(async move { played.await.map_err(|failure: Failure| failure.to_string()) })
+    }
+}
+
+fn list(output: Output) -> Result<(), Failure> {
+    match output {
+        Output::Table => {
+            let row = |scenario: &Scenario| vec![scenario.name.to_owned(), scenario.what.to_owned()];
+            output::rows(&["scenario", "what happens"], SCENARIOS.iter().map(row).collect())
+        }
+        Output::Json => SCENARIOS
+            .iter()
+            .try_for_each(|scenario| output::json(&json!({ "scenario": scenario.name, "what": scenario.what }))),
+    }
+}
+
+/// The wallet that a sandbox is born with.
+fn funded_wallet(data_dir: &DataDir) -> Option<String> {
+    let sandbox = data_dir.sandbox().ok().flatten()?;
+    sandbox.others.get("wallet_id")?.as_str().map(str::to_owned)
+}
+
+/// Where a scenario is played.
+struct Stage {
+    client: Client,
+    /// A wallet with coins.
+    funded: Option<String>,
+    scenario: &'static str,
+    told: Told,
+}
+
+/// Where it is told what was made.
+enum Told {
+    /// To whoever runs the command.
+    Printed(Output),
+    /// To whoever asks afterwards.
+    Kept(Mutex<Vec<(String, String)>>),
+}
+
+impl Stage {
+    /// Plays a scenario.
+    async fn play(&self, scenario: Scenario) -> Result<(), Failure> {
+        match scenario.service() {
+            Service::Payments => payments::play(self, scenario.way).await,
+            Service::Wallets => wallets::play(self, scenario.way).await,
+        }
+    }
+
+    /// POSTs a document and answers the answer's.
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let answer = self.client.post(path, &body.to_string()).await?;
+        super::document::read(&answer.body)
+    }
+
+    /// Moves the business clock ahead.
+    async fn advance(&self, seconds: u32) -> Result<(), Failure> {
+        self.post(&format!("/sandbox/clock?seconds={seconds}"), &json!({})).await?;
+        self.told("clock", &format!("{seconds} s ahead"))
+    }
+
+    /// Says what was made.
+    fn told(&self, what: &str, id: &str) -> Result<(), Failure> {
+        match &self.told {
+            Told::Printed(Output::Table) => output::line(&format!("{what} {id}")),
+            Told::Printed(Output::Json) => output::json(&json!({ "scenario": self.scenario, "what": what, "id": id })),
+            Told::Kept(made) => {
+                let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+                made.push((what.to_owned(), id.to_owned()));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A text of an answer.
+fn text<'a>(answer: &'a Value, name: &str) -> Result<&'a str, Failure> {
+    let missing = || Failure::Unavailable(format!("an answer of an unknown shape: {name} is missing"));
+    answer.get(name).and_then(Value::as_str).ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::scripted::Scripted;
+
+    async fn stage(server: &Scripted, service: KeyService) -> Stage {
+        let credentials = client::Credentials { service, ..crate::scripted::credentials(&server) };
+        let client = Client::new(credentials).expect("a client");
+        Stage { client, funded: Some("funded".to_owned()), scenario: "x", told: Told::Printed(Output::Table) }
+    }
+
+    const QUOTE: &str = r#"{"id":"q-1","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
+        "rate":75.8241,"expires":"t","wallet_rate":278.75}"#;
+
+    /// What a scenario asks of a service: paths and bodies.
+    async fn asked(name: &str) -> Vec<(String, Value)> {
+        let scenario = Scenario::find(name).expect("a scenario");
+        let wallet: &[(u16, &str)] = &[(200, r#"{"wallet_id":"w-1"}"#)];
+        let request: &[(u16, &str)] = &[(200, r#"{"payment_request_id":"r-1","escrow_address":"0xe"}"#)];
+        let order: &[(u16, &str)] = &[(200, r#"{"order_id":"o-1"}"#)];
+        let done: &[(u16, &str)] = &[(200, "{}")];
+        let server = Scripted::start(&[
+            ("/v2/quote", &[(200, QUOTE)]),
+            ("/v2/payment", &[(200, r#"{"id":"p-1","timestamp":"t","status":"queued"}"#)]),
+            ("/v1/sdk/wallets/provision", wallet),
+            ("/v1/sdk/wallets/w-1/block", done),
+            ("/v1/sdk/wallets/w-1/unblock", done),
+            ("/v1/sdk/wallets/w-1/blacklist", done),
+            ("/v1/sdk/payment-requests", request),
+            ("/v1/sdk/payment-requests/r-1/cancel", done),
+            ("/v1/sdk/orders", order),
+            ("/v1/sdk/orders/o-1/cancel", done),
+            ("/sandbox/clock", done),
+            ("/sandbox/payment-requests/r-1/pay", done),
+            ("/sandbox/faucet", done),
+        ])
+        .await;
+        match scenario.service() {
+            Service::Payments => payments::play(&stage(&server, KeyService::Pay).await, scenario.way).await,
+            Service::Wallets => wallets::play(&stage(&server, KeyService::Wallet).await, scenario.way).await,
+        }
+        .expect(name);
+        let asked = server.asked().into_iter();
+        asked.map(|asked| (asked.path, serde_json::from_slice(&asked.body).expect("JSON"))).collect()
+    }
+
+    #[tokio::test]
+    async fn every_scenario_asks_only_what_the_services_offer() {
+        for scenario in SCENARIOS {
+            assert!(!asked(scenario.name).await.is_empty(), "{}", scenario.name);
+        }
+    }
+
+    #[tokio::test]
+    async fn endings_and_cents_choose_what_happens() {
+        let payment = asked("payment.failed").await;
+        let account = payment[1].1["beneficiary_account_number"].as_str().expect("an account").to_owned();
+        assert!(account.ends_with("0001") && payment[1].1["quote"] == "q-1", "{payment:?}");
+        let deposit = asked("risk_check.blocked").await;
+        let paths: Vec<&str> = deposit.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["/v1/sdk/wallets/provision", "/v1/sdk/payment-requests"]);
+        assert_eq!(deposit[1].1["amount"], json!({ "type": "crypto", "value": "25.03", "currency": "USDC" }));
+        let order = asked("order.failed").await;
+        assert_eq!((&order[0].1["wallet_id"], &order[0].1["amount"]), (&"funded".into(), &"1.01".into()));
+        let late = asked("request.late").await;
+        assert_eq!((late[1].1["amount"]["value"].as_str(), late[2].0.as_str()), (Some("25.07"), "/sandbox/clock"));
+        assert_eq!(late[3].0, "/sandbox/payment-requests/r-1/pay");
+        assert_eq!(asked("request.expired").await.len(), 3);
+    }
+}

@@ -1,0 +1,45 @@
+//! Scenarios of the payment service.
+
+use serde_json::json;
+
+use super::super::document;
+use super::super::failure::Failure;
+use super::super::order::OrderArgs;
+use super::scenarios::Way;
+use super::{Stage, text};
+use client::{LastQuote, Quote};
+
+/// Longer than a quote is valid.
+const QUOTE_OVER_S: u32 = 1_801;
+/// Near to a name on the shipped sample list: near enough to ask, not to refuse.
+const NEARLY_LISTED: &str = "Zorb Quib";
+
+/// Plays a scenario.
+pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
+    match way {
+        Way::Quote => quote(stage).await.map(drop),
+        Way::QuoteExpires => {
+            quote(stage).await?;
+            stage.advance(QUOTE_OVER_S).await
+        }
+        Way::Payment { ending } => pay(stage, OrderArgs::ending(ending)).await,
+        Way::PaymentHeld => pay(stage, OrderArgs::to(NEARLY_LISTED)).await,
+        other => Err(Failure::Usage(format!("{other:?} is no scenario of payments"))),
+    }
+}
+
+async fn quote(stage: &Stage) -> Result<LastQuote, Failure> {
+    let asked = json!({ "country": "PAK", "currency": "AED", "amount": 500 });
+    let answer = stage.client.post("/v2/quote", &asked.to_string()).await?;
+    let quote: Quote = document::read(&answer.body)?;
+    stage.told("quote", &quote.id)?;
+    let base_url = stage.client.credentials().base_url.clone();
+    Ok(LastQuote { base_url, quote: document::raw(answer.body)?, account: None, branch: None })
+}
+
+async fn pay(stage: &Stage, order: OrderArgs) -> Result<(), Failure> {
+    let last = quote(stage).await?;
+    let quote: Quote = document::read(last.quote.get())?;
+    let answer = stage.client.post("/v2/payment", &order.document(&last, &quote, true)?).await?;
+    stage.told("payment", text(&document::read(&answer.body)?, "id")?)
+}

@@ -1,0 +1,341 @@
+//! `corridor users …`: the people of the operator console, written to the store directly and to the audit log. Whoever
+//! may run this on the machine answers for it alone: it is how the first people get in, and how lost ones get back in.
+
+use std::collections::BTreeSet;
+
+use clap::{Args, Subcommand};
+use domain::ports::Clock as _;
+use domain::user::{Role, Scope, login_name};
+use operator_console::password;
+use serde_json::json;
+use store::{NewUser, StoredUser, UserChange};
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::{Opened, open};
+use super::tenants::StoreArgs;
+use super::{Context, run_async};
+use service::clock::WallClock;
+
+/// `users …`
+#[derive(Subcommand, Debug)]
+pub enum UsersCommand {
+    /// Let somebody sign in: with a first password, which is shown once, or at the identity provider
+    Create(CreateArgs),
+    /// List the people and what they may do
+    #[command(after_help = "Example:\n  corridor users list")]
+    List(StoreArgs),
+    /// Say what somebody may do from now on
+    Roles(RolesArgs),
+    /// Give somebody a new first password and have the one-time codes set up again
+    #[command(after_help = "Example:\n  corridor users reset ayesha")]
+    Reset(LoginArgs),
+    /// Say how somebody signs in from now on
+    SignIn(SignInArgs),
+    /// Let somebody sign in with another account of his at the identity provider: the next one of his name there is bound
+    #[command(after_help = "Example:\n  corridor users unbind ayesha")]
+    Unbind(LoginArgs),
+    /// Sign somebody out everywhere and let nobody sign in under the name
+    #[command(after_help = "Example:\n  corridor users disable ayesha")]
+    Disable(LoginArgs),
+    /// Let somebody sign in again
+    #[command(after_help = "Example:\n  corridor users enable ayesha")]
+    Enable(LoginArgs),
+}
+
+/// Whose affairs somebody sees.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct ScopeArgs {
+    /// Of this tenant only, by its tag
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Of every tenant, and of the installation itself
+    #[arg(long)]
+    all_tenants: bool,
+}
+
+/// Options of `users create`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank")]
+pub struct CreateArgs {
+    /// The name to sign in with
+    #[arg(value_parser = login)]
+    login: String,
+    /// What the person may do: viewer, operator, approver, compliance, treasury, admin, auditor; may be repeated
+    #[arg(long = "role", required = true, value_parser = role)]
+    roles: Vec<Role>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Signs in at the identity provider, which knows the person by this name (console.oidc.claim); there is no password
+    #[arg(long, value_name = "NAME")]
+    oidc: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Options of `users sign-in`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  corridor users sign-in ayesha --oidc ayesha@bank.example\n  corridor users sign-in ayesha --password"
+)]
+pub struct SignInArgs {
+    /// Who
+    #[arg(value_parser = login)]
+    login: String,
+    #[command(flatten)]
+    way: WayArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// How somebody signs in.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct WayArgs {
+    /// At the identity provider, which knows the person by this name (console.oidc.claim); the password here is gone
+    #[arg(long, value_name = "NAME")]
+    oidc: Option<String>,
+    /// With a first password, which is shown once, and one-time codes
+    #[arg(long)]
+    password: bool,
+}
+
+/// Options of `users roles`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor users roles ayesha --role auditor --all-tenants")]
+pub struct RolesArgs {
+    /// Who
+    #[arg(value_parser = login)]
+    login: String,
+    /// All that the person may do from now on; may be repeated
+    #[arg(long = "role", required = true, value_parser = role)]
+    roles: Vec<Role>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Options of commands about one person.
+#[derive(Args, Debug)]
+pub struct LoginArgs {
+    /// Who
+    #[arg(value_parser = login)]
+    login: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn login(text: &str) -> Result<String, String> {
+    login_name(text).ok_or_else(|| "must be 1 to 64 of a-z, 0-9 and . _ - @ +, first a letter or a digit".to_owned())
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    let names = Role::ALL.map(Role::name).join(", ");
+    Role::parse(text).ok_or_else(|| format!("must be one of {names}"))
+}
+
+impl ScopeArgs {
+    async fn scope(&self, opened: &Opened) -> Result<Scope, Failure> {
+        match &self.tenant {
+            None => Ok(Scope::All),
+            Some(tag) => Ok(Scope::Tenant(opened.tenant(tag).await?.id)),
+        }
+    }
+}
+
+/// Runs `users …`.
+pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            UsersCommand::Create(args) => create(args, context).await,
+            UsersCommand::List(args) => list(&open(args, context).await?, context).await,
+            UsersCommand::Roles(args) => set_roles(args, context).await,
+            UsersCommand::Reset(args) => reset(args, context).await,
+            UsersCommand::SignIn(args) => sign_in(args, context).await,
+            UsersCommand::Unbind(args) => unbind(args, context).await,
+            UsersCommand::Disable(args) => change(args, &UserChange::Disable, "disabled and signed out", context).await,
+            UsersCommand::Enable(args) => change(args, &UserChange::Enable, "may sign in again", context).await,
+        }
+    })
+}
+
+async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let provider_name = provider_name(args.oidc.as_deref(), &opened).await?;
+    let first = provider_name.is_none().then(|| password::first(&opened.store));
+    let (text, password) = first.unzip();
+    let new = NewUser {
+        login: args.login.clone(),
+        roles: args.roles.iter().copied().collect(),
+        scope: args.scope.scope(&opened).await?,
+        password: password.unwrap_or_default(),
+        password_is_initial: provider_name.is_none(),
+        provider_name,
+    };
+    opened.store.create_user(&new, WallClock.now(), &opened.by).await.map_err(Failure::of_store)?;
+    match (text, new.provider_name) {
+        (Some(text), _) => show_password(&args.login, &text, context),
+        (None, name) => show_provider(&args.login, &name.unwrap_or_default(), context),
+    }
+}
+
+/// A name at the identity provider in the form that it is kept in, where nobody has it.
+async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<String>, Failure> {
+    let Some(text) = given else { return Ok(None) };
+    let oidc = &opened.config.console.oidc;
+    if oidc.issuer.is_empty() {
+        return Err(Failure::Refused("--oidc: no identity provider is configured; see console.oidc.issuer".to_owned()));
+    }
+    let none = || Failure::Refused(format!("--oidc: {text:?} is no value that a claim {:?} has", oidc.claim.name()));
+    let name = oidc.claim.kept(text).ok_or_else(none)?;
+    match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
+        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already how {} signs in", found.user.login))),
+        None => Ok(Some(name)),
+    }
+}
+
+async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    let name = provider_name(args.way.oidc.as_deref(), &opened).await?;
+    let Some(name) = name else {
+        let (text, hash) = password::first(&opened.store);
+        let change = UserChange::FirstPassword { hash };
+        if known.provider.is_none() {
+            let words = format!("{} signs in with a password already; see `corridor users reset`", args.login);
+            return Err(Failure::Refused(words));
+        }
+        let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        done.map_err(Failure::of_store)?;
+        return show_password(&args.login, &text, context);
+    };
+    let change = UserChange::Provider { name: name.clone() };
+    let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    show_provider(&args.login, &name, context)
+}
+
+async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    if known.provider.as_ref().is_none_or(|login| login.bound.is_none()) {
+        return Err(Failure::Refused(format!("{} is bound to nobody at the identity provider", args.login)));
+    }
+    let done = opened.store.change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    output::remark(&format!("{}: signed out, and bound anew at the next sign-in", args.login));
+    Ok(())
+}
+
+fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("name", login.to_owned()), ("at the provider", name.to_owned())])?;
+            output::remark(
+                "The first sign-in under this name at the identity provider binds the person to its subject.",
+            );
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "login": login, "provider_name": name })),
+    }
+}
+
+async fn found(opened: &Opened, login: &str) -> Result<StoredUser, Failure> {
+    let found = opened.store.user_by_login(login).await.map_err(Failure::of_store)?;
+    found.ok_or_else(|| Failure::Refused(format!("there is nobody named {login:?}; see `corridor users list`")))
+}
+
+async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    let roles: BTreeSet<Role> = args.roles.iter().copied().collect();
+    let change = UserChange::Access { roles, scope: args.scope.scope(&opened).await?, version: known.version };
+    let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    output::remark("holds from the next page on");
+    Ok(())
+}
+
+async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    if known.provider.is_some() {
+        let login = &args.login;
+        let words = format!(
+            "{login} signs in at the identity provider; see `corridor users unbind {login}` and `corridor users sign-in {login} \
+             --password`"
+        );
+        return Err(Failure::Refused(words));
+    }
+    let (text, hash) = password::first(&opened.store);
+    // The password first: cut off between the two, the old one must not enrol another device.
+    for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
+        let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        done.map_err(Failure::of_store)?;
+    }
+    show_password(&args.login, &text, context)
+}
+
+async fn change(args: &LoginArgs, change: &UserChange, words: &str, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let known = found(&opened, &args.login).await?;
+    let done = opened.store.change_user(&known.user, change, WallClock.now(), &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    output::remark(&format!("{}: {words}", args.login));
+    Ok(())
+}
+
+fn show_password(login: &str, password: &str, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("name", login.to_owned()), ("first password", password.to_owned())])?;
+            output::remark("The password is shown this once; it has to be changed at the first sign-in.");
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "login": login, "password": password })),
+    }
+}
+
+async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
+    let users = opened.store.users().await.map_err(Failure::of_store)?;
+    let tenants = opened.store.tenants().await.map_err(Failure::of_store)?;
+    let scope = |user: &StoredUser| match user.user.scope {
+        Scope::All => "all".to_owned(),
+        Scope::Tenant(id) => {
+            tenants.iter().find(|tenant| tenant.id == id).map_or_else(|| id.to_string(), |tenant| tenant.tag.clone())
+        }
+    };
+    let roles = |user: &StoredUser| user.user.roles.iter().map(|role| role.name()).collect::<Vec<_>>();
+    match context.output {
+        Output::Table => {
+            let row = |user: &StoredUser| {
+                let state = if user.disabled_at.is_some() { "disabled" } else { "active" };
+                let way = match &user.provider {
+                    Some(login) if login.bound.is_some() => login.name.clone(),
+                    Some(login) => format!("{}, not bound yet", login.name),
+                    None if user.totp.is_some() => "password and codes".to_owned(),
+                    None => "password, no codes yet".to_owned(),
+                };
+                let login = user.user.login.clone();
+                vec![login, roles(user).join(", "), scope(user), way, state.to_owned()]
+            };
+            output::rows(&["name", "roles", "scope", "signs in with", "state"], users.iter().map(row).collect())
+        }
+        Output::Json => users.iter().try_for_each(|user| {
+            output::json(&json!({
+                "login": user.user.login,
+                "roles": roles(user),
+                "scope": scope(user),
+                "one_time_codes": user.totp.is_some(),
+                "provider": user.provider.as_ref().map(|login| json!({
+                    "name": login.name,
+                    "issuer": login.bound.as_ref().map(|subject| &subject.issuer),
+                    "subject": login.bound.as_ref().map(|subject| &subject.subject),
+                })),
+                "disabled": user.disabled_at.is_some(),
+            }))
+        }),
+    }
+}

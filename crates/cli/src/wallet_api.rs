@@ -1,0 +1,169 @@
+//! What the commands of the wallet service share: whose wallet is meant, pages of lists, how answers are shown.
+
+use clap::Args;
+use domain::decimal::Decimal;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::api::{self, WalletApiArgs};
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::{Context, document};
+use client::{Client, DataDir};
+
+/// A client, the data directory, and how answers are printed.
+pub struct Wire {
+    /// The client.
+    pub client: Client,
+    /// The data directory.
+    pub data_dir: DataDir,
+    /// `--output`
+    pub output: Output,
+}
+
+impl Wire {
+    /// Connects as these options say.
+    pub fn open(args: &WalletApiArgs, context: &Context) -> Result<Wire, Failure> {
+        let data_dir = context.data_dir()?;
+        Ok(Wire { client: args.client(&data_dir)?, data_dir, output: context.output })
+    }
+
+    /// The wallet that was named, else the one that the running sandbox was born with.
+    pub fn wallet(&self, named: Option<&str>) -> Result<String, Failure> {
+        let none = || Failure::Usage("which wallet? give its id (only a running sandbox has one by itself)".to_owned());
+        named.map(str::to_owned).or_else(|| self.sandbox_wallet()).ok_or_else(none)
+    }
+
+    fn sandbox_wallet(&self) -> Option<String> {
+        let sandbox = self.data_dir.sandbox().ok().flatten()?;
+        let ours = self.client.credentials().base_url == sandbox.others.get("wallet_base_url")?.as_str()?;
+        sandbox.others.get("wallet_id").filter(|_| ours)?.as_str().map(str::to_owned)
+    }
+
+    /// POSTs a document to a path below `/v1/sdk`, and answers the body.
+    pub fn post(&self, path: &str, body: &Value) -> Result<String, Failure> {
+        let path = format!("/v1/sdk{path}");
+        api::wait_for(async { Ok(self.client.post(&path, &body.to_string()).await?.body) })
+    }
+
+    /// GETs a path below `/v1/sdk`.
+    pub fn get(&self, path: &str, query: &[(&str, String)]) -> Result<String, Failure> {
+        let path = format!("/v1/sdk{path}");
+        api::wait_for(async { Ok(self.client.get(&path, query).await?.body) })
+    }
+
+    /// Prints one thing: as it came, or those of its members that a person reads.
+    pub fn show(&self, body: &str, members: &[(&str, &str)]) -> Result<(), Failure> {
+        if self.output == Output::Json {
+            return output::line(body);
+        }
+        let thing: Value = document::read(body)?;
+        let shown: Vec<(&str, String)> = members.iter().map(|(name, path)| (*name, cell(&thing, path))).collect();
+        output::members(&shown)
+    }
+
+    /// Prints a page of things: each as it came, or as a row. `columns` are heads and where the cells come from.
+    pub fn show_page(&self, body: &str, list: &str, columns: &[(&str, &str)]) -> Result<(), Failure> {
+        let entries = entries(body, list)?;
+        if self.output == Output::Json {
+            return entries.iter().try_for_each(|entry| output::line(entry.get()));
+        }
+        let mut rows = Vec::with_capacity(entries.len());
+        for entry in &entries {
+            let entry: Value = document::read(entry.get())?;
+            rows.push(columns.iter().map(|(_, path)| cell(&entry, path)).collect());
+        }
+        output::rows(&columns.iter().map(|(head, _)| *head).collect::<Vec<_>>(), rows)?;
+        remark_pages(body)
+    }
+}
+
+/// The things of one page, each as it came.
+pub fn entries(body: &str, list: &str) -> Result<Vec<Box<RawValue>>, Failure> {
+    let page: document::Members = document::read(body)?;
+    let missing = || Failure::Unavailable(format!("an answer of an unknown shape: {list} is missing"));
+    document::read(page.get(list).ok_or_else(missing)?.get())
+}
+
+/// Says that there is more, where there is.
+fn remark_pages(body: &str) -> Result<(), Failure> {
+    let page: Value = document::read(body)?;
+    let number = |name: &str| page.pointer(&format!("/pagination/{name}")).and_then(Value::as_u64);
+    if let (Some(at), Some(of), Some(count)) = (number("page"), number("total_pages"), number("total_count"))
+        && of > 1
+    {
+        output::remark(&format!("page {at} of 0 to {}, {count} in all", of.saturating_sub(1)));
+    }
+    Ok(())
+}
+
+/// Several members of an answer in one cell: `amount.value amount.currency`.
+fn cell(thing: &Value, paths: &str) -> String {
+    let texts = paths.split(' ').map(|path| member(thing, path)).filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+fn member(thing: &Value, path: &str) -> String {
+    match thing.pointer(&format!("/{}", path.replace('.', "/"))) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Which page.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct PageArgs {
+    /// Which page, from 0
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    page: u32,
+    /// How many on a page (1 to 100)
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    limit: u32,
+}
+
+impl PageArgs {
+    /// As query parameters.
+    pub fn query(self) -> [(&'static str, String); 2] {
+        [("page", self.page.to_string()), ("limit", self.limit.to_string())]
+    }
+}
+
+/// Reads an amount of coins or money: above 0, at most 6 decimals, as the API takes it.
+pub fn amount(text: &str) -> Result<String, String> {
+    let value = Decimal::parse(text).map_err(|error| error.to_string())?;
+    let fits = value > Decimal::ZERO && value.to_minor(6).is_some();
+    if fits { Ok(value.to_string()) } else { Err("must be above 0 with at most 6 decimals".to_owned()) }
+}
+
+/// Reads a code in either case.
+pub fn code(text: &str) -> Result<String, String> {
+    let wrong = || "must be a code like USDC, PKR or SUSPICIOUS_ACTIVITY".to_owned();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.is_empty() || !text.chars().all(plain) { Err(wrong()) } else { Ok(text.to_ascii_uppercase()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cells_show_members_and_leave_out_what_is_not_there() {
+        let thing = json!({ "amount": { "value": "25.50", "currency": "USDC" }, "paid_at": null, "tries": 3 });
+        assert_eq!(cell(&thing, "amount.value amount.currency"), "25.50 USDC");
+        assert_eq!(cell(&thing, "paid_at tries nothing.here"), "3");
+        assert_eq!(cell(&json!({ "amount": { "type": "flexible" } }), "amount.value amount.currency"), "");
+    }
+
+    #[test]
+    fn amounts_are_those_of_the_api() {
+        assert_eq!(amount("25.5"), Ok("25.5".to_owned()));
+        for wrong in ["0", "-1", "1.0000001", "a", ""] {
+            assert!(amount(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(code("usdc"), Ok("USDC".to_owned()));
+        assert!(code("US DC").is_err() && code("").is_err());
+    }
+}

@@ -1,0 +1,297 @@
+//! `corridor webhooks …`: where a tenant's webhooks go and what signs them, written to the store directly and to its
+//! audit log. Secrets are shown once.
+
+use clap::{Args, Subcommand, ValueEnum};
+use domain::audit::Deed;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use secrecy::SecretString;
+use serde_json::json;
+use store::Webhook;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::people::{is_same, person};
+use super::store_commands::{Opened, open};
+use super::tenants::TenantArgs;
+use super::{Context, run_async, webhook_secret};
+use service::clock::WallClock;
+
+/// `webhooks …`
+#[derive(Subcommand, Debug)]
+pub enum WebhooksCommand {
+    /// Say where a tenant's webhooks go; the first time its secret is shown, once
+    Set(SetArgs),
+    /// Show where they go
+    #[command(after_help = "Example:\n  corridor webhooks show --tenant demobank")]
+    Show(TenantArgs),
+    /// Send the payment service's events there too, or no more
+    Payments(PaymentsArgs),
+    /// Send again what a receiver missed since a time, of both services
+    Recover(RecoverArgs),
+    /// Sign with a new secret, shown once; the old one signs too until the bank has changed over
+    Rotate(RotateArgs),
+    /// Send nothing more; what happens meanwhile can be sent again later
+    Disable(DisableArgs),
+    /// Send again
+    #[command(
+        after_help = "Example:\n  corridor webhooks enable --tenant demobank && corridor events recover --since 6h"
+    )]
+    Enable(TenantArgs),
+}
+
+/// Options of `webhooks set`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor
+  corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
+
+Sending them elsewhere than before takes two people.")]
+pub struct SetArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// The address in front of /webhooks/wallet/… and /webhooks/payment/…
+    #[arg(long)]
+    url: String,
+    /// Who wants them sent there
+    #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
+    by: Option<String>,
+    /// Who approves it: somebody else
+    #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
+    approved_by: Option<String>,
+}
+
+/// Who acts through the machine's user. What takes two people names them.
+fn deed(by: Option<&str>, other: Option<&str>, user: &Deed, what_takes_two: Option<&str>) -> Result<Deed, Failure> {
+    match (by, other, what_takes_two) {
+        (Some(by), Some(other), _) if is_same(by, other) => {
+            Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
+        }
+        (Some(by), Some(other), _) => Ok(user.clone().on_behalf_of(by).together_with(other)),
+        (_, _, Some(what)) => Err(Failure::Usage(format!("--by, --approved-by: {what} takes two people"))),
+        (_, _, None) => Ok(user.clone()),
+    }
+}
+
+/// `on` or `off`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    /// From now on.
+    On,
+    /// No more.
+    Off,
+}
+
+/// Options of `webhooks payments`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor webhooks payments on --tenant demobank --by ayesha --approved-by omar
+  corridor webhooks payments off --tenant demobank
+
+The events of GET /v2/events go to URL/webhooks/payment/…, signed like the others. Switching them on takes two people.
+What happened before is sent by `corridor webhooks recover`.")]
+pub struct PaymentsArgs {
+    /// Whether they are sent
+    #[arg(value_enum)]
+    to: Switch,
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Who wants it
+    #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
+    by: Option<String>,
+    /// Who approves it: somebody else
+    #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
+    approved_by: Option<String>,
+}
+
+/// Options of `webhooks recover`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor webhooks recover --tenant demobank --since 2026-11-21T00:00:00Z
+  corridor webhooks recover --tenant demobank --since 6h --dry-run
+
+Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then, and payment
+events of before they were switched on: at most 1000 at once.")]
+pub struct RecoverArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Since when: an instant, or how long ago (90m, 6h, 2d)
+    #[arg(long, value_name = "TIME", value_parser = super::events::since)]
+    since: jiff::Timestamp,
+    /// Only say which
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Options of `webhooks rotate`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor webhooks rotate --tenant demobank --overlap-hours 24")]
+pub struct RotateArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// How long the old secret signs beside the new one; 0 = not at all (it was stolen)
+    #[arg(long, default_value_t = 168, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(..=8_760))]
+    overlap_hours: u32,
+}
+
+/// Options of `webhooks disable`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor webhooks disable --tenant demobank --why 'maintenance at the bank'")]
+pub struct DisableArgs {
+    #[command(flatten)]
+    tenant: TenantArgs,
+    /// Why
+    #[arg(long)]
+    why: String,
+}
+
+/// Runs `webhooks …`.
+pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> {
+    run_async(async {
+        match command {
+            WebhooksCommand::Set(args) => set(args, context).await,
+            WebhooksCommand::Payments(args) => payments(args, context).await,
+            WebhooksCommand::Recover(args) => recover(args, context).await,
+            WebhooksCommand::Show(args) => show(args, context).await,
+            WebhooksCommand::Rotate(args) => rotate(args, context).await,
+            WebhooksCommand::Disable(args) => {
+                let opened = open(&args.tenant.store, context).await?;
+                let tenant = opened.tenant(&args.tenant.tenant).await?;
+                let done =
+                    opened.store.disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why)).await;
+                done.map_err(Failure::of_store)?;
+                output::remark("disabled; `corridor webhooks enable` undoes it");
+                Ok(())
+            }
+            WebhooksCommand::Enable(args) => {
+                let opened = open(&args.store, context).await?;
+                let tenant = opened.tenant(&args.tenant).await?;
+                opened.store.enable_webhook(tenant.id, &opened.by).await.map_err(Failure::of_store)?;
+                output::remark("enabled; `corridor events recover` sends what was missed");
+                Ok(())
+            }
+        }
+    })
+}
+
+async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    opened.config.receivers().url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
+    let known = found(&opened, tenant.id).await?;
+    // A sandbox's tenant begins with a secret and nowhere to send to.
+    let is_change = known.as_ref().is_some_and(|known| !known.url.is_empty() && known.url != args.url);
+    let takes_two = is_change.then_some("sending them elsewhere");
+    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
+    if known.is_some() {
+        let done = opened.store.set_webhook_url(tenant.id, &args.url, &by).await;
+        done.map_err(Failure::of_store)?;
+        output::remark("webhooks go there now; the secret stays");
+        return Ok(());
+    }
+    let (text, _) = webhook_secret::fresh()?;
+    let secret = SecretString::from(text.clone());
+    opened.store.add_webhook(tenant.id, &args.url, secret, &by).await.map_err(Failure::of_store)?;
+    show_secret(&args.url, &text, context)
+}
+
+async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let on = args.to == Switch::On;
+    let takes_two = on.then_some("sending payment events");
+    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
+    opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
+    output::remark(match args.to {
+        Switch::On => "payment events are sent from now on; `corridor webhooks recover` sends those of before",
+        Switch::Off => "payment events are sent no more",
+    });
+    Ok(())
+}
+
+async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let wallets = opened.wallets()?;
+    let denied = |denied: engine::wallets::Denied| Failure::Refused(denied.to_string());
+    let since = domain::time::Timestamp(args.since.as_microsecond());
+    let lost = wallets.service.lost_since(&caller, since).await.map_err(denied)?;
+    if !args.dry_run {
+        wallets.service.recover(&caller, &lost, &opened.by).await.map_err(denied)?;
+    }
+    wallets.finish().await;
+    let again = lost.deliveries.iter().map(|it| (it.event.at(), it.delivery.event, it.event.kind_name()));
+    let late = lost.untold.iter().map(|it| (it.at, it.id, it.kind.name()));
+    let all: Vec<_> = again.chain(late).collect();
+    match context.output {
+        Output::Json => output::json(&json!({
+            "sent_again": !args.dry_run,
+            "deliveries": all.iter().map(|(_, id, _)| id.to_string()).collect::<Vec<_>>(),
+            "more": lost.more,
+        })),
+        Output::Table => {
+            for (at, id, kind) in &all {
+                output::line(&format!("{at} {id} {kind}"))?;
+            }
+            let what = if args.dry_run { "would be sent" } else { "are sent" };
+            let more = if lost.more { "; there are more" } else { "" };
+            output::remark(&format!("{} events {what}{more}", all.len()));
+            Ok(())
+        }
+    }
+}
+
+async fn rotate(args: &RotateArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let (text, _) = webhook_secret::fresh()?;
+    let overlap = Span::hours(args.overlap_hours.into());
+    let secret = SecretString::from(text.clone());
+    let done = opened.store.rotate_webhook_secret(tenant.id, secret, overlap, &opened.by).await;
+    done.map_err(Failure::of_store)?;
+    let url = found(&opened, tenant.id).await?.map(|webhook| webhook.url).unwrap_or_default();
+    show_secret(&url, &text, context)
+}
+
+async fn found(opened: &Opened, tenant: domain::ids::TenantId) -> Result<Option<Webhook>, Failure> {
+    opened.store.webhook(tenant).await.map_err(Failure::of_store)
+}
+
+fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure> {
+    match context.output {
+        Output::Table => {
+            output::members(&[("url", url.to_owned()), ("secret", secret.to_owned())])?;
+            output::remark("The secret is shown this once.");
+            Ok(())
+        }
+        Output::Json => output::json(&json!({ "url": url, "secret": secret })),
+    }
+}
+
+async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let none = || Failure::Refused(format!("{} has no receiver yet: `corridor webhooks set`", args.tenant));
+    let webhook = found(&opened, tenant.id).await?.ok_or_else(none)?;
+    let now = WallClock.now();
+    let signing = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| until > now)).count();
+    let (since, why) = webhook.disabled.clone().unzip();
+    match context.output {
+        Output::Table => output::members(&[
+            ("url", webhook.url),
+            ("secrets", signing.to_string()),
+            ("payment events", if webhook.payment_events { "on" } else { "off" }.to_owned()),
+            ("set", webhook.created_at.to_string()),
+            ("disabled", since.map(|since| since.to_string()).unwrap_or_default()),
+            ("why", why.unwrap_or_default()),
+        ]),
+        Output::Json => output::json(&json!({
+            "url": webhook.url,
+            "secrets": signing,
+            "payment_events": webhook.payment_events,
+            "created_at": webhook.created_at.to_string(),
+            "disabled_at": since.map(|since| since.to_string()),
+            "disabled_why": why,
+        })),
+    }
+}

@@ -1,0 +1,195 @@
+//! What the wallet service's log of events and list of deliveries answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::error::ClientError;
+use super::{Answer, Client};
+
+/// Entries asked for at once: the API's greatest `limit` of a list.
+const PAGE: usize = 100;
+/// The same of the log of events.
+const EVENTS_PAGE: usize = 1_000;
+
+/// One event of the wallet service.
+#[derive(Clone, Debug)]
+pub struct WalletEvent {
+    /// `event_id`
+    pub id: String,
+    /// `event_type`
+    pub kind: String,
+    /// The envelope as its webhook has it: without the place in the log.
+    pub json: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Envelope {
+    event_id: String,
+    event_type: String,
+    timestamp: String,
+    data: Box<RawValue>,
+}
+
+#[derive(Deserialize)]
+struct EventPage {
+    events: Vec<Envelope>,
+    next: String,
+}
+
+/// One entry of `GET /v1/sdk/webhooks/deliveries`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Delivery {
+    /// `delivery_id`
+    pub delivery_id: String,
+    /// `event_type`
+    pub event_type: String,
+    /// `pending`, `delivered`, `dead`, `disabled`
+    pub status: String,
+    /// How often it was tried.
+    pub attempts: u64,
+    /// When it was made.
+    pub created_at: String,
+    /// When it is tried next.
+    pub next_attempt_at: Option<String>,
+    /// HTTP status of the newest answer.
+    pub last_status: Option<u16>,
+    /// What went wrong at the newest try.
+    pub last_error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DeliveryPage {
+    deliveries: Vec<Box<RawValue>>,
+}
+
+impl Client {
+    /// The wallet service's events behind a position, and the position behind them.
+    pub async fn wallet_events(&self, after: u64) -> Result<(Vec<WalletEvent>, u64), ClientError> {
+        self.wallet_events_page(after, EVENTS_PAGE).await
+    }
+
+    async fn wallet_events_page(&self, after: u64, limit: usize) -> Result<(Vec<WalletEvent>, u64), ClientError> {
+        let query = [("after", after.to_string()), ("limit", limit.to_string())];
+        let answer = self.get("/v1/sdk/events", &query).await?;
+        let page: EventPage = read(&answer)?;
+        let next = page.next.parse().map_err(|_| strange("next is no position"))?;
+        let events = page.events.into_iter().map(|envelope| {
+            let json = serde_json::to_string(&envelope).map_err(|error| strange(&error.to_string()))?;
+            Ok(WalletEvent { id: envelope.event_id, kind: envelope.event_type, json })
+        });
+        Ok((events.collect::<Result<_, ClientError>>()?, next))
+    }
+
+    /// The position behind the newest event of the wallet service.
+    pub async fn wallet_events_end(&self) -> Result<u64, ClientError> {
+        // Positions before the oldest event that is kept are refused, but for 0.
+        let (oldest, next) = self.wallet_events_page(0, 1).await?;
+        if oldest.is_empty() {
+            return Ok(next);
+        }
+        let is_behind = async |after| Ok(!self.wallet_events_page(after, 1).await?.0.is_empty());
+        end_of_log(next, is_behind).await
+    }
+
+    /// A page of the deliveries of a service's webhooks in this state, each with the JSON that it came as; newest first.
+    /// Empty behind the last.
+    pub async fn deliveries(
+        &self,
+        service: &str,
+        status: Option<&str>,
+        page: usize,
+    ) -> Result<Vec<(Delivery, String)>, ClientError> {
+        let mut query = vec![("page", page.to_string()), ("limit", PAGE.to_string())];
+        query.extend(status.map(|status| ("status", status.to_owned())));
+        query.push(("service", service.to_owned()));
+        let answer = self.get("/v1/sdk/webhooks/deliveries", &query).await?;
+        let page: DeliveryPage = read(&answer)?;
+        let entries = page.deliveries.into_iter().map(|entry| {
+            let delivery = serde_json::from_str(entry.get()).map_err(|error| strange(&error.to_string()))?;
+            Ok((delivery, entry.get().to_owned()))
+        });
+        entries.collect()
+    }
+}
+
+/// Where a log without gaps ends, not before `from`, searched by halves: `is_behind(n)` says whether something is behind
+/// position n.
+async fn end_of_log<E>(mut from: u64, is_behind: impl AsyncFn(u64) -> Result<bool, E>) -> Result<u64, E> {
+    let mut step = 1;
+    while is_behind(from + step).await? {
+        from += step;
+        step *= 2;
+    }
+    let mut end = from + step;
+    // The end is between the two, both included.
+    while from < end {
+        let middle = from + (end - from) / 2;
+        if is_behind(middle).await? {
+            from = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    Ok(from)
+}
+
+fn read<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, ClientError> {
+    serde_json::from_str(&answer.body).map_err(|error| strange(&error.to_string()))
+}
+
+fn strange(why: &str) -> ClientError {
+    ClientError::Unavailable { message: format!("an answer of an unknown shape: {why}"), repeat: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use testkit::scripted::Scripted;
+
+    #[tokio::test]
+    async fn the_end_of_a_log_is_found_in_few_steps() {
+        for (kept, newest) in (0..70).map(|newest| (0, newest)).chain([(0, 1_000_000), (7, 7), (7, 8), (900, 12_345)]) {
+            let asked = std::cell::Cell::new(0);
+            let is_behind = async |after: u64| {
+                assert!(after >= kept, "{after} is no longer kept");
+                asked.set(asked.get() + 1);
+                Ok::<_, Infallible>(after < newest)
+            };
+            assert_eq!(end_of_log(kept, is_behind).await, Ok(newest));
+            assert!(asked.get() <= 2 + 2 * (64 - newest.leading_zeros()), "{newest}: {} questions", asked.get());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_empty_log_ends_where_it_begins() {
+        let server = Scripted::start(&[("/v1/sdk/events", &[(200, r#"{"events":[],"next":"0"}"#)])]).await;
+        let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
+        assert_eq!(client.wallet_events_end().await.expect("an end"), 0);
+        assert_eq!(server.asked().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn events_are_told_as_their_webhooks_tell_them_and_deliveries_as_they_came() {
+        let event = r#"{"event_id":"e-1","event_type":"wallet.blocked","timestamp":"t","data":{"b":"ü", "a":1.50}}"#;
+        let logged = event.replacen("}}", r#"},"seq":7}"#, 1);
+        let page = format!(r#"{{"events":[{logged}],"next":"7"}}"#);
+        let entry = r#"{"delivery_id":"e-1","event_id":"e-1","event_type":"wallet.blocked","status":"dead","attempts":12,
+            "created_at":"2026-11-21T06:57:48.123Z","next_attempt_at":null,"last_status":500,"last_error":"HTTP 500"}"#;
+        let deliveries = format!(r#"{{"deliveries":[{entry}]}}"#);
+        let server = Scripted::start(&[
+            ("/v1/sdk/events", &[(200, &page)]),
+            ("/v1/sdk/webhooks/deliveries", &[(200, &deliveries)]),
+        ])
+        .await;
+        let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
+        let (events, next) = client.wallet_events(6).await.expect("events");
+        assert_eq!((events[0].id.as_str(), events[0].kind.as_str(), next), ("e-1", "wallet.blocked", 7));
+        assert_eq!(events[0].json, event);
+        let found = client.deliveries("payment", Some("dead"), 2).await.expect("deliveries");
+        assert_eq!((found[0].0.attempts, found[0].0.last_status, found[0].1.as_str()), (12, Some(500), entry));
+        let asked: Vec<String> = server.asked().into_iter().map(|asked| asked.query).collect();
+        assert_eq!(asked, ["after=6&limit=1000", "page=2&limit=100&status=dead&service=payment"]);
+    }
+}

@@ -1,0 +1,156 @@
+//! From the configuration to what the adapters are set up with: rails, rate sources, sanction lists.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use adapters::rails::{DirectoryConfig, HttpsConfig, OurSide};
+use adapters::rates::{JsonShape, RateSource as AdapterSource};
+use adapters::screening::{ListSource, Location};
+use domain::rail::RailId;
+use secrecy::SecretString;
+
+use super::sections::{Config, ListEntry, RailEntry, RateEntry, Transport};
+use super::validate::is_address;
+
+/// How a configured rail is reached.
+#[derive(Clone, Debug)]
+pub enum RailSetup {
+    /// By the simulated bank.
+    Simulated(RailId),
+    /// By messages over HTTPS.
+    Https(HttpsConfig),
+    /// By files.
+    Directory(DirectoryConfig),
+}
+
+impl Config {
+    /// How each enabled rail is reached, in the order of the configuration.
+    pub fn rail_setups(&self) -> Vec<RailSetup> {
+        self.rails.iter().filter(|rail| rail.enabled).map(RailEntry::setup).collect()
+    }
+
+    /// The sources of live rates, in order of preference.
+    pub fn rate_sources(&self) -> Vec<AdapterSource> {
+        self.rates.sources.iter().map(RateEntry::source).collect()
+    }
+
+    /// The sanction lists.
+    pub fn list_sources(&self) -> Vec<ListSource> {
+        self.screening.lists.iter().map(ListEntry::source).collect()
+    }
+
+    /// Whether rates, sanction lists or what an identity provider says come from an https address.
+    pub fn fetches_over_tls(&self) -> bool {
+        let rates = self.rates.sources.iter().map(|source| &source.location);
+        let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
+        let analysis = std::iter::once(&self.screening.chain_analysis.url);
+        let provider = std::iter::once(&self.console.oidc.issuer);
+        rates.chain(lists).chain(analysis).chain(provider).any(|location| location.starts_with("https://"))
+    }
+
+    /// The bank directory's file; `None` for the shipped sample.
+    pub fn bank_directory(&self) -> Option<PathBuf> {
+        let path = &self.banks.directory;
+        (!path.as_os_str().is_empty()).then(|| path.clone())
+    }
+}
+
+impl RailEntry {
+    fn setup(&self) -> RailSetup {
+        let rail = RailId::new(&self.id);
+        let ours = OurSide {
+            initiating_party: self.debtor_name.clone(),
+            debtor_account: self.debtor_account.clone(),
+            debtor_agent: self.debtor_agent.clone(),
+            local_instrument: (!self.local_instrument.is_empty()).then(|| self.local_instrument.clone()),
+            character_set: self.character_set.to_domain(),
+        };
+        let report_wait = Duration::from_secs(self.report_wait_s);
+        match self.transport {
+            Transport::Simulated => RailSetup::Simulated(rail),
+            Transport::Https => RailSetup::Https(HttpsConfig {
+                rail,
+                url: self.url.clone(),
+                bearer: (!self.token.is_empty()).then(|| SecretString::from(self.token.expose())),
+                ours,
+                connect_timeout: Duration::from_millis(self.connect_timeout_ms),
+                request_timeout: Duration::from_millis(self.request_timeout_ms),
+                report_wait,
+            }),
+            Transport::Directory => {
+                RailSetup::Directory(DirectoryConfig { rail, dir: self.directory.clone(), ours, report_wait })
+            }
+        }
+    }
+}
+
+impl RateEntry {
+    fn source(&self) -> AdapterSource {
+        if !is_address(&self.location) {
+            return AdapterSource::File(PathBuf::from(&self.location));
+        }
+        let usual = JsonShape::default();
+        AdapterSource::Http {
+            url: self.location.clone(),
+            shape: JsonShape {
+                base: self.base.clone().unwrap_or(usual.base),
+                fixed_base: self.fixed_base.clone(),
+                as_of: self.as_of.clone().unwrap_or(usual.as_of),
+                rates: self.rates.clone().unwrap_or(usual.rates),
+            },
+        }
+    }
+}
+
+impl ListEntry {
+    fn source(&self) -> ListSource {
+        let place = |text: &String| match is_address(text) {
+            true => Location::Http(text.clone()),
+            false => Location::File(PathBuf::from(text)),
+        };
+        ListSource { locations: self.locations.iter().map(place).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sources;
+
+    #[test]
+    fn rails_rates_and_lists_reach_the_adapters() {
+        let overrides = [
+            ("rails.pak-raast.transport", "https"),
+            ("rails.pak-raast.url", "https://bank.example/iso"),
+            ("rails.pak-raast.token", "secret"),
+            ("rails.pak-raast.debtor_name", "Demo Bank"),
+            ("rails.pak-raast.debtor_account", "1"),
+            ("rails.pak-raast.debtor_agent", "DEMOAEAD"),
+            ("rails.pak-rtgs.enabled", "false"),
+            (
+                "rates.sources",
+                "[{ location = \"https://r.example\", fixed_base = \"USD\" }, { location = \"r.toml\" }]",
+            ),
+            ("screening.lists", "[{ locations = [\"https://l.example/sdn.csv\", \"/alt.csv\"] }]"),
+        ];
+        let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        let config = Config::load(&Sources { overrides, ..Sources::default() }).expect("valid");
+        let setups = config.rail_setups();
+        assert_eq!(setups.len(), config.rails.len() - 1);
+        let https: Vec<&HttpsConfig> = setups
+            .iter()
+            .filter_map(|setup| if let RailSetup::Https(https) = setup { Some(https) } else { None })
+            .collect();
+        assert_eq!((https.len(), https[0].rail.to_string().as_str()), (1, "pak-raast"));
+        assert!(https[0].bearer.is_some() && https[0].ours.local_instrument.is_none());
+        let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
+        let expected =
+            [AdapterSource::Http { url: "https://r.example".to_owned(), shape }, AdapterSource::File("r.toml".into())];
+        assert_eq!(config.rate_sources(), expected);
+        let locations = vec![Location::Http("https://l.example/sdn.csv".to_owned()), Location::File("/alt.csv".into())];
+        assert_eq!(config.list_sources(), [ListSource { locations }]);
+        assert_eq!(config.bank_directory(), None);
+        assert!(config.fetches_over_tls());
+        assert!(!Config::load(&Sources::default()).expect("valid").fetches_over_tls());
+    }
+}

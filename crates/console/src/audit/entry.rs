@@ -1,0 +1,131 @@
+//! One entry: all that it says, its hash and that of the entry before it, and whether the one follows from the other.
+
+use std::collections::BTreeSet;
+
+use domain::audit::{Entry, hex};
+use domain::ids::TenantId;
+use serde_json::{Map, Value};
+
+use super::{only, people, place, whose};
+use crate::wallets::view::{Section, page};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let chain = TenantId::parse(visit.param("chain")).ok_or(Stop::NotFound)?;
+    let seq: i64 = visit.param("seq").parse().map_err(|_| Stop::NotFound)?;
+    if only(&visit)?.is_some_and(|own| own != chain) {
+        return Err(Stop::NotFound);
+    }
+    let store = visit.console().store();
+    let entry = store.audit_entry(chain, seq).await?.ok_or(Stop::NotFound)?;
+    let before = store.audit_entry(chain, seq - 1).await?;
+    let after = store.audit_entry(chain, seq + 1).await?;
+    let near = [(before.as_ref(), "The entry before it"), (after.as_ref(), "The entry behind it")];
+    let mut links: Vec<_> = near
+        .into_iter()
+        .filter_map(|(near, words)| Some((format!("/console/audit/entries/{chain}/{}", near?.seq), words.to_owned())))
+        .collect();
+    links.push((format!("/console/audit/verify?chain={chain}"), "Verify this chain".to_owned()));
+    let mut sections = vec![
+        Section { links, facts: facts(&entry, &visit), ..Section::default() },
+        Section { title: "Hashes".to_owned(), facts: hashes(&entry, before.as_ref()), ..Section::default() },
+    ];
+    sections.extend(changes(&entry));
+    page(&visit, &format!("Audit entry {seq} of {}", whose(chain, &visit)), sections)
+}
+
+fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {
+    let (deed, note) = (&entry.deed, &entry.note);
+    let tag = visit.tenants().iter().find(|tenant| tenant.id == entry.tenant).map(|tenant| tenant.tag.as_str());
+    let subject = match tag.and_then(|tag| place(tag, &note.kind, &note.subject)) {
+        Some(href) => Cell::id_link(href, &note.subject),
+        None => Cell::id(&note.subject),
+    };
+    let request = deed.request_id.as_ref().map(|id| Cell::id_link(format!("/console/audit?request={id}"), id));
+    vec![
+        ("When", Cell::When(entry.at)),
+        ("To the microsecond", Cell::text(entry.at.0.to_string())),
+        ("Who", Cell::text(people(deed))),
+        ("User", Cell::text(&deed.who)),
+        ("Roles", Cell::maybe(deed.role.clone())),
+        ("By way of", Cell::text(deed.via.name())),
+        ("What", Cell::text(&note.action)),
+        ("To what", subject),
+        ("Which is", Cell::text(&note.kind)),
+        ("Why", Cell::text(&deed.why)),
+        ("Request", request.unwrap_or(Cell::Empty)),
+        ("Chain", Cell::id(entry.tenant)),
+        ("Number", Cell::number(entry.seq)),
+    ]
+}
+
+fn hashes(entry: &Entry, before: Option<&Entry>) -> Vec<(&'static str, Cell)> {
+    // The first one follows thirty-two zero bytes.
+    let previous = if entry.seq == 1 { Some([0; 32]) } else { before.map(|before| before.hash) };
+    let follows = match previous {
+        Some(previous) if entry.hash_after(&previous) == entry.hash => Cell::state("follows", Tone::Good),
+        Some(_) => Cell::state("does not follow: it is not what was noted", Tone::Bad),
+        None => Cell::state("the entry before it is missing", Tone::Bad),
+    };
+    vec![
+        ("Hash", Cell::id(hex(&entry.hash))),
+        ("Hash before it", previous.map_or(Cell::Empty, |previous| Cell::id(hex(&previous)))),
+        ("Its hash from these", follows),
+    ]
+}
+
+/// What was changed, name by name; as it is stored where that is no JSON object.
+fn changes(entry: &Entry) -> Option<Section> {
+    let (before, after) = (&entry.note.before, &entry.note.after);
+    if before.is_none() && after.is_none() {
+        return None;
+    }
+    let title = "What changed".to_owned();
+    let (Some(old), Some(new)) = (object(before), object(after)) else {
+        let as_stored = [("Before", before), ("After", after)];
+        let exact = as_stored.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
+        return Some(Section { title, exact: exact.collect(), ..Section::default() });
+    };
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let row = |name: &String| {
+        vec![Cell::text(name.as_str()), Cell::maybe(old.get(name).map(shown)), Cell::maybe(new.get(name).map(shown))]
+    };
+    let table = Table::new("What changed", &["What", "Before", "After"], names.into_iter().map(row).collect());
+    Some(Section { title, table: Some(table), ..Section::default() })
+}
+
+fn object(text: &Option<String>) -> Option<Map<String, Value>> {
+    text.as_ref().map_or_else(|| Some(Map::new()), |text| serde_json::from_str(text).ok())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::audit::{Deed, Facts, Head, Note, Via};
+    use domain::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn an_entry_says_whether_it_follows() {
+        let note = Note::new("key.rotate", "access_key", "k").after(Facts::new().text("name", "a").number("count", 2));
+        let mut head = Head::default();
+        let mut next =
+            || head.append(TenantId(uuid::Uuid::nil()), Timestamp(1), Deed::new(Via::Cli, "op"), note.clone());
+        let (first, mut second) = (next(), next());
+        let said = |entry: &Entry, before: Option<&Entry>| match &hashes(entry, before)[2].1 {
+            Cell::State { tone, .. } => *tone,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((said(&first, None), said(&second, Some(&first))), (Tone::Good, Tone::Good));
+        assert_eq!((said(&second, None), said(&second, Some(&second.clone()))), (Tone::Bad, Tone::Bad));
+        let table = changes(&first).and_then(|section| section.table).expect("a table");
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[0], [Cell::text("count"), Cell::Empty, Cell::text("2")]);
+        second.note.after = Some("no object".to_owned());
+        assert_eq!(changes(&second).expect("told").exact, [("After".to_owned(), "no object".to_owned())]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Cookies of the console: the session's token, the sign-in form's token, that of a sign-in at the identity provider, and
+//! what was just done.
+//!
+//! Behind HTTPS, and on this machine, they have the prefix `__Host-` and `Secure`: Chromium and Firefox trust loopback
+//! addresses as they trust HTTPS. A test system that is reached over plain HTTP at another address gets plain cookies
+//! (browsers would not keep the others); production refuses such an address.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::{HeaderMap, HeaderValue, header};
+
+use super::state::Settings;
+
+/// A cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cookie {
+    /// The token of a session. `SameSite=Lax`: a link in a message leads to the page; whatever changes something is a
+    /// POST, which no other site's page sends along.
+    Session,
+    /// What the sign-in form must send too, so that nobody is signed in by another site.
+    SignIn,
+    /// The token of a sign-in that is under way at the identity provider. `SameSite=Lax`: it comes along when the provider
+    /// leads the browser back.
+    Departure,
+    /// What was done, for the next page.
+    Done,
+}
+
+/// Longest text of [`Cookie::Done`].
+const DONE_MAX_CHARS: usize = 200;
+
+impl Cookie {
+    const fn name(self) -> &'static str {
+        match self {
+            Cookie::Session => "corridor-session",
+            Cookie::SignIn => "corridor-sign-in",
+            Cookie::Departure => "corridor-departure",
+            Cookie::Done => "corridor-done",
+        }
+    }
+
+    const fn same_site(self) -> &'static str {
+        match self {
+            Cookie::Session | Cookie::Departure | Cookie::Done => "Lax",
+            Cookie::SignIn => "Strict",
+        }
+    }
+
+    /// The value in a request's headers.
+    pub(super) fn read(self, headers: &HeaderMap, settings: &Settings) -> Option<String> {
+        let name = format!("{}{}", prefix(settings), self.name());
+        let mut values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = values.by_ref().flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+        // Two of a name are somebody's game.
+        match (found.next(), found.next()) {
+            (Some(value), None) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Sets it until the browser is closed.
+    pub(super) fn set(self, headers: &mut HeaderMap, value: &str, settings: &Settings) {
+        self.write(headers, value, "", settings);
+    }
+
+    /// Takes it away.
+    pub(super) fn clear(self, headers: &mut HeaderMap, settings: &Settings) {
+        self.write(headers, "", "; Max-Age=0", settings);
+    }
+
+    fn write(self, headers: &mut HeaderMap, value: &str, life: &str, settings: &Settings) {
+        let secure = if is_trusted(&settings.base_url) { "; Secure" } else { "" };
+        let (prefix, name, same_site) = (prefix(settings), self.name(), self.same_site());
+        let text = format!("{prefix}{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}{life}");
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.append(header::SET_COOKIE, value);
+        }
+    }
+}
+
+fn prefix(settings: &Settings) -> &'static str {
+    if is_trusted(&settings.base_url) { "__Host-" } else { "" }
+}
+
+/// Whether browsers trust this address: HTTPS, or this machine itself.
+pub(super) fn is_trusted(base_url: &str) -> bool {
+    let Some(rest) = base_url.strip_prefix("http://") else { return base_url.starts_with("https://") };
+    let host = rest.split('/').next().unwrap_or_default();
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host).trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Says on the next page what was done.
+pub(super) fn say(headers: &mut HeaderMap, words: &str, settings: &Settings) {
+    let words: String = words.chars().take(DONE_MAX_CHARS).collect();
+    Cookie::Done.set(headers, &URL_SAFE_NO_PAD.encode(words), settings);
+}
+
+/// What was said to be done.
+pub(super) fn said(headers: &HeaderMap, settings: &Settings) -> Option<String> {
+    let text = Cookie::Done.read(headers, settings)?;
+    let words = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+    (words.chars().count() <= DONE_MAX_CHARS).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::policy::Environment;
+    use domain::time::Span;
+
+    use super::*;
+    use http_api::server::body::BodyLimits;
+
+    fn settings(base_url: &str) -> Settings {
+        Settings {
+            base_url: base_url.to_owned(),
+            environment: Environment::Mock,
+            body: BodyLimits::default(),
+            idle: Span::mins(20),
+            absolute: Span::hours(10),
+            second_factor: true,
+            sign_ins_per_minute: 60,
+        }
+    }
+
+    #[test]
+    fn loopback_is_trusted_and_another_plain_address_is_not() {
+        for trusted in ["https://bank.example", "http://127.0.0.1:8480", "http://localhost:1", "http://[::1]:80/x"] {
+            assert!(is_trusted(trusted), "{trusted}");
+        }
+        for other in ["http://bank.example", "http://10.0.0.1:80", "ftp://x", "", "http://localhost.example"] {
+            assert!(!is_trusted(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_for_this_host_only_and_no_script_reads_it() {
+        let mut headers = HeaderMap::new();
+        Cookie::Session.set(&mut headers, "t", &settings("https://bank.example"));
+        let text = "__Host-corridor-session=t; Path=/; HttpOnly; SameSite=Lax; Secure";
+        assert_eq!(headers[header::SET_COOKIE], text);
+        let mut headers = HeaderMap::new();
+        Cookie::SignIn.clear(&mut headers, &settings("http://10.0.0.1"));
+        assert_eq!(headers[header::SET_COOKIE], "corridor-sign-in=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    }
+
+    #[test]
+    fn a_cookie_that_is_there_twice_is_none() {
+        let settings = settings("https://bank.example");
+        let read = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::COOKIE, HeaderValue::from_static(text));
+            Cookie::Session.read(&headers, &settings)
+        };
+        assert_eq!(read("a=b; __Host-corridor-session=t"), Some("t".to_owned()));
+        assert_eq!(read("corridor-session=t"), None);
+        assert_eq!(read("__Host-corridor-session=t; __Host-corridor-session=u"), None);
+    }
+
+    #[test]
+    fn what_was_done_reads_back() {
+        let settings = settings("https://bank.example");
+        let mut headers = HeaderMap::new();
+        say(&mut headers, "Ünblocked; \"x\"\r\n", &settings);
+        let set = headers[header::SET_COOKIE].to_str().expect("text").to_owned();
+        let pair = set.split(';').next().expect("a pair").parse().expect("a value");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, pair);
+        assert_eq!(said(&headers, &settings).as_deref(), Some("Ünblocked; \"x\"\r\n"));
+    }
+}

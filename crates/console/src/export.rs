@@ -1,0 +1,63 @@
+//! Lists as files for spreadsheets: CSV (RFC 4180), with nothing in it that a spreadsheet would run.
+
+use ::csv::{Terminator, Writer, WriterBuilder};
+use domain::audit::{Facts, Note};
+
+use super::answer::{Answer, download};
+use super::visit::Visit;
+use http_api::spreadsheet::guarded;
+
+/// A CSV file with a head line.
+#[derive(Debug)]
+pub struct Csv {
+    writer: Writer<Vec<u8>>,
+    rows: i64,
+}
+
+impl Csv {
+    /// A file with these columns.
+    pub fn new(head: &[&str]) -> Csv {
+        let writer = WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new());
+        // The head is no row.
+        let mut csv = Csv { writer, rows: -1 };
+        csv.row(head.iter().map(|name| (*name).to_owned()));
+        csv
+    }
+
+    /// Adds a row; each cell is guarded and quoted where it needs to be.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.writer.write_record(cells.into_iter().map(guarded)).expect("memory takes every row");
+        self.rows += 1;
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        self.writer.into_inner().expect("memory takes what is left")
+    }
+
+    /// The file as an answer that is saved under this name; that the person took it is noted first.
+    ///
+    /// # Errors
+    /// It cannot be noted: nobody takes it then.
+    pub async fn taken(self, visit: &Visit, name: &str) -> Answer {
+        let facts = Facts::new().number("rows", self.rows).text("asked", visit.path());
+        visit.took(Note::new("export.csv", "file", name).after(facts)).await?;
+        Ok(download(name, "text/csv; charset=utf-8", self.into_bytes().into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_run_nothing() {
+        let mut csv = Csv::new(&["a", "b"]);
+        csv.row(["=HYPERLINK(\"x\")".to_owned(), "Ali, \"Jr\"\nKhan".to_owned()]);
+        csv.row(["+971".to_owned(), "-1".to_owned()]);
+        csv.row(["@x".to_owned(), "\tx".to_owned()]);
+        csv.row(["plain".to_owned(), String::new()]);
+        let expected =
+            "a,b\r\n\"'=HYPERLINK(\"\"x\"\")\",\"Ali, \"\"Jr\"\"\nKhan\"\r\n'+971,'-1\r\n'@x,'\tx\r\nplain,\r\n";
+        assert_eq!(String::from_utf8(csv.into_bytes()).expect("text"), expected);
+    }
+}

@@ -1,0 +1,73 @@
+//! What a form sent, or a query string asked: names and values, decoded strictly.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use http_api::decode::query::Query;
+
+/// All but what RFC 3986 leaves unreserved.
+pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Names and values of a form or a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    pairs: Vec<(String, String)>,
+}
+
+impl Form {
+    /// Takes `application/x-www-form-urlencoded` apart. What is not percent-encoded UTF-8 is left out.
+    pub fn of(text: &str) -> Form {
+        Form { pairs: Query::of(Some(text)).into_pairs().collect() }
+    }
+
+    /// The value of a field, trimmed; "" where it is absent, or given more than once.
+    pub fn text(&self, name: &str) -> &str {
+        let mut values = self.all(name);
+        match (values.next(), values.next()) {
+            (Some(value), None) => value,
+            _ => "",
+        }
+    }
+
+    /// The same; `None` where it is empty.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a field as it was typed: a password.
+    pub fn verbatim(&self, name: &str) -> &str {
+        let mut values = self.pairs.iter().filter(|(known, _)| known == name);
+        match (values.next(), values.next()) {
+            (Some((_, value)), None) => value,
+            _ => "",
+        }
+    }
+
+    /// Every value of a field, trimmed: ticked boxes of one name.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+}
+
+/// A name or a value as a query string carries it.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_is_encoded() {
+        assert_eq!(encoded("a b&c=é/~"), "a%20b%26c%3D%C3%A9%2F~");
+    }
+
+    #[test]
+    fn a_field_has_one_value_or_none() {
+        let form = Form::of("a=+x%20&b=1&b=2&c=&d=%FF&e=%C3%A9");
+        assert_eq!((form.text("a"), form.text("b"), form.text("c"), form.text("z")), ("x", "", "", ""));
+        assert_eq!(form.all("b").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!((form.verbatim("a"), form.verbatim("b")), (" x ", ""));
+        assert_eq!((form.given("c"), form.given("d"), form.given("e")), (None, None, Some("é")));
+    }
+}

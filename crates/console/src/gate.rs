@@ -1,0 +1,278 @@
+//! What every request passes: the table of who may use what, the session, the tenant of the path, the form's token.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, FromRequestParts as _, MatchedPath, RawPathParams, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use domain::user::{Scope, User};
+use engine::console::Stage;
+use engine::wallets::Tenant;
+use http::request::Parts;
+use http::{HeaderMap, Method, header};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
+use subtle::ConstantTimeEq as _;
+
+use super::access::{self, AccessRow, Who};
+use super::answer::{Stop, page_with, see_other};
+use super::cookies::{self, Cookie};
+use super::form::{Form, RESERVED};
+use super::layout::Frame;
+use super::provider::LEAVE;
+use super::session::{Signed, Token};
+use super::state::{Console, Settings};
+use super::visit::{Inner, Visit};
+use http_api::request_id::RequestId;
+use http_api::server::body::{collect, is_encoded};
+
+/// The field of every form that carries its token.
+const CSRF_FIELD: &str = "csrf";
+/// Where people sign in.
+pub(super) const LOGIN: &str = "/console/login";
+/// Longest path that one is led back to after signing in.
+pub(super) const NEXT_MAX_BYTES: usize = 2_000;
+/// What is encoded in it: all that is reserved, but for the slash.
+const NOT_IN_NEXT: &AsciiSet = &RESERVED.remove(b'/');
+
+impl AccessRow {
+    /// Whether the row lets this person in.
+    pub(super) fn admits(&self, user: Option<&User>) -> bool {
+        let role = match (self.who, user) {
+            (Who::Anybody, _) => return true,
+            (_, None) => return false,
+            (Who::SignedIn, Some(_)) => true,
+            (Who::Roles(roles), Some(user)) => user.has_any(roles),
+        };
+        role && (!self.installation || user.is_some_and(|user| user.scope == Scope::All))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/stopped.html")]
+struct StoppedPage<'a> {
+    frame: Frame,
+    words: &'a str,
+}
+
+/// Middleware of all pages.
+pub(super) async fn layer(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
+    let settings = console.settings.clone();
+    match enter(&console, request).await {
+        Ok((visit, request)) => {
+            let response = next.run(request).await;
+            finish(&visit, response, &settings)
+        }
+        Err(Turned::Away(stop)) => stop.into_response(),
+        Err(Turned::From(visit, stop)) => stopped(&visit, &stop),
+        Err(Turned::ToLogin(path, has_steps)) => {
+            let mut response = see_other(&path);
+            if !has_steps {
+                Cookie::Session.clear(response.headers_mut(), &settings);
+            }
+            response
+        }
+    }
+}
+
+/// Why a request is not let in.
+enum Turned {
+    /// Nothing is known that a page could be made of.
+    Away(Stop),
+    /// A page says why.
+    From(Visit, Stop),
+    /// Nobody is signed in; whether somebody is about to be.
+    ToLogin(String, bool),
+}
+
+impl From<Stop> for Turned {
+    fn from(stop: Stop) -> Turned {
+        Turned::Away(stop)
+    }
+}
+
+async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Request), Turned> {
+    let (mut parts, body) = request.into_parts();
+    let route = parts.extensions.get::<MatchedPath>().map_or_else(String::new, |path| path.as_str().to_owned());
+    let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
+    let row = access::row(method.as_str(), &route).ok_or(Stop::Forbidden)?;
+    let session = console.session_of(&parts.headers).await.map_err(Stop::from)?;
+    let sign_in = Cookie::SignIn.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse);
+    let (csrf, signed, step) = match session {
+        Some((token, signed)) if signed.stage == Stage::Open => (token.csrf(), Some(signed), None),
+        Some((token, step)) => (token.csrf(), None, Some(step)),
+        None => (sign_in.as_ref().map_or_else(String::new, Token::csrf), None, None),
+    };
+    let path = parts.uri.path_and_query().map_or_else(String::new, ToString::to_string);
+    if row.who != Who::Anybody && signed.is_none() {
+        // A form that was sent in vain is not sent again.
+        let to = if *method == Method::GET { login_path(&path) } else { LOGIN.to_owned() };
+        return Err(Turned::ToLogin(to, step.is_some()));
+    }
+    let posted = parts.method == Method::POST;
+    let form = if posted { Some(posted_form(console, &parts.headers, body, &csrf).await) } else { None };
+    let (form, refused) = match form {
+        None => (Form::default(), None),
+        Some(Ok(form)) => (form, None),
+        Some(Err(stop)) => (Form::default(), Some(stop)),
+    };
+    let params = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Stop::NotFound)?;
+    let params: Vec<(String, String)> =
+        params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let tenants = tenants_of(console, signed.as_ref()).await?;
+    let named = params.iter().find(|(name, _)| name == "tenant").map(|(_, tag)| tag);
+    let tenant = named.and_then(|tag| tenants.iter().find(|tenant| tenant.tag == *tag)).cloned();
+    let lost = named.is_some() && tenant.is_none();
+    let visit = Visit::new(Inner {
+        csrf,
+        tenants,
+        tenant,
+        params,
+        form,
+        route,
+        path,
+        done: cookies::said(&parts.headers, &console.settings),
+        signed,
+        step,
+        ..Inner::of(console, &parts)
+    });
+    if !row.admits(visit.signed().map(|signed| &signed.user)) {
+        return Err(Turned::From(visit, Stop::Forbidden));
+    }
+    if lost {
+        return Err(Turned::From(visit, Stop::NotFound));
+    }
+    if let Some(stop) = refused {
+        return Err(Turned::From(visit, stop));
+    }
+    parts.extensions.insert(visit.clone());
+    Ok((visit, Request::from_parts(parts, Body::empty())))
+}
+
+impl Inner {
+    /// What a request says of itself; nobody is signed in so far.
+    fn of(console: &Arc<Console>, parts: &Parts) -> Inner {
+        let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        Inner {
+            console: Arc::clone(console),
+            signed: None,
+            step: None,
+            csrf: String::new(),
+            tenants: Vec::new(),
+            tenant: None,
+            params: Vec::new(),
+            query: Form::of(parts.uri.query().unwrap_or_default()),
+            form: Form::default(),
+            route: String::new(),
+            path: String::new(),
+            peer: parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip()),
+            user_agent: text(header::USER_AGENT),
+            departure: Cookie::Departure.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse),
+            request_id: parts.extensions.get::<RequestId>().map_or_else(String::new, ToString::to_string),
+            done: None,
+        }
+    }
+}
+
+/// The page of an address where the console has none: the same for everybody, but for the navigation around it.
+pub(super) async fn lost(State(console): State<Arc<Console>>, request: Request) -> Response {
+    let (parts, _body) = request.into_parts();
+    let visit = match stranger(&console, &parts).await {
+        Ok(inner) => Visit::new(inner),
+        Err(stop) => return stop.into_response(),
+    };
+    stopped(&visit, &Stop::NotFound)
+}
+
+/// Whoever asks for such an address.
+async fn stranger(console: &Arc<Console>, parts: &Parts) -> Result<Inner, Stop> {
+    let inner = Inner::of(console, parts);
+    let Some((token, signed)) = console.session_of(&parts.headers).await? else { return Ok(inner) };
+    if signed.stage != Stage::Open {
+        return Ok(inner);
+    }
+    let tenants = tenants_of(console, Some(&signed)).await?;
+    Ok(Inner { csrf: token.csrf(), tenants, signed: Some(signed), ..inner })
+}
+
+/// Where somebody signs in who is on his way to a page.
+pub(super) fn login_path(path: &str) -> String {
+    if path == "/console" || path.len() > NEXT_MAX_BYTES {
+        return LOGIN.to_owned();
+    }
+    format!("{LOGIN}?next={}", utf8_percent_encode(path, NOT_IN_NEXT))
+}
+
+/// The same by the identity provider.
+pub(super) fn provider_path(next: &str) -> String {
+    login_path(next).replacen(LOGIN, LEAVE, 1)
+}
+
+async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Arc<Tenant>>, Stop> {
+    let Some(signed) = signed else { return Ok(Vec::new()) };
+    let all = console.store().tenants().await?;
+    Ok(all.into_iter().filter(|tenant| signed.user.scope.covers(tenant.id)).map(Arc::new).collect())
+}
+
+/// The form of a POST, if one of our own pages sent it.
+async fn posted_form(console: &Console, headers: &HeaderMap, body: Body, csrf: &str) -> Result<Form, Stop> {
+    if !is_own_page(headers, &console.settings) {
+        return Err(Stop::Forbidden);
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if is_encoded(headers) || !kind.starts_with("application/x-www-form-urlencoded") {
+        return Err(Stop::Invalid("This form could not be read.".to_owned()));
+    }
+    let body = collect(body, console.settings.body).await;
+    let body = body.map_err(|_| Stop::Invalid("This form could not be read.".to_owned()))?;
+    let form = Form::of(std::str::from_utf8(&body).unwrap_or_default());
+    let given = form.text(CSRF_FIELD);
+    if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
+        return Err(Stop::Refused(
+            "This form is out of date. Please go back, reload the page and try again.".to_owned(),
+        ));
+    }
+    Ok(form)
+}
+
+/// Whether a browser says that one of our own pages has sent this, or says nothing.
+fn is_own_page(headers: &HeaderMap, settings: &Settings) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    let host = text("host").unwrap_or_default();
+    let own = |origin: &str| {
+        let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
+        origin == settings.base_url || (!host.is_empty() && authority == host)
+    };
+    site && text("origin").is_none_or(own)
+}
+
+/// The last touches: reasons become pages, and what was just done is said once.
+fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
+    let mut response = match response.extensions().get::<Stop>().cloned() {
+        Some(stop) => stopped(visit, &stop),
+        None => response,
+    };
+    let is_page =
+        response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if is_page && visit.inner().done.is_some() {
+        Cookie::Done.clear(response.headers_mut(), settings);
+    }
+    response
+}
+
+/// The page that says why there is none.
+fn stopped(visit: &Visit, stop: &Stop) -> Response {
+    let title = match stop {
+        Stop::NotFound => "Not found",
+        Stop::Forbidden => "Not allowed",
+        Stop::Invalid(_) => "Please check the form",
+        Stop::Refused(_) => "Not done",
+        Stop::TooMany => "Too many tries",
+        Stop::Unavailable => "Not available right now",
+    };
+    let page = StoppedPage { frame: visit.frame(title), words: stop.words() };
+    page_with(stop.status(), &page).unwrap_or_else(IntoResponse::into_response)
+}

@@ -1,0 +1,41 @@
+//! Who may use the pages of the payment side: the rows of their routes.
+
+use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
+
+use crate::access::{AccessRow, Who, all_tenants, get, post};
+
+/// Whoever may look at a tenant's business.
+const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
+/// Whoever may take lists with him.
+const TAKE: Who = Who::Roles(&[Operator, Compliance, Treasury, Auditor]);
+/// Whoever looks after money.
+const BOOKS: Who = Who::Roles(&[Operator, Approver, Compliance, Treasury, Admin, Auditor]);
+/// Whoever has the books compared with the outside.
+const COMPARE: Who = Who::Roles(&[Operator, Treasury]);
+/// Whoever proposes prices.
+const PRICE: Who = Who::Roles(&[Treasury]);
+/// Whoever switches corridors and rails, for every tenant.
+const SWITCH: Who = Who::Roles(&[Treasury, Operator]);
+
+/// One row for each route.
+pub(crate) const ACCESS: &[AccessRow] = &[
+    get("/console/t/{tenant}/overview", LOOK),
+    get("/console/t/{tenant}/search", LOOK),
+    get("/console/t/{tenant}/payments", LOOK),
+    get("/console/t/{tenant}/payments/export.csv", TAKE),
+    get("/console/t/{tenant}/payments/{id}", LOOK),
+    get("/console/t/{tenant}/payments/{id}/receipt", LOOK),
+    get("/console/t/{tenant}/quotes", LOOK),
+    get("/console/t/{tenant}/quotes/{id}", LOOK),
+    get("/console/t/{tenant}/ledger", BOOKS),
+    get("/console/t/{tenant}/ledger/account", BOOKS),
+    get("/console/t/{tenant}/ledger/transfers/{id}", BOOKS),
+    get("/console/t/{tenant}/statements", TAKE),
+    get("/console/t/{tenant}/statements/file", TAKE),
+    get("/console/t/{tenant}/reconciliation", BOOKS),
+    post("/console/t/{tenant}/reconciliation/compare", COMPARE),
+    get("/console/t/{tenant}/rates", LOOK),
+    post("/console/t/{tenant}/rates/pricing", PRICE),
+    get("/console/t/{tenant}/corridors", LOOK),
+    all_tenants(post("/console/t/{tenant}/corridors/switch", SWITCH)),
+];

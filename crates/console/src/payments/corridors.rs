@@ -1,0 +1,303 @@
+//! Corridors and rails: what they take, how they are, switching them off and on, and which one would take a payment.
+
+use std::collections::BTreeSet;
+
+use axum::response::Response;
+use domain::country::Country;
+use domain::decimal::Decimal;
+use domain::ids::PaymentId;
+use domain::money::Money;
+use domain::policy::{Hours, Need, RailConfig, RailKind};
+use domain::rail::RailId;
+use domain::route::{self, Unfit, Wanted};
+use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
+use engine::switches::Switch;
+
+use super::took;
+use crate::wallets::view::{Field, FormView, Section, page};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+fn hours(hours: Option<&Hours>) -> String {
+    let Some(hours) = hours else { return "always".to_owned() };
+    let clock = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
+    let days: Vec<&str> = hours.days.iter().filter_map(|day| DAYS.get(usize::from(*day)).copied()).collect();
+    let holidays = if hours.holidays.is_empty() { "" } else { ", not on holidays" };
+    format!("{}–{} UTC, {}{holidays}", clock(hours.open_minute), clock(hours.close_minute), days.join(" "))
+}
+
+fn need(need: Need) -> &'static str {
+    match need {
+        Need::LocalCode => "the branch's local code",
+        Need::SenderBirthdate => "the sender's date of birth",
+        Need::SenderDocExpiry => "the expiry date of the sender's document",
+    }
+}
+
+/// What a rail takes of one sender.
+fn of_one_sender(limits: &SenderLimits) -> String {
+    let daily = limits.daily_max.map(|most| Exceeded::Daily(most).to_string());
+    let monthly = limits.monthly_max.map(|most| Exceeded::Monthly(most).to_string());
+    daily.into_iter().chain(monthly).collect::<Vec<_>>().join(", ")
+}
+
+/// How a rail is now.
+fn health(visit: &Visit, rail: &RailConfig) -> Cell {
+    let world = visit.console().payments.world();
+    let now = world.clock.now();
+    if !rail.enabled {
+        return Cell::state("off by configuration", Tone::Plain);
+    }
+    if let Some(why) = world.switches.off().get(&Switch::Rail(rail.id.clone())) {
+        return Cell::state(format!("switched off by {why}"), Tone::Bad);
+    }
+    if world.health.unhealthy(now).contains(&rail.id) {
+        return Cell::state("does not answer", Tone::Bad);
+    }
+    if !rail.is_open(now) {
+        return Cell::state("closed at this hour", Tone::Plain);
+    }
+    Cell::state("in use", Tone::Good)
+}
+
+fn corridor_row(visit: &Visit, country: Country) -> Vec<Cell> {
+    let world = visit.console().payments.world();
+    let Some(corridor) = world.corridors.corridors.get(&country) else {
+        return vec![Cell::text(country.alpha3()), Cell::state("not configured", Tone::Plain)];
+    };
+    let state = match world.switches.off().get(&Switch::Corridor(country)) {
+        _ if !corridor.open => Cell::state("closed by configuration", Tone::Plain),
+        Some(why) => Cell::state(format!("switched off by {why}"), Tone::Bad),
+        None => Cell::state("open", Tone::Good),
+    };
+    let limit = |money: Option<Money>| money.map_or(Cell::Empty, Cell::number);
+    let limits = route::limits(&world.corridors, country);
+    let cap = corridor.open_quote_cap.map_or("none".to_owned(), |cap| cap.to_string());
+    vec![
+        Cell::text(country.alpha3()),
+        state,
+        limit(limits.map(|(least, _)| least)),
+        limit(limits.map(|(_, most)| most)),
+        Cell::number(Money::new(corridor.step_minor, country.currency())),
+        Cell::number(took(corridor.quote_ttl)),
+        Cell::number(took(corridor.max_rate_age)),
+        Cell::number(cap),
+    ]
+}
+
+fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
+    let world = visit.console().payments.world();
+    let banks = match rail.banks.len() {
+        0 => "every bank".to_owned(),
+        _ => rail.banks.iter().cloned().collect::<Vec<_>>().join(" "),
+    };
+    let needs: Vec<&str> = rail.needs.iter().map(|it| need(*it)).collect();
+    vec![
+        Cell::text(rail.id.to_string()),
+        health(visit, rail),
+        Cell::text(rail.country.alpha3()),
+        Cell::text(if rail.kind == RailKind::Instant { "instant" } else { "batch" }),
+        Cell::number(rail.min),
+        Cell::number(rail.max),
+        Cell::maybe(rail.sender_limits.as_ref().map(of_one_sender)),
+        Cell::number(Money::new(rail.cost_minor, domain::currency::Currency::Usdt).decimal()),
+        Cell::text(hours(rail.hours.as_ref())),
+        world.pace.median(&rail.id).map_or(Cell::Empty, |pace| Cell::number(took(pace))),
+        Cell::text(banks),
+        Cell::maybe((!needs.is_empty()).then(|| needs.join(", "))),
+    ]
+}
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let world = visit.console().payments.world();
+    let corridors = Country::ALL.into_iter().filter(|country| world.corridors.corridors.contains_key(country));
+    let corridors: Vec<_> = corridors.map(|country| corridor_row(&visit, country)).collect();
+    let rails: Vec<_> = world.corridors.rails.iter().map(|rail| rail_row(&visit, rail)).collect();
+    let corridor_head =
+        ["Country", "State", "At least", "At most", "Step", "Quote holds", "Oldest rate", "Open quotes"];
+    let rail_head = [
+        "Rail",
+        "State",
+        "Country",
+        "Kind",
+        "At least",
+        "At most",
+        "Of one sender",
+        "Cost (coin)",
+        "Hours",
+        "Usual pace",
+        "Banks",
+        "Insists on",
+    ];
+    let sections = vec![
+        Section {
+            title: "Corridors".to_owned(),
+            table: Some(Table::new("Corridors", &corridor_head, corridors).or("No corridor is configured.")),
+            ..Section::default()
+        },
+        Section {
+            title: "Rails".to_owned(),
+            says: vec!["Health and pace are as this process sees them by its own calls.".to_owned()],
+            table: Some(Table::new("Rails", &rail_head, rails).or("No rail is configured.")),
+            ..Section::default()
+        },
+        dry_run(&visit).await?,
+        switches(&visit),
+    ];
+    page(&visit, "Corridors and rails", sections)
+}
+
+fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
+    match unfit {
+        None if first => Cell::state("would take it", Tone::Good),
+        None => Cell::state("could take it, and costs more", Tone::Plain),
+        Some(unfit) => {
+            let words = match unfit {
+                Unfit::SenderLimit(exceeded) => {
+                    return Cell::state(format!("it takes no more than {exceeded} of one sender"), Tone::Bad);
+                }
+                Unfit::Disabled => "switched off by configuration",
+                Unfit::Amount => "the amount is outside its limits",
+                Unfit::Bank => "it does not reach the bank",
+                Unfit::Needs(_) => "the order lacks what it insists on",
+                Unfit::Name(_) => "it has no characters for a name",
+                Unfit::Refused => "it has refused the payment",
+                Unfit::Closed => "closed at this hour",
+                Unfit::Unhealthy => "it does not answer, or is switched off",
+            };
+            Cell::state(words, Tone::Bad)
+        }
+    }
+}
+
+/// What the sender of a payment has had paid out over the country's rails that limit it.
+async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> Result<Spendings, Stop> {
+    let unknown = || Stop::Invalid("There is no such payment.".to_owned());
+    let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
+    let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
+    let world = visit.console().payments.world();
+    let sender = Sender::of_order(tenant, &record.order);
+    let asked = world.corridors.tallies(country, sender, world.clock.now());
+    Ok(visit.console().store().spendings(tenant, asked).await?)
+}
+
+/// Which rail would take an amount now, with every rail's reason.
+async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
+    let asked = visit.query();
+    let countries: Vec<(&str, &str)> = Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
+    let filters = FormView {
+        id: "route",
+        button: "Which route?",
+        ..FormView::filters(vec![
+            Field::choice("country", "Country", &countries).as_asked(asked),
+            Field::line("amount", "Beneficiary gets").as_asked(asked),
+            Field::line("bank", "BIC of the bank").optional().as_asked(asked),
+            Field::line("payment", "A payment of the same sender").optional().as_asked(asked),
+        ])
+    };
+    let mut section = Section {
+        title: "Which route?".to_owned(),
+        says: vec![
+            "A dry run: nothing is sent. What rails insist on is looked at once there is an order; what they take of one \
+             sender, where a payment of that sender is named."
+                .to_owned(),
+        ],
+        filters: Some(filters),
+        ..Section::default()
+    };
+    let Some(amount) = asked.given("amount") else { return Ok(section) };
+    let country = Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Which country?".to_owned()))?;
+    let no_amount = || Stop::Invalid(format!("{amount} is no amount of {}.", country.currency().code()));
+    let amount = Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
+    let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
+    let bank = asked.given("bank").map(str::to_ascii_uppercase);
+    let bank =
+        bank.as_deref().map(|bic| bic.get(..4).ok_or_else(|| Stop::Invalid("A BIC has 8 or 11 letters.".to_owned())));
+    let spent = match asked.given("payment") {
+        Some(payment) => Some(spent_by_its_sender(visit, country, payment).await?),
+        None => None,
+    };
+    let wanted = Wanted {
+        country,
+        amount,
+        bank: bank.transpose()?,
+        order: None,
+        default_local_code: false,
+        holder: None,
+        spent: spent.as_ref(),
+    };
+    let world = visit.console().payments.world();
+    let now = world.clock.now();
+    let rails = route::explain(&world.corridors, &wanted, &BTreeSet::new(), &world.resting_rails(now), now);
+    let taken = rails.iter().position(|(_, unfit)| unfit.is_none());
+    let row = |(at, (rail, unfit)): (usize, &(&RailConfig, Option<Unfit>))| {
+        vec![
+            Cell::text(rail.id.to_string()),
+            reason(unfit.as_ref(), taken == Some(at)),
+            Cell::number(Money::new(rail.cost_minor, domain::currency::Currency::Usdt).decimal()),
+        ]
+    };
+    let rows: Vec<_> = rails.iter().enumerate().map(row).collect();
+    let closed = match world.corridors.corridors.get(&country) {
+        Some(corridor) => !corridor.open || world.switches.is_closed(country),
+        None => true,
+    };
+    let answer = match taken {
+        _ if closed => format!("{} is closed: no quote is made and no payment accepted.", country.alpha3()),
+        Some(at) => format!("{amount} would go over {}.", rails[at].0.id),
+        None => format!("{amount} would wait or be refused: no rail can take it now."),
+    };
+    section.says.push(answer);
+    section.table = Some(
+        Table::new("Rails of the country, cheapest first", &["Rail", "Answer", "Cost (coin)"], rows)
+            .or("The country has no rail."),
+    );
+    Ok(section)
+}
+
+fn switches(visit: &Visit) -> Section {
+    if !visit.may_use("POST", "/console/t/{tenant}/corridors/switch") {
+        return Section::default();
+    }
+    let world = visit.console().payments.world();
+    let all = world.corridors.corridors.keys().map(|country| Switch::Corridor(*country));
+    let all = all.chain(world.corridors.rails.iter().map(|rail| Switch::Rail(rail.id.clone())));
+    let names: Vec<String> = all.map(|switch| switch.name()).collect();
+    let names: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), name.as_str())).collect();
+    let form = FormView::new("switch", "Switch off or on", visit.href("/corridors/switch"), "Switch")
+        .says(
+            "For every tenant, at once and until it is switched back. A closed corridor takes no new quotes and payments; \
+             those under way go on. Nothing is sent over a rail that is off: payments take another one, or wait.",
+        )
+        .field(Field::choice("what", "What", &names))
+        .field(Field::choice("to", "To", &[("off", "off"), ("on", "on")]))
+        .why()
+        .danger();
+    Section { title: "Switches".to_owned(), forms: vec![form], ..Section::default() }
+}
+
+/// The switch of a configured corridor or rail.
+fn known(visit: &Visit, name: &str) -> Option<Switch> {
+    let corridors = &visit.console().payments.world().corridors;
+    let is_known = |switch: &Switch| match switch {
+        Switch::Corridor(country) => corridors.corridors.contains_key(country),
+        Switch::Rail(rail) => corridors.rail(rail as &RailId).is_some(),
+    };
+    Switch::parse(name).filter(is_known)
+}
+
+pub(super) async fn switch(visit: Visit) -> Result<Response, Stop> {
+    let no_such = || Stop::Invalid("There is no such corridor or rail.".to_owned());
+    let switch = known(&visit, visit.form().text("what")).ok_or_else(no_such)?;
+    let on = match visit.form().text("to") {
+        "on" => true,
+        "off" => false,
+        _ => return Err(Stop::Invalid("On or off?".to_owned())),
+    };
+    let why = visit.why()?;
+    let world = visit.console().payments.world();
+    world.switches.set(visit.console().store(), &switch, on, visit.deed(why)).await?;
+    let words = format!("{} is switched {}.", switch.name(), if on { "on" } else { "off" });
+    Ok(visit.done(&visit.href("/corridors"), &words))
+}

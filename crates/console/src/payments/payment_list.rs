@@ -1,0 +1,204 @@
+//! All payments of a tenant, with filters, as pages behind a mark and as a file.
+
+use axum::response::Response;
+use domain::country::Country;
+use domain::ids::PaymentId;
+use domain::payment::{PaymentState, ReviewState};
+use domain::time::{Span, Timestamp};
+use engine::office::{LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
+use engine::payments::Record;
+
+use super::{day, masked, payment_tone};
+use crate::export::Csv;
+use crate::wallets::view::{Field, FormView, Section, page, query};
+use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
+use http_api::payment_file::{COLUMNS, PaymentLine};
+
+/// Payments of a page.
+const ROWS: usize = 50;
+/// Payments that an export reads at once.
+const EXPORT_ROWS: usize = 1_000;
+/// Most payments of an export: more is for the API.
+const EXPORT_MAX: usize = 50_000;
+/// Most payments that wait for a person and are shown.
+const FOR_PEOPLE_MAX: usize = 500;
+const FILTERS: [&str; 4] = ["status", "country", "from", "to"];
+/// The filter that is no state: payments that wait for a person.
+const FOR_PEOPLE: &str = "for-people";
+
+/// `{microseconds}.{id}`
+fn mark(text: &str) -> Option<PaymentMark> {
+    let (at, id) = text.split_once('.')?;
+    Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })
+}
+
+fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
+    let asked = visit.query();
+    let no = |what: &str| Stop::Invalid(format!("There is no {what} of that name."));
+    let state = asked.given("status").map(|text| PaymentState::parse(text).ok_or_else(|| no("status"))).transpose()?;
+    let country = asked.given("country").map(|text| Country::parse(text).ok_or_else(|| no("country"))).transpose()?;
+    let after = asked.given("after").map(|text| mark(text).ok_or_else(|| no("place"))).transpose()?;
+    Ok(PaymentsWanted {
+        countries: country.into_iter().collect(),
+        states: state.into_iter().collect(),
+        start: day(visit, "from")?,
+        end: day(visit, "to")?.map(|end| end + Span::days(1)),
+        after,
+        limit,
+    })
+}
+
+/// A page of what is asked for.
+async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    if visit.query().text("status") == FOR_PEOPLE {
+        let records = store.payments_for_people(tenant, FOR_PEOPLE_MAX).await?;
+        return Ok(PaymentsPage { records, next: None });
+    }
+    Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
+}
+
+/// The state as people have to know it: what waits for one of them is told.
+pub(super) fn state_cell(record: &Record) -> Cell {
+    let payment = &record.payment;
+    match payment.review {
+        ReviewState::Waiting => Cell::state("in review", Tone::Warn),
+        _ => Cell::state(payment.standing.state.name(), payment_tone(payment.standing.state)),
+    }
+}
+
+fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
+    let (payment, order) = (&record.payment, &record.order);
+    vec![
+        Cell::id_link(visit.href(&format!("/payments/{}", payment.id)), payment.id),
+        state_cell(record),
+        Cell::text(payment.country.alpha3()),
+        Cell::number(payment.base),
+        Cell::number(payment.amount),
+        Cell::When(payment.accepted_at),
+        Cell::text(masked::name(&order.beneficiary_name)),
+        Cell::text(masked::account(&order.beneficiary_account_number)),
+        payment.external_id.as_ref().map_or(Cell::Empty, Cell::id),
+    ]
+}
+
+fn filters(visit: &Visit) -> FormView {
+    let mut states = vec![("", "all"), (FOR_PEOPLE, "waits for a person")];
+    states.extend(PaymentState::ALL.map(|state| (state.name(), state.name())));
+    let mut countries = vec![("", "all")];
+    countries.extend(Country::ALL.map(|country| (country.alpha3(), country.alpha3())));
+    FormView::filters(vec![
+        Field::choice("status", "Status", &states).as_asked(visit.query()),
+        Field::choice("country", "Country", &countries).as_asked(visit.query()),
+        Field::day("from", "Accepted from").optional().as_asked(visit.query()),
+        Field::day("to", "to").optional().as_asked(visit.query()),
+    ])
+}
+
+pub(super) async fn list(visit: Visit) -> Answer {
+    let found = found(&visit).await?;
+    let asked = query(&visit, &FILTERS);
+    let link = |more: &str| format!("{}?{asked}{more}", visit.href("/payments"));
+    let next = found.next.map(|mark| link(&format!("&after={}", encoded(&format!("{}.{}", mark.at.0, mark.payment)))));
+    let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
+    let mut says = Vec::new();
+    if next.is_some() && rows.len() < ROWS {
+        says.push(format!(
+            "The newest {LOOKED_AT_MAX} payments of each country were looked at for this page; Next goes on behind them."
+        ));
+    }
+    let shown = if rows.is_empty() { String::new() } else { format!("{} payments", rows.len()) };
+    let head = [
+        "Payment",
+        "Status",
+        "Country",
+        "Payer pays",
+        "Beneficiary gets",
+        "Accepted",
+        "Beneficiary",
+        "Account",
+        "External id",
+    ];
+    let table = Table::new("Payments", &head, rows).or("No payment fits.").paged(Pager { previous: None, next, shown });
+    let mut links = Vec::new();
+    if visit.query().given("after").is_some() {
+        links.push((link(""), "Back to the newest".to_owned()));
+    }
+    if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
+        links.push((format!("{}?{asked}", visit.href("/payments/export.csv")), "Download as CSV".to_owned()));
+    }
+    page(
+        &visit,
+        "Payments",
+        vec![Section { says, links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() }],
+    )
+}
+
+/// A payment's line, with names and account masked.
+fn line(record: &Record) -> PaymentLine {
+    let (payment, order) = (&record.payment, &record.order);
+    let (standing, charge) = (&payment.standing, &payment.charge);
+    PaymentLine {
+        id: payment.id.to_string(),
+        external_id: payment.external_id.clone().unwrap_or_default(),
+        status: standing.state.name().to_owned(),
+        accepted_at: payment.accepted_at.to_string(),
+        changed_at: standing.state_at.to_string(),
+        country: payment.country.alpha3().to_owned(),
+        quote: payment.quote.to_string(),
+        amount: payment.base.decimal().to_string(),
+        currency: payment.base.currency.code().to_owned(),
+        amount_destination: payment.amount.decimal().to_string(),
+        currency_destination: payment.amount.currency.code().to_owned(),
+        rate: record.quote.offer.rate.to_string(),
+        wallet_amount: charge.amount.decimal().to_string(),
+        wallet_premium: charge.premium.decimal().to_string(),
+        wallet_txn_cost: charge.cost.decimal().to_string(),
+        wallet_currency: charge.amount.currency.code().to_owned(),
+        bank_reference: standing.bank_reference.clone().unwrap_or_default(),
+        msg: standing.msg.clone().unwrap_or_default(),
+        beneficiary_name: masked::name(&order.beneficiary_name),
+        beneficiary_account_number: masked::account(&order.beneficiary_account_number),
+        bank_branch_code: order.branch_code().to_owned(),
+        sender_name: masked::name(&order.sender_name),
+        sender_relation: order.sender_relation.clone(),
+    }
+}
+
+pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
+    let mut csv = Csv::new(COLUMNS);
+    if visit.query().text("status") == FOR_PEOPLE {
+        found(&visit).await?.records.iter().for_each(|record| csv.row(line(record).cells()));
+        return csv.taken(&visit, "payments.csv").await;
+    }
+    let (tenant, mut wanted) = (visit.tenant_id()?, wanted(&visit, EXPORT_ROWS)?);
+    let mut count = 0;
+    loop {
+        let page = visit.console().store().payments_page(tenant, &wanted).await?;
+        count += page.records.len();
+        page.records.iter().for_each(|record| csv.row(line(record).cells()));
+        if count > EXPORT_MAX {
+            let words = format!("There are more than {EXPORT_MAX} payments: please narrow the list, or use the API.");
+            return Err(Stop::Refused(words));
+        }
+        wanted.after = page.next;
+        if wanted.after.is_none() {
+            return csv.taken(&visit, "payments.csv").await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_reads_back() {
+        let id = PaymentId(uuid::Uuid::from_u128(7));
+        let found = mark(&format!("17.{id}"));
+        assert_eq!(found, Some(PaymentMark { at: Timestamp(17), payment: id }));
+        for wrong in ["", "17", "x.y", ".", "17.", &format!(".{id}")] {
+            assert_eq!(mark(wrong), None, "{wrong}");
+        }
+    }
+}

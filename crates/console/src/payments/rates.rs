@@ -1,0 +1,163 @@
+//! Rates with their age and where they come from, what the tenant's prices add to them, and how to change that.
+
+use std::collections::BTreeMap;
+
+use axum::response::Response;
+use domain::country::Country;
+use domain::currency::Currency;
+use domain::decimal::{Decimal, Rounding};
+use domain::ports::Mid;
+use domain::quote::{RATE_DECIMALS, less_margin};
+use engine::console::{Deed, Pricing};
+
+use super::took;
+use crate::wallets::view::{Field, FormView, Section, page};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+
+/// Basis points of the whole.
+const WHOLE_BPS: u32 = 10_000;
+
+/// Fields of the margins of single countries.
+const fn margin_field(country: Country) -> (&'static str, &'static str) {
+    match country {
+        Country::Bgd => ("margin_BGD", "Margin to BGD"),
+        Country::Egy => ("margin_EGY", "Margin to EGY"),
+        Country::Ind => ("margin_IND", "Margin to IND"),
+        Country::Npl => ("margin_NPL", "Margin to NPL"),
+        Country::Pak => ("margin_PAK", "Margin to PAK"),
+        Country::Phl => ("margin_PHL", "Margin to PHL"),
+        Country::Vnm => ("margin_VNM", "Margin to VNM"),
+    }
+}
+
+/// What a client gets of a mid rate after a margin.
+fn after(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
+    Some(less_margin(mid, margin_bps)?.round(RATE_DECIMALS, Rounding::Floor))
+}
+
+fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<Cell> {
+    let world = visit.console().payments.world();
+    let mid: Option<Mid> = world.rates.mid(base, country.currency());
+    let oldest = world.corridors.corridors.get(&country).map(|corridor| corridor.max_rate_age);
+    let pair = Cell::text(format!("{} → {}", base.code(), country.currency().code()));
+    let Some(mid) = mid else {
+        return vec![
+            pair,
+            Cell::Empty,
+            Cell::Empty,
+            Cell::state("none", Tone::Bad),
+            Cell::number(margin_bps),
+            Cell::Empty,
+        ];
+    };
+    let age = world.clock.now() - mid.as_of;
+    let state = match oldest {
+        Some(oldest) if age <= oldest => Cell::state("in use", Tone::Good),
+        Some(_) => Cell::state("too old", Tone::Bad),
+        None => Cell::state("no corridor", Tone::Plain),
+    };
+    let offered = after(mid.rate, margin_bps).map_or(Cell::Empty, Cell::number);
+    vec![pair, Cell::number(mid.rate), Cell::number(took(age)), state, Cell::number(margin_bps), offered]
+}
+
+const HEAD: [&str; 6] = ["Pair", "Mid", "Age", "State", "Margin (bps)", "Rate to the client"];
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let tenant = visit.tenant()?;
+    let policy = &tenant.policy;
+    let asked = visit.query().given("country").map(|text| Country::parse(text).ok_or(Stop::NotFound)).transpose()?;
+    let country = asked.or(policy.countries.iter().next().copied()).unwrap_or(Country::Pak);
+    let coin = policy.settlement_coin.currency();
+    let coins = policy.countries.iter().map(|country| row(&visit, coin, *country, 0)).collect();
+    let margin = policy.margin_bps_for(country);
+    let bases = Currency::SOURCES.map(|base| row(&visit, base, country, margin)).into();
+    let mut countries: Vec<(&str, &str)> = Vec::new();
+    countries.extend(Country::ALL.map(|country| (country.alpha3(), country.alpha3())));
+    let choice = Field::choice("country", "Country", &countries).holding(country.alpha3());
+    let origins = visit.console().payments.world().rates.origins().join("; ");
+    let facts = vec![
+        ("Rates come from", Cell::maybe((!origins.is_empty()).then_some(origins))),
+        ("Settled in", Cell::text(coin.code())),
+        ("Our fee on payments", Cell::number(format!("{} bps", policy.premium_bps))),
+        ("Margin where no country differs", Cell::number(format!("{} bps", policy.margin_bps))),
+        ("Spread on exchanges of coins", Cell::number(format!("{} bps", policy.wallet.spread_bps))),
+    ];
+    let mut sections = vec![
+        Section { facts, ..Section::default() },
+        Section {
+            title: "The settlement coin".to_owned(),
+            says: vec!["Payments are settled at mid; our fee is taken apart from it.".to_owned()],
+            table: Some(Table::new("Rates of the settlement coin", &HEAD, coins).or("No country is agreed on.")),
+            ..Section::default()
+        },
+        Section {
+            title: format!("What payers get, to {}", country.alpha3()),
+            filters: Some(FormView { button: "Show", ..FormView::filters(vec![choice]) }),
+            table: Some(Table::new("Rates of base currencies", &HEAD, bases)),
+            ..Section::default()
+        },
+    ];
+    sections.push(change(&visit).await?);
+    page(&visit, "Rates and spread", sections)
+}
+
+/// The form that proposes other prices, and what is proposed already.
+async fn change(visit: &Visit) -> Result<Section, Stop> {
+    let policy = &visit.tenant()?.policy;
+    let waiting = visit.console().desk.waiting_about(Some(visit.tenant_id()?), "pricing").await?;
+    let links: Vec<_> = waiting
+        .iter()
+        .map(|it| (format!("/console/approvals/{}", it.id), format!("Proposed by {}: {}", it.maker.login, it.why)))
+        .collect();
+    let mut forms = Vec::new();
+    if links.is_empty() && visit.may_use("POST", "/console/t/{tenant}/rates/pricing") {
+        let mut form = FormView::new("pricing", "Propose other prices", visit.href("/rates/pricing"), "Propose")
+            .says("In basis points (100 bps = 1 %). Somebody else has to approve them. An empty margin is the general one.")
+            .field(Field::whole("premium", "Our fee on payments").holding(policy.premium_bps))
+            .field(Field::whole("margin", "Margin where no country differs").holding(policy.margin_bps))
+            .field(Field::whole("spread", "Spread on exchanges of coins").holding(policy.wallet.spread_bps));
+        for country in Country::ALL {
+            let (name, label) = margin_field(country);
+            let own = policy.margin_bps_by_country.get(&country).map(u32::to_string).unwrap_or_default();
+            form = form.field(Field::whole(name, label).optional().holding(own));
+        }
+        forms.push(form.why());
+    }
+    let title = if links.is_empty() && forms.is_empty() { "" } else { "Change" };
+    Ok(Section { title: title.to_owned(), links, forms, ..Section::default() })
+}
+
+fn bps(visit: &Visit, name: &str) -> Result<u32, Stop> {
+    let number = visit.form().text(name).parse::<u32>().ok().filter(|bps| *bps < WHOLE_BPS);
+    number.ok_or_else(|| Stop::Invalid(format!("{name}: basis points from 0 to {} are expected.", WHOLE_BPS - 1)))
+}
+
+pub(super) async fn propose(visit: Visit) -> Result<Response, Stop> {
+    let mut margin_bps_by_country = BTreeMap::new();
+    for country in Country::ALL {
+        let (name, _) = margin_field(country);
+        if visit.form().given(name).is_some() {
+            margin_bps_by_country.insert(country, bps(&visit, name)?);
+        }
+    }
+    let pricing = Pricing {
+        premium_bps: bps(&visit, "premium")?,
+        margin_bps: bps(&visit, "margin")?,
+        margin_bps_by_country,
+        spread_bps: bps(&visit, "spread")?,
+    };
+    let why = visit.why()?;
+    visit.propose(Deed::SetPricing(pricing), why).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_is_taken_off_the_mid() {
+        let mid = Decimal::new(2_784, 1);
+        assert_eq!(after(mid, 0), Some(mid));
+        assert_eq!(after(mid, 25), Some(Decimal::new(277_704, 3)));
+    }
+}

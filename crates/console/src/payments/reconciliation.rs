@@ -1,0 +1,153 @@
+//! What does not agree: the ledger beside the chain, the rails and the banks' statements, as the last comparison found
+//! it, and what rails said that cannot be right or is about nothing of ours.
+
+use axum::response::Response;
+use domain::bank_statement::RailBreak;
+use domain::payment::Discrepancy;
+use domain::time::Timestamp;
+use domain::wallet_effects::Alert;
+use engine::reconcile::{self, Break, Covered, Report, Stray};
+
+use crate::wallets::view::{FormView, Section, page, words};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
+
+/// Most alerts and contradictions that are read.
+const READ_MAX: usize = 500;
+
+/// Whether a person was called about a break, and since when.
+fn called(alerts: &[(Timestamp, Alert)], it: &Break) -> [Cell; 2] {
+    let account = it.account.to_string();
+    match alerts.iter().find(|(_, alert)| alert.what.contains(&account)) {
+        Some((since, _)) => [Cell::state("open", Tone::Bad), Cell::When(*since)],
+        None => [Cell::state("new", Tone::Warn), Cell::Empty],
+    }
+}
+
+async fn breaks(visit: &Visit, report: &Report) -> Result<Section, Stop> {
+    let tenant = visit.tenant_id()?;
+    let alerts = visit.console().store().alerts(tenant, READ_MAX).await?;
+    let row = |it: &Break| {
+        let money = |minor| domain::money::Money::new(minor, it.account.currency());
+        let ledger = match it.least == it.most {
+            true => money(it.least).to_string(),
+            false => format!("{} to {}", money(it.least), money(it.most)),
+        };
+        let [state, since] = called(&alerts, it);
+        let code = it.account.to_string();
+        vec![
+            Cell::id_link(visit.href(&format!("/ledger/account?code={}", encoded(&code))), code),
+            Cell::text(it.side.name()),
+            Cell::number(money(it.said)),
+            Cell::number(ledger),
+            state,
+            since,
+        ]
+    };
+    let rows: Vec<_> = report.breaks.iter().filter(|it| it.tenant == tenant).map(row).collect();
+    let title = format!("Breaks: {}", rows.len());
+    let head = ["Account", "Compared with", "It says", "The ledger says", "State", "Since"];
+    let table = Table::new("Breaks", &head, rows).or("Everything agrees.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
+async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
+    let found = visit.console().store().discrepancies(visit.tenant_id()?, READ_MAX).await?;
+    let row = |(at, it): &(Timestamp, Discrepancy)| {
+        vec![
+            Cell::When(*at),
+            Cell::id_link(visit.href(&format!("/payments/{}", it.payment)), it.payment),
+            Cell::text(it.what.as_str()),
+        ]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Reports that cannot be right: {}", rows.len());
+    let says = vec!["Nothing was changed by these; somebody has to ask the bank.".to_owned()];
+    let table = Table::new("Reports of rails", &["First said", "Payment", "What"], rows)
+        .or("No rail contradicts what is known.");
+    Ok(Section { title, says, table: Some(table), ..Section::default() })
+}
+
+/// How far the statements of each rail's account reach.
+async fn statements(visit: &Visit) -> Result<Section, Stop> {
+    let covered = visit.console().store().covered().await?;
+    let row = |it: &Covered| {
+        vec![Cell::text(it.rail.to_string()), Cell::text(it.currency.code()), Cell::When(it.from), Cell::When(it.to)]
+    };
+    let head = ["Rail", "Currency", "From", "To"];
+    let table = Table::new("Statements", &head, covered.iter().map(row).collect())
+        .or("No bank has sent a statement (camt.053) yet.");
+    Ok(Section { title: "Statements of banks".to_owned(), table: Some(table), ..Section::default() })
+}
+
+async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
+    let tenant = visit.tenant_id()?;
+    let found = visit.console().store().rail_breaks(tenant, READ_MAX).await?;
+    let row = |(since, it): &(Timestamp, RailBreak)| {
+        let about = match it.subject == tenant.0 {
+            true => Cell::Empty,
+            // A payment's or an order's pay-out: the search knows which.
+            false => Cell::id_link(visit.href(&format!("/search?q={}", it.subject)), it.subject),
+        };
+        vec![
+            Cell::When(*since),
+            Cell::text(words(it.kind.name())),
+            Cell::text(it.rail.to_string()),
+            about,
+            Cell::text(it.what.as_str()),
+        ]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Breaks with banks' statements: {}", rows.len());
+    let says = vec!["Each is an open alert: a later statement closes it, or a person with the alert.".to_owned()];
+    let head = ["Since", "Kind", "Rail", "About", "What"];
+    let table = Table::new("Breaks with banks' statements", &head, rows).or("The statements agree with the ledger.");
+    Ok(Section { title, says, table: Some(table), ..Section::default() })
+}
+
+async fn strays(visit: &Visit) -> Result<Section, Stop> {
+    let found = visit.console().store().strays(READ_MAX).await?;
+    let row = |it: &Stray| vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())];
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Reports about nothing of ours: {}", rows.len());
+    let table = Table::new("Reports about nothing of ours", &["First said", "Rail", "What"], rows)
+        .or("Every report was about a payment of ours.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let last = reconcile::last(visit.console().store()).await?;
+    let mut forms = Vec::new();
+    if visit.may_use("POST", "/console/t/{tenant}/reconciliation/compare") {
+        let action = visit.href("/reconciliation/compare");
+        let says = "The service that has this role compares soon; reload the page to see what it found.";
+        forms.push(FormView::new("compare", "Compare now", action, "Compare").says(says));
+    }
+    let first = match &last {
+        Some(report) => {
+            let facts = vec![
+                ("Compared", Cell::When(report.at)),
+                ("Balances on the chain", Cell::number(report.vaults)),
+                ("Accounts at rails", Cell::number(report.rails)),
+            ];
+            Section { facts, forms, ..Section::default() }
+        }
+        None => {
+            let says = vec!["Nothing was compared yet: a running service does so every ten minutes.".to_owned()];
+            Section { says, forms, ..Section::default() }
+        }
+    };
+    let mut sections = vec![first];
+    if let Some(report) = &last {
+        sections.push(breaks(&visit, report).await?);
+    }
+    sections.push(statement_breaks(&visit).await?);
+    sections.push(contradictions(&visit).await?);
+    sections.push(strays(&visit).await?);
+    sections.push(statements(&visit).await?);
+    page(&visit, "Reconciliation", sections)
+}
+
+pub(super) async fn compare(visit: Visit) -> Result<Response, Stop> {
+    reconcile::want(visit.console().store()).await?;
+    Ok(visit.done(&visit.href("/reconciliation"), "A comparison was asked for."))
+}

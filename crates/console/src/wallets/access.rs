@@ -1,0 +1,87 @@
+//! Who may use the pages of the wallet side: the rows of their routes.
+
+use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury};
+
+use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post};
+
+/// Whoever decides what lists and limits left to people.
+const DECIDE: Who = Who::Roles(&[Compliance]);
+/// The second pair of eyes of a refund; the engine sees to it that it is another person's.
+const AGREE: Who = Who::Roles(&[Compliance, Approver]);
+/// Whoever finds out what became of money at a rail.
+const RAILS: Who = Who::Roles(&[Operator, Compliance, Treasury]);
+/// Whoever gives coins back.
+const GIVE_BACK: Who = Who::Roles(&[Operator, Treasury]);
+/// Whoever is called by alerts.
+const CALLED: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
+/// Whoever sees that the bank's system gets its webhooks.
+const SEND: Who = Who::Roles(&[Operator, Admin]);
+/// Whoever looks after connections.
+const CONNECT: Who = Who::Roles(&[Admin]);
+/// Whoever proposes what a tenant may do.
+const AGREE_ON: Who = Who::Roles(&[Compliance, Admin]);
+/// Whoever may see access keys.
+const SEE_KEYS: Who = Who::Roles(&[Admin, Auditor]);
+/// Whoever tries things out.
+const TRY: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
+
+/// One row for each route.
+pub(crate) const ACCESS: &[AccessRow] = &[
+    get("/console/t/{tenant}/wallets", LOOK),
+    get("/console/t/{tenant}/wallets/export.csv", LOOK),
+    get("/console/t/{tenant}/wallets/{id}", LOOK),
+    post("/console/t/{tenant}/wallets/{id}/block", WORK),
+    post("/console/t/{tenant}/wallets/{id}/unblock", WORK),
+    post("/console/t/{tenant}/wallets/{id}/blacklist", WORK),
+    get("/console/t/{tenant}/requests", LOOK),
+    get("/console/t/{tenant}/requests/export.csv", LOOK),
+    get("/console/t/{tenant}/requests/{id}", LOOK),
+    post("/console/t/{tenant}/requests/{id}/cancel", WORK),
+    get("/console/t/{tenant}/orders", LOOK),
+    get("/console/t/{tenant}/orders/export.csv", LOOK),
+    get("/console/t/{tenant}/orders/{id}", LOOK),
+    post("/console/t/{tenant}/orders/{id}/resolve", RAILS),
+    post("/console/t/{tenant}/orders/{id}/recredit", GIVE_BACK),
+    get("/console/t/{tenant}/review", LOOK),
+    get("/console/t/{tenant}/review/payments/{id}", LOOK),
+    post("/console/t/{tenant}/review/payments/{id}/decide", DECIDE),
+    post("/console/t/{tenant}/review/payments/{id}/resolve", RAILS),
+    get("/console/t/{tenant}/deposits", LOOK),
+    get("/console/t/{tenant}/deposits/export.csv", LOOK),
+    get("/console/t/{tenant}/deposits/{id}", LOOK),
+    post("/console/t/{tenant}/deposits/{id}/decide", DECIDE),
+    post("/console/t/{tenant}/deposits/{id}/lift-hold", DECIDE),
+    post("/console/t/{tenant}/deposits/{id}/refund", DECIDE),
+    post("/console/t/{tenant}/deposits/{id}/refund/approve", AGREE),
+    post("/console/t/{tenant}/deposits/{id}/refund/withdraw", DECIDE),
+    get("/console/t/{tenant}/alerts", LOOK),
+    post("/console/t/{tenant}/alerts/close", CALLED),
+    get("/console/t/{tenant}/webhooks", LOOK),
+    post("/console/t/{tenant}/webhooks/recover", SEND),
+    post("/console/t/{tenant}/webhooks/example", SEND),
+    post("/console/t/{tenant}/webhooks/url", CONNECT),
+    post("/console/t/{tenant}/webhooks/payments", CONNECT),
+    post("/console/t/{tenant}/webhooks/rotate", CONNECT),
+    post("/console/t/{tenant}/webhooks/disable", CONNECT),
+    post("/console/t/{tenant}/webhooks/enable", CONNECT),
+    get("/console/t/{tenant}/webhooks/deliveries/{id}", LOOK),
+    post("/console/t/{tenant}/webhooks/deliveries/{id}/resend", SEND),
+    get("/console/t/{tenant}/policy", LOOK),
+    post("/console/t/{tenant}/policy/propose", AGREE_ON),
+    get("/console/t/{tenant}/keys", SEE_KEYS),
+    post("/console/t/{tenant}/keys/create", CONNECT),
+    post("/console/t/{tenant}/keys/rotate", CONNECT),
+    post("/console/t/{tenant}/keys/networks", CONNECT),
+    post("/console/t/{tenant}/keys/suspend", CONNECT),
+    post("/console/t/{tenant}/keys/resume", CONNECT),
+    post("/console/t/{tenant}/keys/revoke", CONNECT),
+    all_tenants(get("/console/system", LOOK)),
+    all_tenants(post("/console/system/coins", Who::Roles(&[Compliance, Admin]))),
+    get("/console/t/{tenant}/sandbox", TRY),
+    // There is one clock for everybody.
+    all_tenants(post("/console/t/{tenant}/sandbox/clock", TRY)),
+    post("/console/t/{tenant}/sandbox/faucet", TRY),
+    post("/console/t/{tenant}/sandbox/pay", TRY),
+    post("/console/t/{tenant}/sandbox/steer", TRY),
+    post("/console/t/{tenant}/sandbox/trigger", TRY),
+];

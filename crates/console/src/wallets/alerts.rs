@@ -1,0 +1,82 @@
+//! What a person was called for, and saying that somebody has looked. What is found again is a new alert.
+
+use domain::time::Timestamp;
+use domain::wallet_effects::{Alert, AlertKind};
+use uuid::Uuid;
+
+use super::view::{Field, FormView, Section, age, page, words};
+use crate::{Answer, Cell, Stop, Table, Visit};
+
+/// Most alerts that are shown; the command line has the same bound.
+const SHOWN_MAX: usize = 1_000;
+
+/// Where the page of what an alert is about is, if it has one.
+fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
+    // What is about no payment is about the tenant: the page of breaks has it.
+    let is_tenant = alert.subject == visit.tenant_id()?.0;
+    let below = match alert.kind {
+        AlertKind::DeliveryDead => "/webhooks/deliveries/",
+        AlertKind::Payout => "/orders/",
+        AlertKind::DeepReorg | AlertKind::DirectDeposit => "/deposits/",
+        AlertKind::BlacklistByIssuer => "/wallets/",
+        AlertKind::Discrepancy | AlertKind::RailMismatch if is_tenant => {
+            return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
+        }
+        AlertKind::Discrepancy => "/payments/",
+        // A payment's or an order's pay-out: the search knows which.
+        AlertKind::RailMismatch => "/search?q=",
+        AlertKind::ReceiverGone
+        | AlertKind::TokenChanged
+        | AlertKind::UnsupportedAsset
+        | AlertKind::Transaction
+        | AlertKind::LowGas
+        | AlertKind::ChainMismatch => return Ok(Cell::id(alert.subject)),
+    };
+    Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
+}
+
+async fn open(visit: &Visit) -> Result<Vec<(Timestamp, Alert)>, Stop> {
+    Ok(visit.console().store().alerts(visit.tenant_id()?, SHOWN_MAX).await?)
+}
+
+pub(super) async fn list(visit: Visit) -> Answer {
+    let (alerts, now) = (open(&visit).await?, visit.console().now());
+    let may = visit.may_use("POST", "/console/t/{tenant}/alerts/close");
+    let row = |(at, alert): &(Timestamp, Alert)| -> Result<Vec<Cell>, Stop> {
+        let mut row = vec![
+            Cell::text(words(alert.kind.name())),
+            Cell::When(*at),
+            Cell::number(age(*at, now)),
+            subject(&visit, alert)?,
+            Cell::text(alert.what.as_str()),
+        ];
+        if may {
+            row.push(Cell::link(visit.href(&format!("/alerts?alert={}", alert.id())), "Close …"));
+        }
+        Ok(row)
+    };
+    let mut head = vec!["Kind", "Since", "Age", "About", "What"];
+    head.extend(may.then_some("Close"));
+    let table = Table::new("Open alerts", &head, alerts.iter().map(row).collect::<Result<Vec<_>, Stop>>()?)
+        .or("No alert is open.");
+    let mut sections = Vec::new();
+    let chosen = visit.query().given("alert").and_then(|text| Uuid::parse_str(text).ok());
+    if let Some((_, alert)) = alerts.iter().find(|(_, alert)| may && Some(alert.id()) == chosen) {
+        let form = FormView::new("close", "Close this alert", visit.href("/alerts/close"), "Close the alert")
+            .says(format!("{}: {}", words(alert.kind.name()), alert.what))
+            .field(Field::hidden("alert", alert.id()));
+        sections.push(Section { forms: vec![form.why()], ..Section::default() });
+    }
+    sections.push(Section { table: Some(table), ..Section::default() });
+    page(&visit, "Alerts", sections)
+}
+
+pub(super) async fn close(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let wanted = Uuid::parse_str(visit.form().text("alert")).map_err(|_| Stop::NotFound)?;
+    let alerts = open(&visit).await?;
+    let (_, alert) = alerts.iter().find(|(_, alert)| alert.id() == wanted).ok_or(Stop::NotFound)?;
+    // The store notes who did it and why in the same commit.
+    visit.console().store().close_alert(visit.tenant_id()?, alert, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href("/alerts"), "Closed. What is found again is a new alert."))
+}

@@ -1,0 +1,247 @@
+//! One deposit with all that was found about it, and what a person decides: released, refused, kept for good, given back.
+//! Releasing more than the tenant's limit takes a second person, and so does giving back (`decisions.md`, "Four eyes").
+
+use domain::chain::Address;
+use domain::coin_amount;
+use domain::deposit::{Deposit, DepositState, ReviewVerdict, SeenRefund};
+use domain::ids::DepositId;
+use domain::payment_request::Named;
+use domain::risk::Assessment;
+use engine::console::Deed;
+use engine::wallets::ReviewAsked;
+
+use super::evidence::{list_match, sender_card};
+use super::view::{Field, FormView, Section, coins, instant, page, words};
+use super::{SEEN, as_shown, deposit_tone, waiting, wanted};
+use crate::audit;
+use crate::{Answer, Cell, Stop, Table, Visit};
+
+/// The refund that whoever approves it has before him.
+const TO: &str = "seen_to";
+const AMOUNT: &str = "seen_amount";
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(DepositId::parse)?);
+    let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
+    let mut sections = vec![Section { facts: facts(&visit, &deposit)?, ..Section::default() }];
+    sections.extend(escrow(&visit, &deposit).await?);
+    sections.extend(deposit.assessment.as_ref().map(|assessed| found(&deposit, assessed)));
+    sections.extend(decided(&deposit));
+    let named = visit.console().wallets.named_for(&caller, &deposit).await?;
+    sections.extend(wanted::section(&visit, &deposit, &named).await?);
+    sections.extend(refund(&deposit));
+    sections.push(audit::section(&visit, &id.to_string()).await?);
+    sections.push(waiting(&visit, id.0).await?);
+    sections.push(control(&visit, &deposit, &named)?);
+    page(&visit, "Deposit", sections)
+}
+
+fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, Stop> {
+    let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
+    let tx = |tx| Cell::id_link(format!("{explorer}{tx}"), tx);
+    let request = deposit.request.map(|request| Cell::id_link(visit.href(&format!("/requests/{request}")), request));
+    Ok(vec![
+        ("State", Cell::state(words(deposit.state.name()), deposit_tone(deposit.state))),
+        ("Status for the bank", Cell::maybe(deposit.status().map(|status| status.name()))),
+        ("Amount", coins(deposit.minor, deposit.coin)),
+        ("Deposit", Cell::id(deposit.id)),
+        ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet)),
+        ("Request", request.unwrap_or(Cell::text("none: it came straight to the wallet's address"))),
+        ("From", Cell::id(deposit.from)),
+        ("To", Cell::id(deposit.to)),
+        ("Transaction", tx(deposit.tx)),
+        ("Block", deposit.place.map_or(Cell::Empty, |place| Cell::number(place.number))),
+        ("First seen", Cell::When(deposit.seen_at)),
+        ("Counted", instant(deposit.credited_at)),
+        ("Last change", Cell::When(deposit.state_at)),
+        ("In the wallet", instant(deposit.completed_at)),
+        ("Released by", deposit.release_tx.map_or(Cell::Empty, tx)),
+        ("Booked in", Cell::text(deposit.pot.name())),
+        ("Failed because", Cell::maybe(deposit.failure.map(|why| why.name()))),
+    ])
+}
+
+/// Whether the escrow is on hold, for this deposit or for another one in it.
+async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Stop> {
+    let Some(id) = deposit.request else { return Ok(None) };
+    let request = visit.console().store().request(visit.tenant_id()?, id).await?;
+    let Some(request) = request.filter(|it| it.held_at.is_some() || it.lift.is_some()) else { return Ok(None) };
+    let says = match (request.held_at, request.lift) {
+        (Some(_), Some(_)) => {
+            "The hold is lifted; the chain is being told. What waits in the escrow goes on afterwards."
+        }
+        (Some(_), None) => "Something in the escrow is on legal hold: nothing in there is released or given back.",
+        (None, _) => "Its hold was lifted, here and on the chain.",
+    };
+    let facts = vec![("On legal hold since", instant(request.held_at))];
+    Ok(Some(Section { title: "Escrow".to_owned(), facts, says: vec![says.to_owned()], ..Section::default() }))
+}
+
+/// What the assessment rests on.
+fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
+    let checks = assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
+    let facts = vec![
+        ("Score", Cell::number(format!("{} of 100, {}", assessed.score, assessed.level().name()))),
+        ("Result", Cell::text(assessed.result.name())),
+        ("Reason", Cell::text(assessed.reason.name())),
+        ("Checks", Cell::text(checks)),
+        ("List version", Cell::text(assessed.list_version.as_str())),
+        ("Policy version", Cell::text(assessed.policy_version.as_str())),
+        ("Assessed", Cell::When(assessed.at)),
+        ("Decided by", Cell::maybe(assessed.decided_by.clone())),
+    ];
+    let row = |line: &String| {
+        let (code, what) = line.split_once(": ").unwrap_or(("", line));
+        vec![Cell::text(words(code)), Cell::text(what)]
+    };
+    let rows = assessed.evidence.iter().map(row).collect();
+    let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("Nothing was found against it.");
+    let mut cards = vec![sender_card(deposit)];
+    cards.extend(assessed.evidence.iter().filter_map(|line| list_match(line, &assessed.list_version)));
+    Section { title: "Risk".to_owned(), facts, cards, table: Some(table), ..Section::default() }
+}
+
+fn decided(deposit: &Deposit) -> Option<Section> {
+    let decision = deposit.decision.as_ref()?;
+    let facts = vec![
+        ("Decision", Cell::text(words(decision.verdict.name()))),
+        ("By", Cell::text(decision.by.as_str())),
+        ("Why", Cell::text(decision.note.as_str())),
+        ("At", Cell::When(decision.at)),
+    ];
+    Some(Section { title: "Decision".to_owned(), facts, ..Section::default() })
+}
+
+fn refund(deposit: &Deposit) -> Option<Section> {
+    let refund = deposit.refund.as_ref()?;
+    let facts = vec![
+        ("Goes back to", Cell::id(refund.to)),
+        ("Proposed by", Cell::text(refund.proposed_by.as_str())),
+        ("Score of the address", Cell::number(refund.screened.score)),
+        ("List version", Cell::text(refund.screened.list_version.as_str())),
+        ("Proposal on the chain", Cell::text(if refund.proposed { "yes" } else { "not yet" })),
+        ("Approved by", Cell::maybe(refund.approved_by.clone())),
+        ("List version then", Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone()))),
+        ("Paid back by", refund.tx.map_or(Cell::Empty, Cell::id)),
+    ];
+    Some(Section { title: "Refund".to_owned(), facts, ..Section::default() })
+}
+
+/// What can be decided in its state.
+fn verdicts(state: DepositState) -> &'static [(&'static str, &'static str)] {
+    match state {
+        DepositState::InReview => &[
+            ("approve", "approve: it goes to the wallet"),
+            ("reject", "reject: it may be given back"),
+            ("legal_hold", "legal hold: it is not given back"),
+            ("block", "reject, and block the wallet"),
+        ],
+        DepositState::Rejected => &[("legal_hold", "legal hold: it is not given back")],
+        _ => &[],
+    }
+}
+
+fn needs_second(visit: &Visit, deposit: &Deposit) -> Result<bool, Stop> {
+    Ok(deposit.minor > visit.tenant()?.policy.wallet.second_person_above)
+}
+
+fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
+    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/deposits/{{id}}/{deed}"));
+    let to = |deed: &str| visit.href(&format!("/deposits/{}/{deed}", deposit.id));
+    let mut forms = Vec::new();
+    let verdicts = verdicts(deposit.state);
+    if !verdicts.is_empty() && may("decide") {
+        let limit = coin_amount::show(visit.tenant()?.policy.wallet.second_person_above);
+        let says = match needs_second(visit, deposit)? {
+            true => format!("It is more than {limit}: releasing it needs a second person. Everything else is at once."),
+            false => "It is done at once.".to_owned(),
+        };
+        let form = FormView::new("decide", "Decide", to("decide"), "Decide").says(says);
+        let form = form.field(Field::choice("verdict", "Decision", verdicts));
+        forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
+    }
+    if deposit.has_hold_to_lift() && may("lift-hold") {
+        let form = FormView::new("lift-hold", "Lift the legal hold", to("lift-hold"), "Propose to lift the hold")
+            .says("Somebody else has to approve it. The deposit stays refused and can be given back. If nothing else in its escrow is on hold, the chain is told, and what waits in there goes on.");
+        forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
+    }
+    let refused = matches!(deposit.state, DepositState::Rejected | DepositState::Failed);
+    if refused && deposit.request.is_some() && may("refund") {
+        let form = FormView::new("refund", "Give it back", to("refund"), "Propose the refund")
+            .says("To the address that its sender names: exchanges pay from addresses that many people share. It is screened, and somebody else has to approve it.")
+            .field(Field::line("to", "Address").holding(named.address().map(|to| to.to_string()).unwrap_or_default()));
+        forms.push(form.why());
+    }
+    let open = deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
+    if let Some(refund) = open.filter(|it| it.proposed && may("refund/approve")) {
+        let form = FormView::new("approve", "Approve the refund", to("refund/approve"), "Approve the refund");
+        let amount = coin_amount::show(deposit.minor);
+        let says = format!("{amount} {} goes back to {}.", deposit.coin.currency().code(), refund.to);
+        let form = form.says(says).field(Field::hidden(TO, refund.to)).field(Field::hidden(AMOUNT, deposit.minor));
+        forms.push(form.why().danger());
+    }
+    if open.is_some() && may("refund/withdraw") {
+        let form = FormView::new("withdraw", "Withdraw the proposal", to("refund/withdraw"), "Withdraw the proposal")
+            .says(
+                "Nothing is given back; what is proposed on the chain is called off there. It can be proposed again.",
+            );
+        forms.push(form.why());
+    }
+    let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
+    Ok(Section { title, forms, ..Section::default() })
+}
+
+pub(super) async fn decide(visit: Visit) -> Answer {
+    let (caller, id, why) = (visit.caller()?, visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let verdict = ReviewVerdict::parse(visit.form().text("verdict"));
+    let verdict = verdict.ok_or_else(|| Stop::Invalid("Please choose a decision.".to_owned()))?;
+    let wallets = &visit.console().wallets;
+    let deposit = wallets.find_deposit(&caller, id).await?;
+    if !verdicts(deposit.state).iter().any(|(name, _)| *name == verdict.name()) {
+        return Err(Stop::Refused(format!(
+            "The deposit is {}: nothing is to be decided.",
+            words(deposit.state.name())
+        )));
+    }
+    as_shown(&visit, deposit.state_at.0)?;
+    if verdict == ReviewVerdict::Approve && needs_second(&visit, &deposit)? {
+        return visit.propose(Deed::ReleaseDeposit { deposit: id, waits_since: deposit.state_at }, &why).await;
+    }
+    let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by: visit.deed(&why) };
+    wallets.decide_review(&caller, asked, None).await?;
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), &format!("Decided: {}.", words(verdict.name()))))
+}
+
+pub(super) async fn lift_hold(visit: Visit) -> Answer {
+    let (caller, id, why) = (visit.caller()?, visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
+    as_shown(&visit, deposit.state_at.0)?;
+    visit.propose(Deed::LiftHold { deposit: id, held_since: deposit.state_at }, &why).await
+}
+
+pub(super) async fn propose_refund(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let wrong = || Stop::Invalid("The address is none, or its checksum is wrong: is a digit mistyped?".to_owned());
+    let to = Address::parse_checked(visit.form().text("to")).ok_or_else(wrong)?;
+    let by = visit.deed(&why);
+    visit.console().wallets.propose_refund(&visit.caller()?, id, to, by).await?;
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Proposed. Somebody else has to approve it."))
+}
+
+pub(super) async fn approve_refund(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    let unseen = || Stop::Invalid("Open the deposit's page and approve the refund that it shows.".to_owned());
+    let to = Address::parse(visit.form().text(TO)).ok_or_else(unseen)?;
+    let minor = visit.form().text(AMOUNT).parse().map_err(|_| unseen())?;
+    let seen = SeenRefund { to, minor: Some(minor) };
+    // Login names have one spelling: the engine's comparison tells two people apart.
+    let by = visit.deed(&why);
+    visit.console().wallets.approve_refund(&visit.caller()?, id, seen, by).await?;
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Approved: it is paid back."))
+}
+
+pub(super) async fn withdraw_refund(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
+    visit.console().wallets.withdraw_refund(&visit.caller()?, id, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Withdrawn: it is as refused as before."))
+}

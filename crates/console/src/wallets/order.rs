@@ -1,0 +1,147 @@
+//! One exchange order with its attempts at paying out. Nothing is paid a second time here: what a rail left open is
+//! settled as two people found out, and what came back goes back to the wallet.
+
+use domain::attempt::{Attempt, AttemptState};
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::{ExchangeId, PaymentId};
+use domain::rail::RailStatus;
+use engine::console::{Deed, EARLY};
+
+use super::view::{Field, FormView, Section, coins, instant, page, words};
+use super::{SEEN, as_shown, doubt_shown, order_tone};
+use crate::answer::sentence;
+use crate::audit;
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use http_api::wallet_v1::render::{masked_account, money};
+
+/// What may have become of a pay-out: value, words, and what it means.
+const BECAME: [(&str, &str, RailStatus); 4] = [
+    ("processing", "the bank has it and will report", RailStatus::Accepted),
+    ("settled", "it was paid", RailStatus::Settled),
+    ("failed", "it was never paid: the coins go back", RailStatus::Rejected),
+    ("returned", "it was paid and came back: the coins go back", RailStatus::Returned),
+];
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
+    let console = visit.console();
+    let order = console.wallets.find_order(&caller, id).await?;
+    // The attempts at paying an order out are those of a payment with its UUID.
+    let attempts = console.store().attempts(caller.tenant, PaymentId(id.0)).await?;
+    let mut says = Vec::new();
+    if order.came_back {
+        says.push("The rupees came back after it was settled. Give the coins back to the wallet.".to_owned());
+    }
+    if order.unclear_beyond_window {
+        says.push("Nobody knows what became of the pay-out. Ask the bank; two people say what it answers.".to_owned());
+    }
+    let head = ["Attempt", "Rail", "State", "Amount", "Began", "Last change", "Bank reference", "Reason"];
+    let rows = attempts.iter().map(attempt_row).collect();
+    let attempts = Table::new("Attempts at paying out", &head, rows).or("Nothing has been sent to a rail yet.");
+    let sections = vec![
+        Section { says, facts: facts(&visit, &order)?, ..Section::default() },
+        Section { title: "Pay-out".to_owned(), table: Some(attempts), ..Section::default() },
+        audit::section(&visit, &id.to_string()).await?,
+        super::waiting(&visit, id.0).await?,
+        control(&visit, &order),
+    ];
+    page(&visit, "Exchange order", sections)
+}
+
+fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell)>, Stop> {
+    let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
+    let mut facts = vec![
+        ("State", Cell::state(words(order.state.name()), order_tone(order.state))),
+        ("Status for the bank", Cell::text(order.state.status().name())),
+        ("Order", Cell::id(order.id)),
+        ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet)),
+        ("Amount", coins(order.minor, order.coin)),
+        ("Pays out", Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code()))),
+        ("Rate", Cell::number(order.rate)),
+        ("Rate when quoted", Cell::number(order.quoted_rate)),
+        ("Spread", Cell::number(order.spread)),
+        ("Rate locked until", instant(order.locked_until)),
+        ("Account", Cell::text(masked_account(&order.bank))),
+        ("Bank", Cell::maybe(order.bank.bank_name.clone().or_else(|| order.bank.bank_code.clone()))),
+        ("Created", Cell::When(order.created_at)),
+        ("Last change", Cell::When(order.state_at)),
+        ("Settled", instant(order.settled_at)),
+        ("Reference", Cell::maybe(order.settlement_reference.clone())),
+        ("Unclear since", instant(order.unclear_since)),
+    ];
+    if let Some(tx) = order.debit_tx {
+        facts.push(("Debit on the chain", Cell::id_link(format!("{explorer}{tx}"), tx)));
+    }
+    if let Some(why) = order.failure {
+        facts.push(("Why it ends unpaid", Cell::text(format!("{}: {}", why.name(), why.message()))));
+    }
+    Ok(facts)
+}
+
+fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
+    let tone = match attempt.state {
+        AttemptState::Settled => Tone::Good,
+        AttemptState::Sending | AttemptState::Accepted => Tone::Busy,
+        AttemptState::Indeterminate => Tone::Warn,
+        AttemptState::Refused | AttemptState::Failed | AttemptState::Returned | AttemptState::Cancelled => Tone::Bad,
+    };
+    let why = [attempt.reason.as_deref(), attempt.info.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    vec![
+        Cell::id(attempt.id),
+        Cell::text(attempt.rail.0.to_string()),
+        Cell::state(attempt.state.name(), tone),
+        Cell::number(format!("{} {}", money(attempt.amount), attempt.amount.currency.code())),
+        Cell::When(attempt.created_at),
+        Cell::When(attempt.state_at),
+        Cell::maybe(attempt.bank_reference.clone()),
+        Cell::maybe(Some(why.join(": ")).filter(|why| !why.is_empty())),
+    ]
+}
+
+fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
+    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/orders/{{id}}/{deed}"));
+    let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
+    let mut forms = Vec::new();
+    if order.state == ExchangeState::Paying && order.attempt.is_some() && may("resolve") {
+        let choices = BECAME.map(|(value, words, _)| (value, words));
+        let form = FormView::new("resolve", "Say what became of the pay-out", to("resolve"), "Propose")
+            .says("Only as proven, by the bank's statement for example. Somebody else has to approve it.")
+            .field(Field::choice("became", "What became of it", &choices));
+        let form = match order.doubt() {
+            Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
+            None => form,
+        };
+        forms.push(form.why().danger());
+    }
+    if order.came_back && may("recredit") {
+        let form = FormView::new("recredit", "Give the coins back", to("recredit"), "Give back");
+        forms.push(form.says("The coins go back to the wallet on the chain; the order stays settled.").why());
+    }
+    let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
+    Section { title, forms, ..Section::default() }
+}
+
+/// What the form says that became of it.
+pub(super) fn became(visit: &Visit, known: &[(&str, &str, RailStatus)]) -> Result<RailStatus, Stop> {
+    let wanted = visit.form().text("became");
+    let found = known.iter().find(|(value, ..)| *value == wanted);
+    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please say what became of it.".to_owned()))
+}
+
+pub(super) async fn resolve(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
+    let became = became(&visit, &BECAME)?;
+    let order = visit.console().wallets.find_order(&visit.caller()?, id).await?;
+    if order.state != ExchangeState::Paying || order.attempt.is_none() {
+        return Err(Stop::Refused(format!("The order is {}: there is nothing to resolve.", words(order.state.name()))));
+    }
+    let doubt = order.doubt().ok_or_else(|| Stop::Refused(sentence(EARLY)))?;
+    as_shown(&visit, doubt_shown(doubt))?;
+    visit.propose(Deed::ResolveOrder { order: id, doubt, became }, &why).await
+}
+
+pub(super) async fn recredit(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
+    visit.console().wallets.recredit_order(&visit.caller()?, id, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href(&format!("/orders/{id}")), "The coins are given back; the order stays settled."))
+}

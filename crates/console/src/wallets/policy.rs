@@ -1,0 +1,71 @@
+//! What a tenant may do and up to which limits, and how to change that. What it pays and earns stands on the page of the
+//! rates, where treasury proposes it.
+
+use std::collections::BTreeMap;
+
+use domain::policy::fields::{self, Field as Setting};
+use domain::wallet::KycLevel;
+use engine::console::Deed;
+
+use super::view::{Field, FormView, Section, page};
+use super::{SEEN, as_shown, waiting_words};
+use crate::{Answer, Cell, Stop, Visit};
+
+/// Where proposals go.
+const PROPOSE: &str = "/console/t/{tenant}/policy/propose";
+/// What proposals about it are known by.
+const SUBJECT: &str = "policy";
+
+fn settings() -> impl Iterator<Item = Setting> {
+    Setting::all().into_iter().filter(|setting| !setting.is_price())
+}
+
+fn field(setting: Setting) -> Field {
+    let (name, label) = (setting.name(), setting.words());
+    match setting {
+        Setting::RequireHmac | Setting::StrictRoles => {
+            Field::choice(name, label, &[("true", "true"), ("false", "false")])
+        }
+        Setting::SettlementCoin => Field::choice(name, label, &[("USDT", "USDT"), ("USDC", "USDC")]),
+        Setting::MinimumKyc => Field::choice(name, label, &KycLevel::ALL.map(|level| (level.name(), level.name()))),
+        _ => Field::line(name, label),
+    }
+}
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let policy = &visit.tenant()?.policy;
+    let mut facts = vec![("Number of the policy", Cell::number(policy.wallet.version))];
+    facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
+    let says = "Each change gives the policy its next number. Decisions about deposits keep the number that they were made by.";
+    let prices = (visit.href("/rates"), "Fee, margins and spread are on the page of the rates".to_owned());
+    let links = if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
+    let first = Section { says: vec![says.to_owned()], facts, links, ..Section::default() };
+    let mut proposed = waiting_words(&visit, SUBJECT).await?;
+    if proposed.links.is_empty() && visit.may_use("POST", PROPOSE) {
+        let mut form = FormView::new("policy", "Propose another policy", visit.href("/policy/propose"), "Propose")
+            .says(
+                "Somebody else has to approve it. Amounts are in coins, with at most 6 decimals; none = no limit, or not \
+                 at all. Countries have commas between them.",
+            )
+            .field(Field::hidden(SEEN, policy.wallet.version));
+        for setting in settings() {
+            form = form.field(field(setting).holding(setting.shown(policy)));
+        }
+        proposed = Section { title: "Change".to_owned(), forms: vec![form.why()], ..proposed };
+    }
+    page(&visit, "Policy", vec![first, proposed])
+}
+
+pub(super) async fn propose(visit: Visit) -> Answer {
+    let policy = &visit.tenant()?.policy;
+    let version = policy.wallet.version;
+    as_shown(&visit, version)?;
+    let given = settings().filter_map(|setting| Some((setting.name(), visit.form().given(setting.name())?)));
+    let told = |faults: Vec<fields::FieldFault>| {
+        Stop::Invalid(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    };
+    let mut values: BTreeMap<Setting, String> = fields::read(given, policy).map_err(told)?;
+    values.retain(|setting, value| *value != setting.shown(policy));
+    let why = visit.why()?;
+    visit.propose(Deed::SetPolicy { version, values }, why).await
+}

@@ -1,0 +1,175 @@
+//! Where a tenant's webhooks go and what signs them. Sending them elsewhere takes two people; a secret is shown once.
+
+use domain::time::Span;
+use domain::wallet_event::WalletEventKind;
+use engine::console::Deed;
+use engine::wallets::Webhook;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::view::{Field, FormView, Section, page};
+use crate::{Answer, Cell, Stop, Tone, Visit};
+
+/// Longest that an old secret may sign beside the new one, in hours.
+const OVERLAP_MAX_H: i64 = 8_760;
+/// How long it does where nothing else is said, in hours.
+const OVERLAP_H: i64 = 168;
+
+async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
+    Ok(visit.console().store().webhook(visit.tenant_id()?).await?)
+}
+
+/// Where they go.
+pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
+    let title = "Receiver".to_owned();
+    let Some(webhook) = known(visit).await? else {
+        let says = vec!["There is no receiver: events are kept, and can be sent once there is one.".to_owned()];
+        return Ok(Section { title, says, ..Section::default() });
+    };
+    let now = visit.console().wall_now();
+    let valid = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
+    let mut facts = vec![
+        ("Address", Cell::maybe(Some(webhook.url.clone()).filter(|url| !url.is_empty()))),
+        ("Secrets that sign", Cell::number(valid)),
+        ("Set", Cell::When(webhook.created_at)),
+        (
+            "Payment events",
+            match webhook.payment_events {
+                true => Cell::state("sent", Tone::Good),
+                false => Cell::state("not sent", Tone::Plain),
+            },
+        ),
+    ];
+    match webhook.disabled {
+        None => facts.push(("Status", Cell::state("in use", Tone::Good))),
+        Some((since, why)) => facts.extend([
+            ("Status", Cell::state("switched off", Tone::Bad)),
+            ("Since", Cell::When(since)),
+            ("Why", Cell::text(why)),
+        ]),
+    }
+    Ok(Section { title, facts, ..Section::default() })
+}
+
+/// What can be done.
+pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
+    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/webhooks/{deed}"));
+    let to = |deed: &str| visit.href(&format!("/webhooks/{deed}"));
+    let webhook = known(visit).await?;
+    let mut forms = Vec::new();
+    if may("recover") {
+        let form = FormView::new("recover", "Send again what was lost", to("recover"), "Send again")
+            .says("What was given up (dead) or had no receiver (disabled), of events since the beginning of a day (UTC), oldest first, at most 1000 at a time.");
+        forms.push(form.field(Field::day("since", "Since")).why());
+    }
+    if webhook.is_some() && may("example") {
+        let kinds = WalletEventKind::ALL.map(|kind| (kind.name(), kind.name()));
+        let form = FormView::new("example", "Send an example", to("example"), "Send the example")
+            .says("A made-up event, signed like the real ones, once.");
+        forms.push(form.field(Field::choice("event", "Event", &kinds)));
+    }
+    let Some(webhook) = webhook else {
+        if may("url") {
+            let form = FormView::new("url", "Name a receiver", to("url"), "Send webhooks there")
+                .says("Its secret is shown once.");
+            forms.push(form.field(Field::line("url", "Address in front of /webhooks/…")).why());
+        }
+        return Ok(Section { title: "Control".to_owned(), forms, ..Section::default() });
+    };
+    if may("url") && webhook.url.is_empty() {
+        let form = FormView::new("url", "Name a receiver", to("url"), "Send webhooks there").says("The secret stays.");
+        forms.push(form.field(Field::line("url", "Address in front of /webhooks/…")).why());
+    } else if may("url") {
+        let form = FormView::new("url", "Send webhooks elsewhere", to("url"), "Propose")
+            .says("The secret stays. Somebody else has to approve it.")
+            .field(Field::line("url", "Address in front of /webhooks/…"));
+        forms.push(form.why().danger());
+    }
+    if may("payments") {
+        let form = match webhook.payment_events {
+            false => FormView::new("payments", "Send payment events too", to("payments"), "Propose").says(
+                "What happens to quotes and payments goes there too, from then on. Somebody else has to approve it.",
+            ),
+            true => FormView::new("payments", "Send no payment events", to("payments"), "Send no more of them")
+                .says("What happens meanwhile can be sent later."),
+        };
+        forms.push(form.why().danger());
+    }
+    if may("rotate") {
+        let form = FormView::new("rotate", "New secret", to("rotate"), "Make a new secret")
+            .says("It is shown once. The old one signs too, until the bank has changed over.")
+            .field(Field::whole("hours", "Hours for which the old one signs too").holding(OVERLAP_H));
+        forms.push(form.why().danger());
+    }
+    if webhook.disabled.is_none() && may("disable") {
+        let form = FormView::new("disable", "Switch off", to("disable"), "Send nothing more");
+        forms.push(form.says("What happens meanwhile can be sent later.").why().danger());
+    }
+    if webhook.disabled.is_some() && may("enable") {
+        forms.push(FormView::new("enable", "Switch on", to("enable"), "Send again"));
+    }
+    Ok(Section { title: "Control".to_owned(), forms, ..Section::default() })
+}
+
+/// Shows a secret, this once.
+fn shown_once(visit: &Visit, secret: &SecretString) -> Answer {
+    let says = vec!["The secret is shown this once. Pass it on by a safe way.".to_owned()];
+    let facts = vec![("Secret", Cell::id(secret.expose_secret()))];
+    let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
+    page(visit, "New secret of webhooks", vec![Section { says, facts, links, ..Section::default() }])
+}
+
+pub(super) async fn set_url(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let (console, tenant) = (visit.console(), visit.tenant_id()?);
+    let url = visit.form().text("url").to_owned();
+    console.outside.check_receiver(&url).map_err(Stop::Invalid)?;
+    match known(&visit).await? {
+        Some(known) if known.url == url => Err(Stop::Refused("They go there already.".to_owned())),
+        // A sandbox's tenant begins with a secret and nowhere to send to.
+        Some(known) if known.url.is_empty() => {
+            console.store().set_webhook_url(tenant, &url, visit.deed(&why)).await?;
+            Ok(visit.done(&visit.href("/webhooks"), "Webhooks go there now."))
+        }
+        Some(_) => visit.propose(Deed::SetWebhookUrl { url }, &why).await,
+        None => {
+            let secret = console.outside.webhook_secret().map_err(|error| Stop::failed(&error))?;
+            console.store().add_webhook(tenant, &url, secret.clone(), visit.deed(&why)).await?;
+            shown_once(&visit, &secret)
+        }
+    }
+}
+
+/// Payment events begin with two people and end with one.
+pub(super) async fn set_payments(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let Some(webhook) = known(&visit).await? else {
+        return Err(Stop::Refused("There is no receiver yet.".to_owned()));
+    };
+    if !webhook.payment_events {
+        return visit.propose(Deed::SetPaymentWebhooks { on: true }, &why).await;
+    }
+    visit.console().store().set_payment_webhooks(visit.tenant_id()?, false, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href("/webhooks"), "Payment events are sent no more."))
+}
+
+pub(super) async fn rotate(visit: Visit) -> Answer {
+    let why = visit.why()?;
+    let hours = visit.form().text("hours").parse::<i64>().ok().filter(|hours| (0..=OVERLAP_MAX_H).contains(hours));
+    let hours = hours.ok_or_else(|| Stop::Invalid(format!("The hours must be a number from 0 to {OVERLAP_MAX_H}.")))?;
+    let console = visit.console();
+    let secret = console.outside.webhook_secret().map_err(|error| Stop::failed(&error))?;
+    let overlap = Span::hours(hours);
+    console.store().rotate_webhook_secret(visit.tenant_id()?, secret.clone(), overlap, visit.deed(why)).await?;
+    shown_once(&visit, &secret)
+}
+
+pub(super) async fn disable(visit: Visit) -> Answer {
+    let why = visit.why()?;
+    visit.console().store().disable_webhook(visit.tenant_id()?, why, visit.deed(why)).await?;
+    Ok(visit.done(&visit.href("/webhooks"), "Nothing more is sent."))
+}
+
+pub(super) async fn enable(visit: Visit) -> Answer {
+    visit.console().store().enable_webhook(visit.tenant_id()?, visit.deed(visit.form().text("why"))).await?;
+    Ok(visit.done(&visit.href("/webhooks"), "Webhooks are sent again. Recover what was missed meanwhile."))
+}

@@ -1,0 +1,161 @@
+//! Payment requests: what customers asked for, what came, and calling one off.
+
+use domain::coin_amount;
+use domain::currency::StableCoin;
+use domain::deposit::Deposit;
+use domain::ids::PaymentRequestId;
+use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderInfo};
+use engine::wallets::Wanted;
+
+use super::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
+use super::{asked_for, deposit_row, received, request_row, request_tone, wanted};
+use crate::audit;
+use crate::export::Csv;
+use crate::{Answer, Cell, Stop, Table, Visit};
+
+const FILTERS: [&str; 1] = ["status"];
+
+fn wanted(visit: &Visit) -> Result<Wanted<RequestState>, Stop> {
+    Ok(Wanted { states: asked(visit, "status", RequestState::parse)?, ..Wanted::default() })
+}
+
+pub(super) async fn list(visit: Visit) -> Answer {
+    let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
+    let found = visit.console().store().office_requests(tenant, &wanted, sheet(&visit)).await?;
+    let row = |request: &PaymentRequest| {
+        let mut row = request_row(&visit, request);
+        row.push(Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet));
+        row
+    };
+    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let head = ["Request", "Status", "Asked for", "Received", "Created", "Expires", "Wallet"];
+    let pager = pager(&visit, &visit.href("/requests"), &FILTERS, rows.len(), found.more);
+    let table = Table::new("Payment requests", &head, rows).or("No payment request fits.").paged(pager);
+    let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
+    let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
+    let file = format!("{}?{}", visit.href("/requests/export.csv"), query(&visit, &FILTERS));
+    let links = vec![(file, "Download as CSV".to_owned())];
+    page(
+        &visit,
+        "Payment requests",
+        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+    )
+}
+
+pub(super) async fn export(visit: Visit) -> Answer {
+    let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
+    let head = [
+        "payment_request_id",
+        "wallet_id",
+        "status",
+        "amount_type",
+        "amount",
+        "currency",
+        "received_usdc",
+        "received_usdt",
+        "exception",
+        "purpose",
+        "created_at",
+        "expires_at",
+        "paid_at",
+    ];
+    let mut csv = Csv::new(&head);
+    let store = visit.console().store();
+    super::every_page(
+        |page| Box::pin(store.office_requests(tenant, &wanted, page)),
+        |request| {
+            let (kind, amount, currency) = match request.asked {
+                Asked::Crypto { coin, minor } => ("crypto", coin_amount::show(minor), coin.currency().code()),
+                Asked::Fiat { currency, micros, .. } => ("fiat", coin_amount::show(micros), currency.code()),
+                Asked::Flexible => ("flexible", String::new(), ""),
+            };
+            csv.row([
+                request.id.to_string(),
+                request.wallet.to_string(),
+                request.state.name().to_owned(),
+                kind.to_owned(),
+                amount,
+                currency.to_owned(),
+                coin_amount::show(request.received.of(StableCoin::Usdc)),
+                coin_amount::show(request.received.of(StableCoin::Usdt)),
+                request.exception().name().to_owned(),
+                request.purpose.clone().unwrap_or_default(),
+                request.created_at.to_string(),
+                request.expires_at.to_string(),
+                request.paid_at.map(|at| at.to_string()).unwrap_or_default(),
+            ]);
+        },
+    )
+    .await?;
+    csv.taken(&visit, "payment-requests.csv").await
+}
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(PaymentRequestId::parse)?);
+    let console = visit.console();
+    let request = console.wallets.find_request(&caller, id).await?;
+    let deposits = console.store().deposits_of_request(caller.tenant, request.wallet, id).await?;
+    let senders = console.store().sender_infos(caller.tenant, id).await?;
+    let answers = console.store().refund_addresses(caller.tenant, id).await?;
+    let wanted = (!answers.is_empty()).then(|| wanted::table(&answers, &senders));
+    let row = |deposit: &Deposit| {
+        let mut row = deposit_row(&visit, deposit);
+        row.truncate(5);
+        row.push(Cell::id(deposit.from));
+        row
+    };
+    let head = ["Deposit", "State", "Amount", "Last change", "First seen", "From"];
+    let deposits = Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("Nothing has come for it yet.");
+    let row = |info: &SenderInfo| {
+        let said = &info.details;
+        let name = [said.first_name.as_deref(), said.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+        vec![
+            Cell::When(info.at),
+            Cell::maybe(Some(name.join(" ")).filter(|name| !name.is_empty())),
+            Cell::maybe(said.email.clone()),
+            Cell::maybe(said.phone_number.clone()),
+            Cell::maybe(said.custodial_provider.clone()),
+        ]
+    };
+    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from"];
+    let senders =
+        Table::new("What senders said", &head, senders.iter().map(row).collect()).or("No sender has said who he is.");
+    let mut sections = vec![
+        Section { facts: facts(&visit, &request), ..Section::default() },
+        Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },
+        Section { title: "Senders".to_owned(), table: Some(senders), ..Section::default() },
+    ];
+    let title = "Where senders want money back".to_owned();
+    sections.extend(wanted.map(|table| Section { title, table: Some(table), ..Section::default() }));
+    sections.push(audit::section(&visit, &id.to_string()).await?);
+    let may = visit.may_use("POST", "/console/t/{tenant}/requests/{id}/cancel");
+    if may && request.state == RequestState::Active {
+        let to = visit.href(&format!("/requests/{id}/cancel"));
+        let form = FormView::new("cancel", "Cancel", to, "Cancel the request")
+            .says("Its link shows no address any more. What is sent to the address all the same is kept and screened.");
+        sections.push(Section { title: "Control".to_owned(), forms: vec![form.why().danger()], ..Section::default() });
+    }
+    page(&visit, "Payment request", sections)
+}
+
+fn facts(visit: &Visit, request: &PaymentRequest) -> Vec<(&'static str, Cell)> {
+    vec![
+        ("Status", Cell::state(request.state.name(), request_tone(request.state))),
+        ("Request", Cell::id(request.id)),
+        ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet)),
+        ("Asked for", asked_for(request)),
+        ("Received", received(request)),
+        ("Exception", Cell::text(request.exception().name())),
+        ("Purpose", Cell::maybe(request.purpose.clone())),
+        ("Escrow address", Cell::id(request.escrow)),
+        ("Created", Cell::When(request.created_at)),
+        ("Expires", Cell::When(request.expires_at)),
+        ("Paid", instant(request.paid_at)),
+    ]
+}
+
+pub(super) async fn cancel(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(PaymentRequestId::parse)?, visit.why()?.to_owned());
+    visit.console().wallets.cancel_request_by(&visit.caller()?, id, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href(&format!("/requests/{id}")), "The request is cancelled."))
+}

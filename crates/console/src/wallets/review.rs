@@ -1,0 +1,207 @@
+//! What waits for a person, the longest first: deposits, refunds, payments that screening held or nobody knows about,
+//! pay-outs of orders, and coins that changed.
+
+use domain::deposit::{Deposit, DepositState};
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::PaymentId;
+use domain::payment::{PaymentState, ReviewState};
+use domain::rail::RailStatus;
+use engine::console::Deed;
+use engine::payments::{self, Record};
+use engine::wallets::{Page, Wanted};
+
+use super::evidence::entry_card;
+use super::view::{Card, Field, FormView, Section, age, coins, page, pager, sheet, words};
+use super::{SEEN, as_shown, deposit_row, doubt_shown, order, order_row};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use http_api::wallet_v1::render::money;
+
+/// Most open refunds and pay-outs that are looked through.
+const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
+/// Most alerts that are counted.
+const ALERTS_MAX: usize = 1_000;
+
+/// What may have become of a payment: value, words, and what it means.
+const BECAME: [(&str, &str, RailStatus); 4] = [
+    ("processing", "the bank has it and will report", RailStatus::Accepted),
+    ("succeeded", "it was paid", RailStatus::Settled),
+    ("failed", "it was never paid", RailStatus::Rejected),
+    ("reversed", "it was cancelled and refunded", RailStatus::Cancelled),
+];
+
+pub(super) async fn queue(visit: Visit) -> Answer {
+    let alerts = visit.console().store().alerts(visit.tenant_id()?, ALERTS_MAX).await?.len();
+    let links = vec![
+        (visit.href("/alerts"), format!("Alerts: {alerts} open")),
+        (visit.href("/deposits"), "All deposits".to_owned()),
+        ("/console/approvals".to_owned(), "Proposals that wait for a second person".to_owned()),
+    ];
+    let sections = vec![
+        Section { links, ..Section::default() },
+        deposits(&visit).await?,
+        held_payments(&visit).await?,
+        refunds(&visit).await?,
+        payouts(&visit).await?,
+    ];
+    page(&visit, "Review queue", sections)
+}
+
+async fn deposits(visit: &Visit) -> Result<Section, Stop> {
+    let now = visit.console().now();
+    let found = visit.console().wallets.reviews(&visit.caller()?, sheet(visit)).await?;
+    let row = |deposit: &Deposit| {
+        let assessed = deposit.assessment.as_ref();
+        let level = assessed.map(|it| format!("{} {}", it.score, it.level().name()));
+        vec![
+            Cell::id_link(visit.href(&format!("/deposits/{}", deposit.id)), deposit.id),
+            Cell::number(age(deposit.state_at, now)),
+            coins(deposit.minor, deposit.coin),
+            level.map_or(Cell::Empty, Cell::number),
+            Cell::maybe(assessed.map(|it| words(it.reason.name()))),
+            Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet),
+        ]
+    };
+    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
+    let pager = pager(visit, &visit.href("/review"), &[], rows.len(), found.total > behind);
+    let head = ["Deposit", "Waits", "Amount", "Score", "Reason", "Wallet"];
+    let table = Table::new("Deposits to decide", &head, rows).or("No deposit waits for a person.").paged(pager);
+    Ok(Section { title: format!("Deposits: {}", found.total), table: Some(table), ..Section::default() })
+}
+
+fn question(record: &Record) -> &'static str {
+    if record.payment.standing.state == PaymentState::Unknown { "What became of it?" } else { "May it be paid?" }
+}
+
+async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
+    let now = visit.console().now();
+    let found = payments::waiting(visit.console().store(), visit.tenant_id()?).await?;
+    let row = |record: &Record| {
+        let payment = &record.payment;
+        let screened = &payment.screened;
+        vec![
+            Cell::id_link(visit.href(&format!("/review/payments/{}", payment.id)), payment.id),
+            Cell::text(question(record)),
+            Cell::number(age(payment.accepted_at, now)),
+            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
+            Cell::number(screened.score),
+            Cell::maybe(screened.evidence.clone()),
+        ]
+    };
+    let head = ["Payment", "Question", "Waits", "Amount", "Score", "List entry"];
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Payments: {}", rows.len());
+    let table = Table::new("Payments to decide", &head, rows).or("No payment waits for a person.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
+async fn refunds(visit: &Visit) -> Result<Section, Stop> {
+    let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
+    let found = visit.console().store().office_deposits(visit.tenant_id()?, &wanted, LOOKED_THROUGH).await?;
+    let asks = |deposit: &&Deposit| deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_none());
+    let row = |deposit: &Deposit| {
+        let mut row = deposit_row(visit, deposit);
+        row.truncate(4);
+        row.push(Cell::maybe(deposit.refund.as_ref().map(|refund| refund.proposed_by.clone())));
+        row
+    };
+    let rows: Vec<_> = found.rows.iter().filter(asks).map(row).collect();
+    let title = format!("Refunds: {}", rows.len());
+    let head = ["Deposit", "State", "Amount", "Proposed", "Proposed by"];
+    let table = Table::new("Refunds to approve", &head, rows).or("No refund waits for its approval.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
+async fn payouts(visit: &Visit) -> Result<Section, Stop> {
+    let store = visit.console().store();
+    let wanted = Wanted { states: vec![ExchangeState::Paying], ..Wanted::default() };
+    let found = store.office_orders(visit.tenant_id()?, &wanted, LOOKED_THROUGH).await?;
+    let unclear = |order: &&ExchangeOrder| order.unclear_beyond_window;
+    let row = |order: &ExchangeOrder| order_row(visit, order).into_iter().take(5).collect();
+    let rows: Vec<Vec<Cell>> = found.rows.iter().filter(unclear).map(row).collect();
+    let title = format!("Pay-outs of orders: {}", rows.len());
+    let head = ["Order", "State", "Amount", "Last change", "Created"];
+    let table = Table::new("Pay-outs that nobody knows about", &head, rows).or("Every pay-out is known.");
+    let says = vec!["Those that came back after they were settled are among the alerts.".to_owned()];
+    Ok(Section { title, says, table: Some(table), ..Section::default() })
+}
+
+async fn payment(visit: &Visit) -> Result<Record, Stop> {
+    let (tenant, id) = (visit.tenant_id()?, visit.id(PaymentId::parse)?);
+    visit.console().store().payment_record(tenant, id).await?.ok_or(Stop::NotFound)
+}
+
+pub(super) async fn show_payment(visit: Visit) -> Answer {
+    let record = payment(&visit).await?;
+    let (payment, order) = (&record.payment, &record.order);
+    let id = payment.id;
+    let state = payment.standing.state;
+    let held = payment.review == ReviewState::Waiting;
+    let tone = if held || state == PaymentState::Unknown { Tone::Warn } else { Tone::Plain };
+    let facts = vec![
+        ("Status", Cell::state(state.name(), tone)),
+        ("Payment", Cell::id_link(visit.href(&format!("/payments/{id}")), id)),
+        ("Amount", Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code()))),
+        ("Country", Cell::text(payment.country.alpha3())),
+        ("Accepted", Cell::When(payment.accepted_at)),
+        ("Review", Cell::text(words(payment.review.name()))),
+        ("Score", Cell::number(format!("{} of 100", payment.screened.score))),
+        ("List version", Cell::text(payment.screened.list_version.as_str())),
+    ];
+    let people = vec![
+        ("Sender", Cell::text(order.sender_name.as_str())),
+        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
+        ("Relation", Cell::text(order.sender_relation.as_str())),
+    ];
+    let mut cards = vec![Card { title: "Whom it is between".to_owned(), facts: people }];
+    let entry = payment.screened.evidence.as_deref();
+    cards.extend(entry.map(|entry| entry_card("name", entry, &payment.screened.list_version)));
+    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"));
+    let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
+    let mut forms = Vec::new();
+    if held && may("decide") {
+        let verdicts = [("approve", "approve: it goes on"), ("reject", "reject it")];
+        let form = FormView::new("decide", "May it be paid?", to("decide"), "Decide").says("It is done at once.");
+        forms.push(form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger());
+    }
+    if state == PaymentState::Unknown && may("resolve") {
+        let choices = BECAME.map(|(value, words, _)| (value, words));
+        let form = FormView::new("resolve", "What became of it?", to("resolve"), "Propose")
+            .says("Only as proven, by the bank's statement for example. Somebody else has to approve it.");
+        let form = form.field(Field::choice("became", "What became of it", &choices));
+        let form = match payment.doubt() {
+            Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
+            None => form,
+        };
+        forms.push(form.why().danger());
+    }
+    let sections = vec![
+        Section { facts, cards, ..Section::default() },
+        super::waiting(&visit, id.0).await?,
+        Section { forms, ..Section::default() },
+    ];
+    page(&visit, "Payment in review", sections)
+}
+
+pub(super) async fn decide_payment(visit: Visit) -> Answer {
+    let (tenant, id, why) = (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
+    let (approve, words) = match visit.form().text("verdict") {
+        "approve" => (true, "Approved: the payment goes on."),
+        "reject" => (false, "The payment is rejected."),
+        _ => return Err(Stop::Invalid("Please choose a decision.".to_owned())),
+    };
+    visit.console().payments.review(tenant, id, approve, visit.deed(&why)).await?;
+    Ok(visit.done(&visit.href("/review"), words))
+}
+
+pub(super) async fn resolve_payment(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let became = order::became(&visit, &BECAME)?;
+    let record = payment(&visit).await?;
+    let Some(doubt) = record.payment.doubt() else {
+        let state = record.payment.standing.state.name();
+        return Err(Stop::Refused(format!("The payment is {state}: there is nothing to resolve.")));
+    };
+    as_shown(&visit, doubt_shown(doubt))?;
+    visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
+}

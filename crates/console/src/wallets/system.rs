@@ -1,0 +1,231 @@
+//! The installation's health: what `/readyz` and `/metrics` are told from, for people. About every tenant.
+
+use std::time::Duration;
+
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::deposit::TokenState;
+use domain::job::JobKind;
+use engine::console::{Deed, Proposal};
+use engine::payments::{JobCount, JobHolder, RoleLease};
+use engine::reconcile;
+
+use super::view::{Field, FormView, Section, age, page, words};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+
+/// How long a page waits for the chain's node.
+const CHAIN_WAIT: Duration = Duration::from_secs(2);
+/// A queue whose oldest job was due so long ago stands still, in minutes.
+const OVERDUE_MIN: i64 = 5;
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let sections = vec![
+        database(&visit).await?,
+        nodes(&visit).await?,
+        jobs(&visit).await?,
+        chain(&visit).await?,
+        coins(&visit).await?,
+        sources(&visit),
+        books(&visit).await?,
+    ];
+    page(&visit, "System health", sections)
+}
+
+async fn database(visit: &Visit) -> Result<Section, Stop> {
+    let console = visit.console();
+    let ready = match console.store().ready().await {
+        Ok(()) => Cell::state("ready", Tone::Good),
+        Err(error) => Cell::state(error.to_string(), Tone::Bad),
+    };
+    let facts = vec![
+        ("Database", ready),
+        ("Engine", Cell::text(console.store().engine_name())),
+        ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
+        ("Time on the wall", Cell::When(console.wall_now())),
+        ("Business time", Cell::When(console.now())),
+    ];
+    Ok(Section { title: "This node".to_owned(), facts, ..Section::default() })
+}
+
+async fn nodes(visit: &Visit) -> Result<Section, Stop> {
+    let (store, now) = (visit.console().store(), visit.console().now());
+    let row = |lease: &RoleLease| {
+        let held = lease.leased_until > now;
+        vec![
+            Cell::text(lease.name.as_str()),
+            Cell::state(if held { "held" } else { "free" }, if held { Tone::Good } else { Tone::Plain }),
+            Cell::id(&lease.owner),
+            Cell::number(lease.fence),
+            Cell::When(lease.leased_until),
+        ]
+    };
+    let leases = store.role_leases().await?;
+    let head = ["Role", "State", "Node", "Fence", "Until"];
+    let roles = Table::new("Roles that one node has at a time", &head, leases.iter().map(row).collect())
+        .or("No node has taken a role yet.");
+    let row =
+        |holder: &JobHolder| vec![Cell::id(&holder.owner), Cell::number(holder.jobs), Cell::When(holder.leased_until)];
+    let holders: Vec<_> = store.job_holders().await?.iter().map(row).collect();
+    let says = match holders.len() {
+        0 => "No node works off a job at this moment.".to_owned(),
+        count => format!("Nodes that work off jobs at this moment: {count}."),
+    };
+    Ok(Section { title: "Nodes".to_owned(), says: vec![says], table: Some(roles), ..Section::default() })
+}
+
+async fn jobs(visit: &Visit) -> Result<Section, Stop> {
+    let now = visit.console().now();
+    let counts = visit.console().store().job_counts().await?;
+    let row = |count: &JobCount| {
+        // People's work stands as long as people let it.
+        let by_people = matches!(count.kind, JobKind::Review | JobKind::ReviewDeposit);
+        let overdue = (now - count.oldest).0 / 60_000_000;
+        let state = match (count.due, by_people) {
+            (0, _) => Cell::state("nothing due", Tone::Good),
+            (_, true) => Cell::state("waits for people", Tone::Warn),
+            (_, false) if overdue >= OVERDUE_MIN => Cell::state("behind", Tone::Bad),
+            (_, false) => Cell::state("working", Tone::Busy),
+        };
+        vec![
+            Cell::text(words(count.kind.name())),
+            state,
+            Cell::number(count.count),
+            Cell::number(count.due),
+            Cell::number(if overdue > 0 { age(count.oldest, now) } else { "not yet due".to_owned() }),
+        ]
+    };
+    let head = ["Queue", "State", "Jobs", "Due", "Oldest due since"];
+    let table = Table::new("Job queues", &head, counts.iter().map(row).collect()).or("No job waits.");
+    Ok(Section { title: "Jobs".to_owned(), table: Some(table), ..Section::default() })
+}
+
+async fn chain(visit: &Visit) -> Result<Section, Stop> {
+    let console = visit.console();
+    let title = "Chain".to_owned();
+    let Ok(offered) = console.wallets.offered() else {
+        return Ok(Section {
+            title,
+            says: vec!["The wallet service is not offered.".to_owned()],
+            ..Section::default()
+        });
+    };
+    let taken = console.store().chain_headers(1).await?.first().map(|block| block.number);
+    let head = match tokio::time::timeout(CHAIN_WAIT, offered.chain.heads()).await {
+        Ok(Ok(heads)) => Ok(heads),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", CHAIN_WAIT.as_secs())),
+    };
+    let mut facts =
+        vec![("Chain", Cell::text(offered.config.name.as_str())), ("Chain id", Cell::number(offered.config.chain_id))];
+    match head {
+        Ok(heads) => {
+            let latest = heads.latest.number;
+            facts.extend([
+                ("Node", Cell::state("answers", Tone::Good)),
+                ("Newest block", Cell::number(latest)),
+                ("Safe block", heads.safe.map_or(Cell::Empty, Cell::number)),
+                ("Final block", heads.finalized.map_or(Cell::Empty, Cell::number)),
+                ("Taken in up to", taken.map_or(Cell::Empty, Cell::number)),
+                ("Blocks behind", taken.map_or(Cell::Empty, |taken| Cell::number(latest.saturating_sub(taken)))),
+            ]);
+        }
+        Err(why) => facts.extend([
+            ("Node", Cell::state(why, Tone::Bad)),
+            ("Taken in up to", taken.map_or(Cell::Empty, Cell::number)),
+        ]),
+    }
+    let open = console.store().open_chain_txs(1_000).await?.len();
+    facts.push(("Transactions under way", Cell::number(open)));
+    Ok(Section { title, facts, ..Section::default() })
+}
+
+async fn coins(visit: &Visit) -> Result<Section, Stop> {
+    let states = visit.console().store().token_states().await?;
+    let row = |state: &TokenState| {
+        let (word, tone) = match (state.code_changed, state.paused) {
+            (true, _) => ("halted: other code", Tone::Bad),
+            (false, true) => ("halted: paused by its issuer", Tone::Warn),
+            (false, false) => ("moves", Tone::Good),
+        };
+        vec![Cell::text(state.coin.currency().code()), Cell::state(word, tone), Cell::number(state.at_block)]
+    };
+    let head = ["Coin", "State", "Last changed in block"];
+    let table = Table::new("Coins", &head, states.iter().map(row).collect()).or("Nothing was ever said about a coin.");
+    let may = visit.may_use("POST", "/console/system/coins");
+    let changed = states.iter().filter(|state| may && state.code_changed);
+    let form = |state: &TokenState| {
+        let code = state.coin.currency().code();
+        let id = if state.coin == StableCoin::Usdc { "accept-usdc" } else { "accept-usdt" };
+        FormView::new(id, format!("Accept the new code of {code}"), "/console/system/coins".to_owned(), "Propose")
+            .says(
+                "Only after the code was compared with what its issuer has published. Somebody else has to approve it.",
+            )
+            .field(Field::hidden("coin", code))
+            .field(Field::hidden("at_block", state.at_block))
+            .why()
+            .danger()
+    };
+    Ok(Section {
+        title: "Coins".to_owned(),
+        table: Some(table),
+        forms: changed.map(form).collect(),
+        ..Section::default()
+    })
+}
+
+/// What comes from elsewhere and grows old: sanction lists and rates.
+fn sources(visit: &Visit) -> Section {
+    let (console, now) = (visit.console(), visit.console().now());
+    let lists = console.outside.lists();
+    let lists_state = match (lists.sample, lists.stale) {
+        (true, _) => Cell::state("the shipped sample", Tone::Warn),
+        (false, true) => Cell::state("too old: nobody is cleared", Tone::Bad),
+        (false, false) => Cell::state("fresh", Tone::Good),
+    };
+    let facts = vec![
+        ("Sanction lists", lists_state),
+        ("Version", Cell::text(lists.version)),
+        ("Entries", Cell::number(lists.entries)),
+        ("Oldest was read", lists.oldest_load.map_or(Cell::Empty, |at| Cell::number(format!("{} ago", age(at, now))))),
+    ];
+    let rates = &console.payments.world().rates;
+    let row = |country: Country| {
+        let mid = rates.mid(Currency::Usdt, country.currency());
+        let (rate, old) = match mid {
+            Some(mid) => (Cell::number(mid.rate), Cell::number(format!("{} ago", age(mid.as_of, now)))),
+            None => (Cell::state("no rate", Tone::Bad), Cell::Empty),
+        };
+        vec![Cell::text(format!("USDT/{}", country.currency().code())), rate, old]
+    };
+    let table = Table::new("Rates", &["Pair", "Mid", "Published"], Country::ALL.into_iter().map(row).collect());
+    Section { title: "Lists and rates".to_owned(), facts, table: Some(table), ..Section::default() }
+}
+
+async fn books(visit: &Visit) -> Result<Section, Stop> {
+    let store = visit.console().store();
+    let report = reconcile::last(store).await?;
+    let facts = match report {
+        None => Vec::new(),
+        Some(report) => vec![
+            ("Breaks", Cell::number(report.found)),
+            ("Compared", Cell::number(format!("{} ago", age(report.at, visit.console().now())))),
+        ],
+    };
+    let says = if facts.is_empty() {
+        vec!["The books have not been compared with the outside yet.".to_owned()]
+    } else {
+        Vec::new()
+    };
+    Ok(Section { title: "Reconciliation".to_owned(), says, facts, ..Section::default() })
+}
+
+/// Proposes to let a coin move again whose code was changed.
+pub(super) async fn accept_coin(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
+    let at_block = visit.form().text("at_block").parse().map_err(|_| Stop::NotFound)?;
+    let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
+    let proposal = Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
+    let id = visit.console().desk.propose(proposal).await?;
+    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+}

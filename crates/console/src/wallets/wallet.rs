@@ -1,0 +1,201 @@
+//! One wallet: what it holds, what came and went, and what stops it. One person blocks it at once; two unblock it, or
+//! pass a regulator's order on (`decisions.md`, "Four eyes").
+
+use domain::ids::WalletId;
+use domain::wallet::{AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
+use engine::console::Deed;
+use engine::wallets::{Held, Page, Transaction};
+use jiff::civil::Date;
+
+use super::view::{Field, FormView, Section, coins, instant, page, pager, sheet};
+use super::wallet_list::tone;
+use super::{SEEN, as_shown, deposit_row, order_row, request_row};
+use crate::audit;
+use crate::{Answer, Cell, Stop, Table, Visit};
+use http_api::wallet_v1::render::money;
+
+/// The newest requests that its page shows.
+const REQUESTS: Page = Page { page: 0, limit: 10 };
+/// Longest name of an authority, and longest number of an order: as the API takes them.
+const LINE_MAX_CHARS: usize = 200;
+
+pub(super) async fn show(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(WalletId::parse)?);
+    let console = visit.console();
+    let (wallet, held) = console.wallets.find(&caller, id).await?;
+    let history = console.wallets.transactions(&caller, id, None, sheet(&visit)).await?;
+    let requests = console.wallets.list_requests(&caller, id, None, REQUESTS).await?;
+    let path = visit.href(&format!("/wallets/{id}"));
+    let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
+    let rows: Vec<_> = history.rows.iter().map(|it| history_row(&visit, it)).collect();
+    let pager = pager(&visit, &path, &[], rows.len(), history.total > behind);
+    let head = ["What", "Id", "Status", "Amount", "Last change", "Seen or made"];
+    let history = Table::new("History", &head, rows).or("Nothing has come in or gone out.").paged(pager);
+    let head = ["Request", "Status", "Asked for", "Received", "Created", "Expires"];
+    let rows = requests.rows.iter().map(|it| request_row(&visit, it)).collect();
+    let requests = Table::new("Newest payment requests", &head, rows).or("Nothing was asked for.");
+    let mut links = Vec::new();
+    if visit.may_use("GET", "/console/t/{tenant}/statements") {
+        links.push((visit.href(&format!("/statements?wallet={id}")), "Statements of this wallet".to_owned()));
+    }
+    let sections = vec![
+        Section { facts: facts(&wallet), ..Section::default() },
+        Section { title: "Balances".to_owned(), table: Some(balances(&held)), links, ..Section::default() },
+        Section { title: "History".to_owned(), table: Some(history), ..Section::default() },
+        Section { title: "Payment requests".to_owned(), table: Some(requests), ..Section::default() },
+        audit::section(&visit, &id.to_string()).await?,
+        super::waiting(&visit, id.0).await?,
+        control(&visit, &wallet),
+    ];
+    page(&visit, &format!("Wallet of {}", wallet.customer_id), sections)
+}
+
+fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
+    let mut facts = vec![
+        ("Status", Cell::state(wallet.state.name(), tone(wallet.state))),
+        ("Wallet", Cell::id(wallet.id)),
+        ("Customer", Cell::text(wallet.customer_id.as_str())),
+        ("E-mail", Cell::text(wallet.email.as_str())),
+        ("Telephone", Cell::text(wallet.phone.as_str())),
+        ("KYC level", Cell::text(wallet.kyc_level.name())),
+        ("Chain", Cell::text(wallet.blockchain.as_str())),
+        ("Address", Cell::id(wallet.address)),
+        ("Created", Cell::When(wallet.created_at)),
+        ("Last activity", Cell::When(wallet.last_activity_at)),
+    ];
+    if let Some(block) = wallet.block.as_ref().filter(|_| wallet.state.is_frozen()) {
+        facts.extend([
+            ("Blocked because", Cell::text(format!("{}: {}", block.reason.name(), block.details))),
+            ("Blocked at", Cell::When(block.at)),
+            ("Blocked by", Cell::text(block.triggered_by.name())),
+            ("Unblocks by itself", instant(block.auto_unblock_at)),
+        ]);
+    }
+    if let Some(at) = wallet.unblocked_at {
+        facts.extend([("Last unblocked", Cell::When(at)), ("Because", Cell::maybe(wallet.unblock_reason.clone()))]);
+    }
+    if let Some(order) = &wallet.blacklisting {
+        facts.extend([
+            ("Blacklisted by", Cell::text(format!("{}, {}", order.authority, order.reference))),
+            ("Reason of the order", Cell::text(order.reason.as_str())),
+            ("From the day", Cell::text(order.effective_date.to_string())),
+            ("In force since", instant(order.at)),
+            ("On USDC's blacklist", Cell::text(if wallet.chain_blacklisted { "yes" } else { "no" })),
+        ]);
+    }
+    facts.push(("Frozen on the chain", Cell::text(if wallet.frozen_on_chain { "yes" } else { "no" })));
+    facts
+}
+
+fn balances(held: &[Held]) -> Table {
+    let row = |line: &Held| {
+        vec![
+            Cell::text(line.coin.currency().code()),
+            coins(line.minor, line.coin),
+            coins(line.available_minor, line.coin),
+            coins(line.minor - line.available_minor, line.coin),
+            line.value_usd.map_or(Cell::Empty, |value| Cell::number(format!("{} USD", money(value)))),
+            line.value_pkr.map_or(Cell::Empty, |value| Cell::number(format!("{} PKR", money(value)))),
+        ]
+    };
+    let head = ["Coin", "Booked", "Available", "Reserved by orders", "In USD", "In PKR"];
+    Table::new("Balances", &head, held.iter().map(row).collect()).or("It holds nothing.")
+}
+
+fn history_row(visit: &Visit, entry: &Transaction) -> Vec<Cell> {
+    let (what, mut row) = match entry {
+        Transaction::Deposit(deposit) => ("Deposit", deposit_row(visit, deposit)),
+        Transaction::Exchange(order) => ("Order", order_row(visit, order)),
+    };
+    row.truncate(5);
+    row.insert(0, Cell::text(what));
+    row
+}
+
+/// What can be done about it, as far as its state and the person's roles go.
+fn control(visit: &Visit, wallet: &Wallet) -> Section {
+    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/wallets/{{id}}/{deed}"));
+    let to = |deed: &str| visit.href(&format!("/wallets/{}/{deed}", wallet.id));
+    let mut forms = Vec::new();
+    if matches!(wallet.state, WalletState::Active | WalletState::Pending) && may("block") {
+        let form = FormView::new("block", "Block", to("block"), "Block the wallet")
+            .says("At once, by one person: nothing comes in or goes out until it is unblocked.")
+            .field(Field::one_of("reason", "Reason", BlockReason::ALL.map(BlockReason::name)))
+            .field(Field::whole("hours", "Unblocks by itself after (hours)").optional());
+        forms.push(form.why().danger());
+    }
+    if wallet.state == WalletState::Blocked && may("unblock") {
+        let form = FormView::new("unblock", "Unblock", to("unblock"), "Propose to unblock");
+        let form = form.says("Somebody else has to approve it.");
+        let form = match &wallet.block {
+            Some(block) => form.field(Field::hidden(SEEN, block.at.0)),
+            None => form,
+        };
+        forms.push(form.why());
+    }
+    if wallet.state != WalletState::Blacklisted && may("blacklist") {
+        let form = FormView::new("blacklist", "Regulator's order", to("blacklist"), "Propose to blacklist")
+            .says("Freezes the wallet for good from a day on; before that day it is blocked. Somebody else has to approve it.")
+            .field(Field::line("authority", "Authority"))
+            .field(Field::line("reference", "Number of the order"))
+            .field(Field::day("day", "In force from (UTC)"));
+        forms.push(form.why().danger());
+    }
+    let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
+    Section { title, forms, ..Section::default() }
+}
+
+pub(super) async fn block(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(WalletId::parse)?, visit.why()?.to_owned());
+    let form = visit.form();
+    let reason = BlockReason::parse(form.text("reason")).ok_or_else(|| invalid("Please choose a reason."))?;
+    let hours = form.given("hours").map(|text| text.parse::<i64>().ok().filter(|it| AUTO_UNBLOCK_HOURS.contains(it)));
+    let (least, most) = (AUTO_UNBLOCK_HOURS.start(), AUTO_UNBLOCK_HOURS.end());
+    let hours = match hours {
+        Some(None) => return Err(invalid(&format!("The hours must be a number from {least} to {most}."))),
+        hours => hours.flatten(),
+    };
+    let order =
+        BlockOrder { reason, details: why.clone(), auto_unblock_hours: hours, triggered_by: TriggeredBy::Manual };
+    visit.console().wallets.block(&visit.caller()?, id, order, visit.deed(&why), None).await?;
+    Ok(visit.done(&visit.href(&format!("/wallets/{id}")), "The wallet is blocked."))
+}
+
+pub(super) async fn unblock(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let wallet = own(&visit).await?;
+    let blocked_at = wallet.block.as_ref().filter(|_| wallet.state == WalletState::Blocked).map(|block| block.at);
+    let Some(blocked_at) = blocked_at else {
+        return Err(Stop::Refused(format!("The wallet is {}.", wallet.state.name())));
+    };
+    as_shown(&visit, blocked_at.0)?;
+    visit.propose(Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: Some(why.clone()) }, &why).await
+}
+
+pub(super) async fn blacklist(visit: Visit) -> Answer {
+    let why = visit.why()?.to_owned();
+    let line = |name: &str, words: &str| {
+        let text = visit.form().text(name);
+        let fine = !text.is_empty() && text.chars().count() <= LINE_MAX_CHARS && !text.chars().any(char::is_control);
+        if fine { Ok(text.to_owned()) } else { Err(invalid(words)) }
+    };
+    let authority = line("authority", "Please name the authority.")?;
+    let reference = line("reference", "Please give the number of the order.")?;
+    let effective_date: Date =
+        visit.form().text("day").parse().map_err(|_| invalid("Please give the day from which it is in force."))?;
+    let wallet = own(&visit).await?;
+    if wallet.state == WalletState::Blacklisted {
+        return Err(Stop::Refused("The wallet is BLACKLISTED.".to_owned()));
+    }
+    let order = BlacklistOrder { authority, reference, reason: why.clone(), effective_date };
+    visit.propose(Deed::BlacklistWallet { wallet: wallet.id, order }, &why).await
+}
+
+async fn own(visit: &Visit) -> Result<Wallet, Stop> {
+    let id = visit.id(WalletId::parse)?;
+    Ok(visit.console().wallets.find(&visit.caller()?, id).await?.0)
+}
+
+fn invalid(words: &str) -> Stop {
+    Stop::Invalid(words.to_owned())
+}

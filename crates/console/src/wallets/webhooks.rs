@@ -1,0 +1,140 @@
+//! Webhooks of a tenant: where they go, what became of them, and sending again what was lost.
+
+use domain::delivery::DeliveryState;
+use domain::time::Timestamp;
+use domain::wallet_event::WalletEventKind;
+use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::view::{Field, FormView, Section, asked, instant, page, pager, sheet, words};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+
+const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
+/// Whose events, for people.
+const EVENTS_OF: [(&str, &str); 2] = [("wallet", "the wallet service"), ("payment", "the payment service")];
+
+pub(super) const fn tone(state: DeliveryState) -> Tone {
+    match state {
+        DeliveryState::Delivered => Tone::Good,
+        DeliveryState::Pending => Tone::Busy,
+        DeliveryState::Dead => Tone::Bad,
+        DeliveryState::Disabled => Tone::Warn,
+    }
+}
+
+/// The beginning of a day (UTC) that a query or a form names; nothing where it names none.
+pub(super) fn day(text: Option<&str>) -> Result<Option<Timestamp>, Stop> {
+    let wrong = || Stop::Invalid("A day is written like 2026-11-22.".to_owned());
+    let Some(text) = text else { return Ok(None) };
+    let day: Date = text.parse().map_err(|_| wrong())?;
+    let begins = day.to_zoned(TimeZone::UTC).map_err(|_| wrong())?;
+    Ok(Some(Timestamp(begins.timestamp().as_microsecond())))
+}
+
+fn filter(visit: &Visit) -> Result<DeliveryFilter, Stop> {
+    let of = asked(visit, "service", EventsOf::parse)?.pop().unwrap_or_default();
+    Ok(DeliveryFilter {
+        of,
+        states: asked(visit, "status", DeliveryState::parse)?,
+        kinds: asked(visit, "event", |name| of.kinds().into_iter().find(|kind| *kind == name))?,
+        start: day(visit.query().given("from"))?,
+        end: day(visit.query().given("until"))?,
+    })
+}
+
+pub(super) async fn list(visit: Visit) -> Answer {
+    let (caller, filter) = (visit.caller()?, filter(&visit)?);
+    let console = visit.console();
+    let found = console.wallets.deliveries(&caller, &filter, sheet(&visit)).await?;
+    let undelivered = console.store().undelivered_counts(caller.tenant).await?;
+    let row = |record: &DeliveryRecord| {
+        let delivery = &record.delivery;
+        let answer = delivery.last_fault.clone().or_else(|| delivery.last_status.map(|status| status.to_string()));
+        vec![
+            Cell::id_link(visit.href(&format!("/webhooks/deliveries/{}", delivery.event)), delivery.event),
+            Cell::text(record.event.kind_name()),
+            Cell::state(delivery.state.name(), tone(delivery.state)),
+            Cell::number(delivery.attempts),
+            Cell::When(delivery.created_at),
+            instant(delivery.next_at),
+            Cell::maybe(answer),
+        ]
+    };
+    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
+    let pager = pager(&visit, &visit.href("/webhooks"), &FILTERS, rows.len(), found.total > behind);
+    let head = ["Delivery", "Event", "Status", "Tries", "Made", "Next try", "Last answer"];
+    let table = Table::new("Deliveries", &head, rows).or("No delivery fits.").paged(pager);
+    let query = visit.query();
+    let kinds: Vec<_> = filter.of.kinds().into_iter().map(|kind| (kind, kind)).collect();
+    let filters = FormView::filters(vec![
+        Field::choice("service", "Events of", &EVENTS_OF).holding(filter.of.name()),
+        Field::one_of("status", "Status", DeliveryState::ALL.map(DeliveryState::name)).or_all().as_asked(query),
+        Field::choice("event", "Event", &kinds).or_all().as_asked(query),
+        Field::day("from", "From (UTC)").optional().as_asked(query),
+        Field::day("until", "Before (UTC)").optional().as_asked(query),
+    ]);
+    let counts: Vec<String> = undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
+    let says = if counts.is_empty() { "The receiver has everything.".to_owned() } else { counts.join(", ") };
+    let says = vec![format!("Not delivered: {says}")];
+    let title = "Deliveries".to_owned();
+    let deliveries = Section { title, says, filters: Some(filters), table: Some(table), ..Section::default() };
+    let sections = vec![
+        super::receiver::section(&visit).await?,
+        super::waiting_words(&visit, "webhook").await?,
+        deliveries,
+        super::receiver::control(&visit).await?,
+    ];
+    page(&visit, "Webhooks", sections)
+}
+
+/// What was lost since a day is sent again, oldest first.
+pub(super) async fn recover(visit: Visit) -> Answer {
+    let (caller, why) = (visit.caller()?, visit.why()?.to_owned());
+    let since = day(visit.form().given("since"))?.ok_or_else(|| Stop::Invalid("Please give a day.".to_owned()))?;
+    let wallets = &visit.console().wallets;
+    let lost = wallets.lost_since(&caller, since).await?;
+    wallets.recover(&caller, &lost, &visit.deed(&why)).await?;
+    let more = if lost.more { " There are more: please send again once more." } else { "" };
+    let late = match lost.untold.len() {
+        0 => String::new(),
+        count => format!(" Payment events of before that are sent now: {count}."),
+    };
+    let words = format!("Deliveries that are sent again: {}.{late}{more}", lost.deliveries.len());
+    Ok(visit.done(&visit.href("/webhooks"), &words))
+}
+
+/// The receiver gets a made-up event now; the page shows what it answered.
+pub(super) async fn example(visit: Visit) -> Answer {
+    let caller = visit.caller()?;
+    let kind = WalletEventKind::parse(visit.form().text("event"));
+    let kind = kind.ok_or_else(|| Stop::Invalid("Please choose an event.".to_owned()))?;
+    let (aggregate, event) = visit.console().outside.example(kind);
+    let sent = visit.console().wallets.send_example(&caller, aggregate, event).await;
+    let (message, answer) = sent.map_err(|denied| match denied {
+        engine::wallets::Denied::NotFound(_) => {
+            Stop::Refused("There is no receiver, or it is switched off.".to_owned())
+        }
+        denied => denied.into(),
+    })?;
+    visit.note("webhook.example", &caller.tenant.to_string(), kind.name()).await?;
+    let (word, tone) = match &answer.result {
+        domain::webhook::DeliveryResult::Received => ("received".to_owned(), Tone::Good),
+        domain::webhook::DeliveryResult::NotReceived(why) => (why.clone(), Tone::Bad),
+        domain::webhook::DeliveryResult::Gone => ("410: the receiver wants no more".to_owned(), Tone::Bad),
+    };
+    let facts = vec![
+        ("Event", Cell::text(kind.name())),
+        ("Result", Cell::state(words(&word), tone)),
+        ("HTTP status", answer.status.map_or(Cell::Empty, Cell::number)),
+        ("Took", Cell::number(format!("{} ms", answer.took.0 / 1_000))),
+        ("Path", Cell::text(message.path.as_str())),
+        ("Id", Cell::id(message.id)),
+    ];
+    let body = String::from_utf8_lossy(&message.body).into_owned();
+    let exact = vec![("What was sent".to_owned(), body), ("What was answered".to_owned(), answer.body)];
+    let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
+    let says = vec!["Nothing of it is kept: it happened to nobody.".to_owned()];
+    page(&visit, "Example sent", vec![Section { says, links, facts, exact, ..Section::default() }])
+}

@@ -1,0 +1,143 @@
+//! Signs the ends of the audit log's chains and writes them outside: one JSON line each, only ever appended to.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use domain::audit::ChainFault;
+use domain::ids::TenantId;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use store::{AuditChain, AuditSigner, Checkpoint, Store};
+use tokio::sync::watch;
+
+use super::clock::BusinessClock;
+use config::Config;
+
+/// The file in the directory of checkpoints.
+const FILE: &str = "checkpoints.jsonl";
+/// How often it is looked whether a chain is to be signed.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// Who looks, of several nodes.
+const ROLE: &str = "audit:checkpoints";
+const LEASE: Span = Span::mins(5);
+
+/// What came of one round.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// What was signed and lies outside.
+    pub signed: Vec<Checkpoint>,
+    /// Chains that are broken, and so were not signed.
+    pub broken: Vec<(TenantId, ChainFault)>,
+}
+
+/// Where checkpoints lie, and what signs them.
+#[derive(Debug)]
+pub struct Notary {
+    store: Store,
+    signer: AuditSigner,
+    trusted: Vec<[u8; 32]>,
+    file: PathBuf,
+}
+
+impl Notary {
+    /// The notary of this installation. Makes the key where there is none.
+    pub async fn of(store: &Store, config: &Config, data_dir: &Path) -> anyhow::Result<Notary> {
+        let signer = store.audit_signer(config.audit.secret().as_ref()).await.context("the audit log's signing key")?;
+        let mut trusted = vec![signer.public_key()];
+        trusted.extend(config.audit.former());
+        let file = config.audit.directory(data_dir).join(FILE);
+        Ok(Notary { store: store.clone(), signer, trusted, file })
+    }
+
+    /// The key that signs.
+    pub const fn public_key(&self) -> [u8; 32] {
+        self.signer.public_key()
+    }
+
+    /// Keys whose signatures are good: that which signs, and those that did before.
+    pub fn trusted(&self) -> &[[u8; 32]] {
+        &self.trusted
+    }
+
+    /// The file that checkpoints are appended to.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Signs every chain that `is_due`. A line lies outside before the store knows of it: where one is lost, the chain
+    /// is signed again.
+    pub async fn sign(&self, is_due: impl Fn(&AuditChain) -> bool) -> anyhow::Result<Round> {
+        let mut round = Round::default();
+        for chain in self.store.audit_chains().await?.iter().filter(|chain| is_due(chain)) {
+            match self.store.sign_audit_chain(chain, &self.signer).await? {
+                Ok(checkpoint) => {
+                    let (file, line) = (self.file.clone(), format!("{}\n", checkpoint.to_line()?));
+                    tokio::task::spawn_blocking(move || append(&file, &line)).await??;
+                    self.store.keep_checkpoint(&checkpoint).await?;
+                    round.signed.push(checkpoint);
+                }
+                Err(fault) => round.broken.push((chain.tenant, fault)),
+            }
+        }
+        Ok(round)
+    }
+}
+
+/// One call, so that lines of several processes never mix.
+fn append(path: &Path, line: &str) -> anyhow::Result<()> {
+    let failed = || format!("{}: cannot be written", path.display());
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).with_context(failed)?;
+    }
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).with_context(failed)?;
+    file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)
+}
+
+/// Reads a file of checkpoints.
+///
+/// # Errors
+/// It cannot be read, or a line is none: the line is named.
+pub fn read_checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let read = |(at, line): (usize, &str)| {
+        Checkpoint::of_line(line).with_context(|| format!("{} line {}", path.display(), at + 1))
+    };
+    lines.map(read).collect()
+}
+
+/// Signs for as long as the service runs; of several nodes, one.
+pub(super) async fn keep_signing(
+    notary: Notary,
+    config: Config,
+    node: String,
+    clock: BusinessClock,
+    mut stop: watch::Receiver<bool>,
+) {
+    let every = Span::secs(config.audit.checkpoint_every_s.into());
+    let entries = i64::from(config.audit.checkpoint_entries);
+    loop {
+        if tokio::time::timeout(LOOK_EVERY, stop.wait_for(|stop| *stop)).await.is_ok() {
+            return;
+        }
+        let done = async {
+            if notary.store.lease_role(ROLE, &node, LEASE).await?.is_none() {
+                return Ok(Round::default());
+            }
+            let now = clock.now();
+            notary.sign(|chain| chain.is_due(now, every, entries)).await
+        };
+        let done: anyhow::Result<Round> = done.await;
+        match done {
+            Ok(round) => {
+                for (tenant, fault) in round.broken {
+                    metrics::counter!("corridor_audit_faults_total").increment(1);
+                    tracing::error!(%tenant, %fault, "the audit log was tampered with; see `corridor audit verify`");
+                }
+            }
+            Err(error) => tracing::error!(error = format!("{error:#}"), "the audit log was not signed"),
+        }
+    }
+}

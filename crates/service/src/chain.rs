@@ -1,0 +1,430 @@
+//! The chain side of a service: the node or the built-in chain, the tenants' keys and contracts, and what a sandbox has
+//! beside: coins out of nothing and gas for everybody.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapters::evm::deploy::{Minter, Script};
+use adapters::evm::signers::{LocalKey, TenantKeys};
+use adapters::evm::{EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault};
+use anyhow::Context as _;
+use devchain::{DevChain, DiskFault, Mining};
+use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
+use domain::currency::StableCoin;
+use domain::ids::TenantId;
+use domain::policy::Environment;
+use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts};
+use domain::time::Span;
+use secrecy::SecretString;
+use serde_json::json;
+use store::{Store, Tenant};
+use tokio::sync::{Mutex, watch};
+
+use super::chain_keys;
+use super::clock::WallClock;
+use config::{Config, KeySource};
+
+/// Longest answer of a node.
+const NODE_ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// What the faucet's own transactions pay for gas: more than a chain of our own ever asks.
+const FAUCET_FEES: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
+/// What each key is given for gas: 1,000 ETH that are worth nothing.
+const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
+/// Below this it is given more.
+const GAS_LOW_WEI: u128 = GAS_WEI / 2;
+/// Gas of a block of the built-in chain: room for a thousand payments of tokens.
+const BLOCK_GAS: u64 = 120_000_000;
+/// How long the sandbox waits for its own transactions to be mined.
+const MINED_WITHIN: Span = Span::secs(30);
+/// How often keys are looked after.
+const FUEL_EVERY: Span = Span::secs(5);
+/// How often it looks.
+const LOOK_EVERY: Span = Span::millis(20);
+
+/// The built-in chain as a node of the adapters.
+struct Embedded(DevChain);
+
+impl Transport for Embedded {
+    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        Box::pin(async move { Ok(self.0.request(&body).await) })
+    }
+}
+
+/// When the built-in chain makes blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// One with each transaction.
+    Instant,
+    /// One after each interval of the configuration.
+    Steady,
+}
+
+/// What the engine needs of the chain, and what a sandbox needs beside it.
+#[derive(Clone)]
+pub struct ChainSide {
+    /// What is configured.
+    pub config: Arc<ChainConfig>,
+    /// The chain.
+    pub chain: Arc<dyn Chain>,
+    /// The tenants' keys.
+    pub signer: Arc<dyn ChainSigner>,
+    /// The tenants' contracts.
+    pub contracts: Arc<dyn Contracts>,
+    /// The built-in chain, where it is that.
+    pub embedded: Option<DevChain>,
+    /// Coins and gas, where nothing is worth anything.
+    pub faucet: Option<Arc<Faucet>>,
+}
+
+/// Connects to the configured node, or opens the built-in chain below `data_dir`.
+pub async fn build(
+    config: &Config,
+    data_dir: &Path,
+    tenants: &[Tenant],
+    clock: Arc<dyn Clock>,
+    public_url: &str,
+) -> anyhow::Result<ChainSide> {
+    let embedded = config.chain_is_embedded().then(|| open_embedded(config, data_dir, clock)).transpose()?;
+    let (first, second) = match &embedded {
+        Some(chain) => (Arc::new(Embedded(chain.clone())) as Arc<dyn Transport>, None),
+        None => (node(config, config.chain.node_url.expose())?, second_node(config)?),
+    };
+    let seed = match config.chain.keys.source {
+        KeySource::Seed => Some(chain_keys::seed(config, data_dir)?),
+        _ => None,
+    };
+    let minter = match (&seed, config.environment) {
+        (Some(seed), Environment::Mock | Environment::Test) => Some(Minter::new(seed, config.chain.chain_id)?),
+        _ => None,
+    };
+    let explorer = match config.chain.explorer_tx_url.as_str() {
+        "" => format!("{public_url}/explorer/tx/"),
+        url => url.to_owned(),
+    };
+    let tokens = minter.as_ref().map_or_else(Vec::new, |minter| minter.tokens().to_vec());
+    let chain_config = Arc::new(config.chain_config(&tokens, explorer));
+    let (keys, contracts) = match &seed {
+        Some(seed) => {
+            let lanes = config.chain.keys.seed_operators;
+            let keys = Arc::new(TenantKeys::sandbox(seed.clone()).with_lanes(lanes));
+            (keys.clone(), EvmContracts::sandbox(keys, seed)?)
+        }
+        None => chain_keys::configured(config, tenants).await?,
+    };
+    let contracts = Arc::new(contracts);
+    let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), first.clone(), second));
+    let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
+    let ours = chain_config.tokens == tokens;
+    let admin = seed.as_ref().map(EvmContracts::sandbox_admin).transpose()?;
+    let faucet = minter.zip(admin).filter(|_| ours).map(|(minter, admin)| {
+        let gas = embedded.clone().map_or_else(|| Gas::Node(first), Gas::Embedded);
+        let admin = Admin { key: admin, contracts: contracts.clone(), chain_id: chain_config.chain_id };
+        Arc::new(Faucet { chain: chain.clone(), minter, admin, gas, turn: Mutex::new(()) })
+    });
+    Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded, faucet })
+}
+
+impl ChainSide {
+    /// Where coins are worth nothing: deploys the tokens, gives every tenant's keys gas, and lets blocks come at their
+    /// pace from then on. The first of the tenants has the tokens' blacklists.
+    pub async fn set_up(&self, config: &Config, tenants: &[Tenant]) -> anyhow::Result<()> {
+        if let Some(faucet) = &self.faucet {
+            let blacklister = match tenants.first() {
+                Some(tenant) => self.signer.address(tenant.id, KeyRole::Blacklister)?,
+                None => faucet.sender(),
+            };
+            faucet.open(blacklister).await.context("the sandbox's tokens")?;
+            faucet.fuel_keys(self.signer.as_ref(), &ids(tenants)).await.context("gas for the tenants' keys")?;
+        }
+        self.set_pace(config, Pace::Steady);
+        Ok(())
+    }
+
+    /// What keeps tenants' operators from their work, in words; nothing where all is well.
+    ///
+    /// # Errors
+    /// The node cannot be asked.
+    pub async fn missing_of_operators(&self, tenants: &[Tenant]) -> anyhow::Result<Vec<String>> {
+        let mut missing = Vec::new();
+        for tenant in tenants {
+            // Not every tenant has wallets.
+            let Ok(operators) = self.signer.operators(tenant.id) else { continue };
+            let controller = self.contracts.controller(tenant.id)?.address;
+            let deployed = self.chain.is_deployed(controller).await?;
+            for operator in operators {
+                if self.chain.gas_balance(operator).await? == 0 {
+                    missing.push(format!("{}: operator {operator} has no ETH to pay for gas", tenant.tag));
+                }
+                if deployed && !self.chain.is_operator(controller, operator).await? {
+                    missing.push(format!(
+                        "{}: {operator} is no OPERATOR of the controller {controller}: its admin has to grant the role",
+                        tenant.tag
+                    ));
+                }
+            }
+        }
+        Ok(missing)
+    }
+
+    /// How the built-in chain makes blocks from now on; any other goes at its own pace.
+    pub fn set_pace(&self, config: &Config, pace: Pace) {
+        if let Some(chain) = &self.embedded {
+            chain.set_mining(match pace {
+                Pace::Instant => Mining::Instant,
+                Pace::Steady => Mining::Every(Duration::from_millis(config.chain.block_time_ms)),
+            });
+        }
+    }
+
+    /// Where the chain's JSON-RPC is; our own root for the built-in one.
+    pub fn rpc_url(&self, config: &Config, public_url: &str) -> String {
+        if self.embedded.is_some() { public_url.to_owned() } else { config.chain.node_url.expose().to_owned() }
+    }
+
+    /// What has to be driven while the service runs.
+    pub fn tasks(&self, store: &Store, stop: &watch::Receiver<bool>) -> Vec<(String, Answer<'static, ()>)> {
+        let mut tasks: Vec<(String, Answer<'static, ()>)> = Vec::new();
+        if let Some(chain) = self.embedded.clone() {
+            let mut stop = stop.clone();
+            let stopped = async move {
+                let _closed = stop.wait_for(|stop| *stop).await;
+            };
+            tasks.push(("built-in chain".to_owned(), Box::pin(async move { chain.mine_forever(stopped).await })));
+        }
+        if let Some(faucet) = self.faucet.clone() {
+            let (store, signer) = (store.clone(), self.signer.clone());
+            tasks.push(("gas".to_owned(), Box::pin(keep_fuelled(faucet, signer, store, stop.clone()))));
+        }
+        tasks
+    }
+}
+
+/// Tenants that come while the service runs get gas too.
+async fn keep_fuelled(
+    faucet: Arc<Faucet>,
+    signer: Arc<dyn ChainSigner>,
+    store: Store,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        tokio::select! {
+            () = WallClock.sleep_until(WallClock.now() + FUEL_EVERY) => {}
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
+        let fuelled = match store.tenants().await {
+            Ok(tenants) => faucet.fuel_keys(signer.as_ref(), &ids(&tenants)).await,
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = fuelled {
+            tracing::warn!(%error, "the tenants' keys cannot be given gas now");
+        }
+    }
+}
+
+fn ids(tenants: &[Tenant]) -> Vec<TenantId> {
+    tenants.iter().map(|tenant| tenant.id).collect()
+}
+
+fn open_embedded(config: &Config, data_dir: &Path, clock: Arc<dyn Clock>) -> anyhow::Result<DevChain> {
+    let options = devchain::Options {
+        data_dir: Some(data_dir.join("chain")),
+        // Until the sandbox is set up: its transactions need not wait for the next block.
+        mining: Mining::Instant,
+        gas_limit: BLOCK_GAS,
+        ..devchain::Options::new(config.chain.chain_id, clock)
+    };
+    DevChain::open(options).map_err(|fault| match fault {
+        DiskFault::InUse { path } => anyhow::anyhow!(
+            "the built-in chain in {} is another process's, and only one can have it: give this one a data directory of \
+             its own (--data-dir), or no wallets (wallets.enabled = false), or a node of a chain in chain.node_url",
+            path.parent().unwrap_or(&path).display()
+        ),
+        fault => anyhow::Error::from(fault).context("the built-in chain"),
+    })
+}
+
+fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
+    let settings = HttpSettings {
+        url: SecretString::from(url.to_owned()),
+        connect_timeout: Duration::from_millis(config.chain.node_connect_timeout_ms),
+        request_timeout: Duration::from_millis(config.chain.node_request_timeout_ms),
+        max_answer_bytes: NODE_ANSWER_MAX_BYTES,
+        allow_plain_http: config.chain.plain_http_nodes,
+    };
+    Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url")?))
+}
+
+fn second_node(config: &Config) -> anyhow::Result<Option<Arc<dyn Transport>>> {
+    let url = config.chain.second_node_url.expose();
+    if url.is_empty() { Ok(None) } else { node(config, url).map(Some) }
+}
+
+/// How keys come by gas.
+enum Gas {
+    /// The built-in chain writes balances as told.
+    Embedded(DevChain),
+    /// So does anvil; any other node refuses.
+    Node(Arc<dyn Transport>),
+}
+
+/// Who stands for the bank's Safe.
+struct Admin {
+    key: LocalKey,
+    contracts: Arc<EvmContracts>,
+    chain_id: u64,
+}
+
+/// Coins and gas out of nothing, on a chain where neither is worth anything.
+pub struct Faucet {
+    chain: Arc<dyn Chain>,
+    minter: Minter,
+    admin: Admin,
+    gas: Gas,
+    /// One script at a time: they share a nonce.
+    turn: Mutex<()>,
+}
+
+impl Faucet {
+    /// The address that simulated senders pay from.
+    pub const fn sender(&self) -> Address {
+        self.minter.address()
+    }
+
+    /// Deploys the tokens where they are not there yet. From then on `blacklister` has their blacklists.
+    pub async fn open(&self, blacklister: Address) -> anyhow::Result<()> {
+        let _turn = self.turn.lock().await;
+        let mut deployed = true;
+        for token in self.minter.tokens() {
+            deployed &= self.chain.is_deployed(token.address).await?;
+        }
+        if deployed {
+            return Ok(());
+        }
+        self.fuel(self.minter.address()).await?;
+        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        self.minter.deploy(&mut script, blacklister)?;
+        self.send(script.finish()).await.map(drop)
+    }
+
+    /// Sees to it that every key of these tenants can pay for gas.
+    pub async fn fuel_keys(&self, signer: &dyn ChainSigner, tenants: &[TenantId]) -> anyhow::Result<()> {
+        for tenant in tenants {
+            for role in KeyRole::ALL {
+                self.fuel(signer.address(*tenant, role)?).await?;
+            }
+            self.appoint(*tenant, &signer.operators(*tenant)?).await?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that further operators can pay for gas and that the controller, once it is there, knows them.
+    async fn appoint(&self, tenant: TenantId, operators: &[Address]) -> anyhow::Result<()> {
+        let Some((_, further)) = operators.split_first().filter(|(_, further)| !further.is_empty()) else {
+            return Ok(());
+        };
+        for operator in further {
+            self.fuel(*operator).await?;
+        }
+        let Admin { key, contracts, chain_id } = &self.admin;
+        let controller = contracts.controller(tenant)?.address;
+        if !self.chain.is_deployed(controller).await? {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().await;
+        let mut missing = Vec::new();
+        for operator in further {
+            if !self.chain.is_operator(controller, *operator).await? {
+                missing.push(*operator);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.fuel(key.address()).await?;
+        let mut script = Script::new(key, *chain_id, self.chain.nonce(key.address()).await?, FAUCET_FEES);
+        for operator in missing {
+            script.grant_operator(controller, operator)?;
+        }
+        self.send(script.finish()).await.map(drop)
+    }
+
+    /// Pays coins to somebody; the hash of the transaction, which is mined when this returns.
+    pub async fn pay(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
+        let _turn = self.turn.lock().await;
+        self.fuel(self.minter.address()).await?;
+        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("no such coin")?;
+        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        script.transfer(token.address, to, minor_units)?;
+        let hashes = self.send(script.finish()).await?;
+        hashes.last().copied().context("nothing was sent")
+    }
+
+    /// Signs payments, one transaction each, with the minter's next nonces; sends none of them.
+    pub async fn sign(
+        &self,
+        coin: StableCoin,
+        payments: &[(Address, u64)],
+    ) -> anyhow::Result<Vec<domain::chain::Signed>> {
+        let _turn = self.turn.lock().await;
+        self.fuel(self.minter.address()).await?;
+        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("no such coin")?;
+        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        for (to, minor_units) in payments {
+            script.transfer(token.address, *to, *minor_units)?;
+        }
+        Ok(script.finish())
+    }
+
+    /// Pays coins, and gives gas to spend them with.
+    pub async fn give(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
+        self.fuel(to).await?;
+        self.pay(coin, to, minor_units).await
+    }
+
+    async fn fuel(&self, account: Address) -> anyhow::Result<()> {
+        if self.chain.gas_balance(account).await? >= GAS_LOW_WEI {
+            return Ok(());
+        }
+        let wei = format!("{GAS_WEI:#x}");
+        let account = format!("{account:?}");
+        match &self.gas {
+            Gas::Embedded(chain) => {
+                chain.call("dev_setBalance", json!([account, wei])).map_err(|fault| anyhow::anyhow!("{fault:?}"))?;
+            }
+            Gas::Node(node) => {
+                let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, wei]});
+                let answer = node.send(ask.to_string().into_bytes()).await?;
+                let answer: serde_json::Value = serde_json::from_slice(&answer).context("the node's answer")?;
+                let refused = answer.get("error").filter(|error| !error.is_null());
+                anyhow::ensure!(refused.is_none(), "{account} has no gas, and only anvil gives it away: {answer}");
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&self, signed: Vec<domain::chain::Signed>) -> anyhow::Result<Vec<TxHash>> {
+        for tx in &signed {
+            let told = self.chain.broadcast(&tx.raw).await;
+            anyhow::ensure!(matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown), "{}: {told:?}", tx.hash);
+        }
+        let until = WallClock.now() + MINED_WITHIN;
+        for tx in &signed {
+            let receipt = loop {
+                if let Some(receipt) = self.chain.receipt(tx.hash, &[]).await? {
+                    break receipt;
+                }
+                anyhow::ensure!(WallClock.now() < until, "{} is not mined", tx.hash);
+                WallClock.sleep_until(WallClock.now() + LOOK_EVERY).await;
+            };
+            anyhow::ensure!(receipt.succeeded, "{} was reverted", tx.hash);
+        }
+        Ok(signed.into_iter().map(|tx| tx.hash).collect())
+    }
+}
+
+/// The tenants of the configuration by their tags.
+pub(super) fn by_tag(tenants: &[Tenant]) -> HashMap<&str, TenantId> {
+    tenants.iter().map(|tenant| (tenant.tag.as_str(), tenant.id)).collect()
+}

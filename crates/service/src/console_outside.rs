@@ -1,0 +1,299 @@
+//! What the operator console cannot know by itself: which receivers are allowed, how secrets are made, how old the lists
+//! are, and, outside production, the simulated parties.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adapters::oidc;
+use adapters::screening::ListBook;
+use adapters::webhooks::{Reach, WebhookSecret};
+use client::Credentials;
+use config::{Config, Secret};
+use domain::audit::Deed;
+use domain::chain::{Address, TxHash};
+use domain::currency::StableCoin;
+use domain::ids::{PaymentId, PaymentRequestId, TenantId, WalletId};
+use domain::payment_request::RequestState;
+use domain::policy::Environment;
+use domain::ports::Answer;
+use domain::time::Span;
+use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
+use engine::payments::{Payments, Store};
+use http_api::auth::Service;
+use operator_console::outside::{AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey};
+use operator_console::provider::Provider;
+use secrecy::{ExposeSecret as _, SecretString};
+use store::{KeyRow, Tenant};
+use testkit::bank::BookKind;
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+use super::audit::{Notary, read_checkpoints};
+use super::routes::Parts;
+use super::samples;
+use super::sandbox_api::{ENDINGS, SandboxApi};
+use super::sandbox_chain_api::ChainApi;
+use super::scenarios::{Made, Scenarios};
+use super::tenancy::{self, IssuedKey, KeyService};
+
+/// Random bytes of a secret that signs webhooks.
+const SECRET_BYTES: usize = 32;
+/// What the console says of a tool that this installation has not.
+const NO_TOOL: &str = "This installation has nothing of the kind.";
+
+/// The identity provider of the configuration.
+fn identity_provider(parts: &Parts<'_>) -> Option<Provider> {
+    let wanted = &parts.config.console.oidc;
+    let settings = wanted.settings()?;
+    let way = Arc::new(oidc::Provider::new(parts.http.clone(), settings));
+    Some(Provider { way, label: wanted.label.trim().to_owned(), claim: wanted.claim })
+}
+
+/// What the server tells the console.
+pub(super) struct Server {
+    payments: Payments,
+    config: Config,
+    data_dir: PathBuf,
+    receivers: Reach,
+    lists: Arc<ListBook>,
+    provider: Option<Provider>,
+    sandbox: Option<Arc<Tools>>,
+}
+
+impl Server {
+    /// `sandbox` are the tools behind the sandbox's own calls; in production there are none.
+    pub(super) fn of(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Arc<Server> {
+        let payments = parts.payments.clone();
+        let environment = parts.config.environment;
+        let base_url = parts.public_url.to_owned();
+        let scenarios = parts.scenarios.clone();
+        let tools = |(bank, chain)| {
+            Arc::new(Tools { payments: parts.payments.clone(), bank, chain, environment, base_url, scenarios })
+        };
+        Arc::new(Server {
+            payments,
+            config: parts.config.clone(),
+            data_dir: parts.data_dir.to_owned(),
+            receivers: parts.config.receivers(),
+            lists: parts.lists.clone(),
+            provider: identity_provider(parts),
+            sandbox: sandbox.map(tools),
+        })
+    }
+
+    const fn store(&self) -> &Store {
+        self.payments.store()
+    }
+}
+
+fn shown(key: IssuedKey) -> ShownKey {
+    ShownKey { access_key: key.access_key, secret_key: SecretString::from(key.secret_key) }
+}
+
+impl Outside for Server {
+    fn check_receiver(&self, url: &str) -> Result<(), String> {
+        self.receivers.url(url, "").map(drop).map_err(|fault| format!("Webhooks cannot go there: {fault}."))
+    }
+
+    fn webhook_secret(&self) -> Result<SecretString, String> {
+        let random = self.store().random::<SECRET_BYTES>();
+        Ok(SecretString::from(WebhookSecret::text_of(&random)))
+    }
+
+    fn example(&self, kind: WalletEventKind) -> (Aggregate, WalletEvent) {
+        let whom = samples::Whom {
+            request: PaymentRequestId(Uuid::new_v4()),
+            wallet: WalletId(Uuid::new_v4()),
+            customer: "EXAMPLE".to_owned(),
+        };
+        let now = self.payments.world().clock.now();
+        (Aggregate::Wallet(whom.wallet), samples::happened(kind, &whom, now))
+    }
+
+    fn create_key<'a>(&'a self, tenant: &'a Tenant, usage: KeyUse, by: Deed) -> Answer<'a, Result<ShownKey, String>> {
+        let service = match usage {
+            KeyUse::Pay => KeyService::Pay,
+            KeyUse::Wallet => KeyService::Wallet,
+        };
+        Box::pin(async move {
+            let made = tenancy::create_key(self.store(), tenant, self.config.environment, service, by).await;
+            made.map(shown).map_err(|error| format!("{error:#}"))
+        })
+    }
+
+    fn rotate_key<'a>(&'a self, access_key: &'a str, by: Deed) -> Answer<'a, Result<(ShownKey, Span), String>> {
+        Box::pin(async move {
+            let secret_key = tenancy::fresh_secret().map_err(|error| format!("{error:#}"))?;
+            let overlap = tenancy::ROTATION_OVERLAP;
+            let secret = SecretString::from(secret_key.clone());
+            let done = self.store().rotate_key(access_key, secret, overlap, by).await;
+            done.map_err(|error| error.to_string())?;
+            Ok((shown(IssuedKey { access_key: access_key.to_owned(), secret_key }), overlap))
+        })
+    }
+
+    fn lists(&self) -> ListStanding {
+        let current = self.lists.current();
+        ListStanding {
+            version: current.version().to_owned(),
+            entries: current.entries(),
+            oldest_load: self.lists.oldest_load(),
+            sample: current.is_sample(),
+            stale: self.lists.is_stale(self.payments.world().clock.now()),
+        }
+    }
+
+    fn audit_proofs(&self) -> Answer<'_, Result<AuditProofs, String>> {
+        Box::pin(async move {
+            let notary = Notary::of(self.store(), &self.config, &self.data_dir).await;
+            let notary = notary.map_err(|error| format!("{error:#}"))?;
+            let (trusted, file) = (notary.trusted().to_vec(), notary.file().to_owned());
+            if !file.exists() {
+                return Ok(AuditProofs { trusted, ..AuditProofs::default() });
+            }
+            let read = spawn_blocking(move || read_checkpoints(&file)).await.map_err(|error| error.to_string())?;
+            Ok(match read {
+                Ok(checkpoints) => AuditProofs { trusted, checkpoints, unread: None },
+                Err(error) => AuditProofs { trusted, unread: Some(format!("{error:#}")), ..AuditProofs::default() },
+            })
+        })
+    }
+
+    fn identity_provider(&self) -> Option<Provider> {
+        self.provider.clone()
+    }
+
+    fn sandbox(&self) -> Option<Arc<dyn SandboxTools>> {
+        self.sandbox.clone().map(|tools| tools as Arc<dyn SandboxTools>)
+    }
+}
+
+/// The simulated parties.
+struct Tools {
+    payments: Payments,
+    bank: Arc<SandboxApi>,
+    chain: Option<Arc<ChainApi>>,
+    environment: Environment,
+    base_url: String,
+    scenarios: Arc<dyn Scenarios>,
+}
+
+impl Tools {
+    /// A key of the tenant for one of the two interfaces.
+    async fn credentials(&self, tenant: TenantId, service: Service) -> Result<Credentials, String> {
+        let (usage, words) = match service {
+            Service::Pay => (KeyService::Pay, "Payment Service v2"),
+            Service::Wallet => (KeyService::Wallet, "Wallet Service v1"),
+        };
+        let usage = tenancy::usage(self.environment, usage);
+        let now = self.payments.world().wall_clock.now();
+        let keys = self.payments.store().keys(tenant).await.map_err(|error| error.to_string())?;
+        let usable = |key: &&KeyRow| key.use_name == usage && key.revoked_at.is_none() && !key.suspended;
+        let found = keys.iter().rev().filter(usable).find_map(|key| Some((key, key.valid_secrets(now).next()?)));
+        let (key, secret) = found.ok_or_else(|| format!("There is no key for {words}."))?;
+        Ok(Credentials {
+            service,
+            base_url: self.base_url.clone(),
+            access_key: key.access_key.clone(),
+            secret_key: Secret::new(secret.expose_secret()),
+        })
+    }
+
+    fn chain(&self) -> Result<&ChainApi, String> {
+        self.chain.as_deref().ok_or_else(|| NO_TOOL.to_owned())
+    }
+}
+
+/// Words for a person; the particulars are logged.
+fn failed(error: &dyn std::fmt::Display) -> String {
+    tracing::error!(%error, "a tool of the sandbox failed");
+    "It did not work; the log says why.".to_owned()
+}
+
+impl SandboxTools for Tools {
+    fn ahead(&self) -> Span {
+        self.bank.ahead()
+    }
+
+    fn advance(&self, span: Span) -> Answer<'_, Result<(), String>> {
+        Box::pin(async move { self.bank.advance(span).await.map_err(|error| failed(&error)) })
+    }
+
+    fn give(&self, coin: StableCoin, to: Address, minor: i64) -> Answer<'_, Result<TxHash, String>> {
+        Box::pin(async move { self.chain()?.give(coin, to, minor).await.map_err(|error| failed(&error)) })
+    }
+
+    fn pay(
+        &self,
+        tenant: TenantId,
+        request: PaymentRequestId,
+        amount: Option<(StableCoin, i64)>,
+    ) -> Answer<'_, Result<Vec<TxHash>, String>> {
+        Box::pin(async move {
+            let chain = self.chain()?;
+            let found = self.payments.store().request(tenant, request).await.map_err(|error| failed(&error))?;
+            let request = found.ok_or("There is no such payment request.")?;
+            if request.state == RequestState::Cancelled {
+                return Err("A cancelled request is paid by nobody.".to_owned());
+            }
+            chain.pay(&request, amount).await.map_err(|error| failed(&error))
+        })
+    }
+
+    fn endings(&self) -> &'static [(&'static str, &'static str)] {
+        const NAMES: [(&str, &str); ENDINGS.len()] = {
+            let mut names = [("", ""); ENDINGS.len()];
+            let mut at = 0;
+            while at < ENDINGS.len() {
+                names[at] = (ENDINGS[at].0, ENDINGS[at].1);
+                at += 1;
+            }
+            names
+        };
+        &NAMES
+    }
+
+    fn scenarios(&self) -> Vec<(&'static str, &'static str)> {
+        self.scenarios.all()
+    }
+
+    fn moves_clock(&self, scenario: &str) -> bool {
+        self.scenarios.moves_clock(scenario)
+    }
+
+    fn trigger<'a>(
+        &'a self,
+        tenant: TenantId,
+        scenario: &'a str,
+        funded: Option<WalletId>,
+    ) -> Answer<'a, Result<Made, String>> {
+        let funded = funded.map(|wallet| wallet.to_string());
+        Box::pin(async move {
+            let credentials = self.credentials(tenant, self.scenarios.service(scenario)?).await?;
+            self.scenarios.play(scenario, funded, credentials).await
+        })
+    }
+
+    fn steer(&self, payment: PaymentId, ending: &str) -> Result<String, String> {
+        let known = ENDINGS.iter().find(|(name, ..)| *name == ending);
+        let (.., outcome) = *known.ok_or("It cannot end so.")?;
+        let bank = self.bank.simulated_bank().ok_or(NO_TOOL)?;
+        let standing =
+            bank.steer(&payment.end_to_end_id(), outcome).map_err(|fault| format!("The bank says: {fault}."))?;
+        Ok(format!("{:?}", standing.status).to_lowercase())
+    }
+
+    fn book(&self, payment: PaymentId) -> Result<Vec<BookEntry>, String> {
+        let bank = self.bank.simulated_bank().ok_or(NO_TOOL)?;
+        let lines = bank.book(&payment.end_to_end_id()).map_err(|error| failed(&error))?;
+        let entry = |line: testkit::bank::BookLine| BookEntry {
+            paid: line.kind == BookKind::Paid,
+            rail: line.rail.into(),
+            amount: format!("{} {}", line.amount.decimal(), line.amount.currency.code()),
+            beneficiary: line.beneficiary.into(),
+            reference: line.reference.into(),
+            at: line.at,
+        };
+        Ok(lines.into_iter().map(entry).collect())
+    }
+}

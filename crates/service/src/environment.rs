@@ -1,0 +1,122 @@
+//! Real money and play money never share a database: it is noted of which environment the service was that made it, and
+//! production opens no other one's, nor others production's (`decisions.md`, "Environment"). Test and mock may: they have
+//! the same keys, and the command line against a sandbox is of `test` where nothing else is configured.
+
+use anyhow::Context as _;
+use domain::policy::Environment;
+use store::{MigrationReport, Store, StoreError};
+
+/// Why a service may not have a database.
+#[derive(Debug, thiserror::Error)]
+pub enum WrongDatabase {
+    /// It is another environment's.
+    #[error(
+        "the database was made by a {} service, and this one is {}: give it a database of its own (store.url, or another \
+         data directory)",
+        made_by.name(), here.name()
+    )]
+    OtherEnvironment {
+        /// Whose it is.
+        made_by: Environment,
+        /// What this service is.
+        here: Environment,
+    },
+    /// It opens to other environments' keys.
+    #[error(
+        "the database holds {count} access key(s) of another environment that are not revoked, and this service is {}: \
+         give it a database of its own (store.url, or another data directory)",
+        here.name()
+    )]
+    OtherKeys {
+        /// How many.
+        count: u64,
+        /// What this service is.
+        here: Environment,
+    },
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Sees that a database is of this side of real money, as far as that is noted.
+///
+/// # Errors
+/// [`WrongDatabase::OtherEnvironment`]
+pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
+    match store.environment().await? {
+        Some(made_by) if made_by.is_real() != here.is_real() => Err(WrongDatabase::OtherEnvironment { made_by, here }),
+        _ => Ok(()),
+    }
+}
+
+/// Brings a database to this program's schema and notes the environment, unless it is another one's: that is seen before
+/// anything is changed. A database from before there was such a note is told by its access keys.
+///
+/// # Errors
+/// [`WrongDatabase`], or it cannot be migrated.
+pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<MigrationReport> {
+    check(store, here).await?;
+    let report = store.migrate().await.context("cannot migrate the store")?;
+    match store.keys_of_other_environments(here).await? {
+        0 => {}
+        count => return Err(WrongDatabase::OtherKeys { count, here }.into()),
+    }
+    store.note_environment(here).await?;
+    // Of two that are started at once the first one has it.
+    check(store, here).await?;
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{open_store, tenancy};
+    use config::{Config, Sources};
+    use domain::currency::StableCoin;
+
+    async fn opened(dir: &Path) -> Store {
+        let config = Config::load(&Sources::default()).expect("the embedded configuration");
+        open_store(&config, dir).await.expect("opened")
+    }
+
+    #[tokio::test]
+    async fn a_database_is_for_the_environment_that_made_it() {
+        use Environment::{Mock, Production, Test};
+        for made_by in [Production, Test, Mock] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let store = opened(dir.path()).await;
+            check(&store, made_by).await.expect("nobody's yet");
+            migrate(&store, made_by).await.expect("made");
+            migrate(&store, made_by).await.expect("opened again");
+            for here in [Production, Test, Mock] {
+                if (here == Production) == (made_by == Production) {
+                    migrate(&store, here).await.expect("on the same side of real money");
+                    assert_eq!(store.environment().await, Ok(Some(made_by)), "whoever made it stays noted");
+                    continue;
+                }
+                let refused = migrate(&store, here).await.expect_err("another one's").to_string();
+                let told = format!("made by a {} service, and this one is {}", made_by.name(), here.name());
+                assert!(refused.contains(&told), "{refused}");
+                assert!(check(&store, here).await.is_err());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn production_refuses_a_database_with_keys_of_a_sandbox() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = opened(dir.path()).await;
+        store.migrate().await.expect("as an older program left it");
+        let policy = tenancy::default_policy(StableCoin::Usdt);
+        let tenant = tenancy::create_tenant(&store, "bank", "Bank", policy, "test").await.expect("created");
+        let made = tenancy::create_key(&store, &tenant, Environment::Mock, tenancy::KeyService::Pay, "test").await;
+        let key = made.expect("a key").access_key;
+        let refused = migrate(&store, Environment::Production).await.expect_err("a sandbox's").to_string();
+        assert!(refused.contains("holds 1 access key(s) of another environment"), "{refused}");
+        assert_eq!(store.environment().await, Ok(None), "nothing is noted");
+        store.revoke_key(&key, "test").await.expect("revoked");
+        migrate(&store, Environment::Production).await.expect("nobody gets in with it");
+    }
+}

@@ -1,0 +1,283 @@
+//! A running service: everything wired together, started in order and stopped in order.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use domain::ids::BatchId;
+use domain::policy::Environment;
+use domain::time::Span;
+use engine::batcher::Engine;
+use engine::payments::Payments;
+use engine::wallets::Wallets;
+use engine::workers::Workers;
+use http_api::server::Drained;
+use store::{CLOCK_OFFSET, Store};
+use testkit::bank::{Behaviour, SimulatedBank};
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+mod around;
+pub mod audit;
+pub mod books;
+pub mod chain;
+mod chain_api;
+mod chain_keys;
+pub mod clock;
+mod console_outside;
+mod engine_room;
+pub mod environment;
+mod keep_fresh;
+mod no_chain;
+pub mod ops;
+mod routes;
+pub mod samples;
+pub mod sandbox;
+pub mod sandbox_api;
+mod sandbox_chain_api;
+pub mod scenarios;
+pub mod sender;
+pub mod service_manager;
+pub mod telemetry;
+pub mod tenancy;
+pub mod world;
+
+use self::chain::ChainSide;
+use self::clock::BusinessClock;
+use self::engine_room::EngineRoom;
+use self::scenarios::Scenarios;
+use self::sender::Sender;
+use self::world::{Ground, Surroundings};
+use crate::telemetry::Exposition;
+use config::{Config, StoreLocation};
+
+/// Which part of the work a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Role {
+    /// API and workers.
+    All,
+    /// The API only.
+    Api,
+    /// Workers only; the API answers nothing but health and metrics.
+    Worker,
+}
+
+/// A service that is ready and serving.
+pub struct Service {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The API URL that tokens must name.
+    pub public_url: String,
+    /// The payment service itself.
+    pub payments: Payments,
+    /// The business clock.
+    pub clock: BusinessClock,
+    /// The simulated bank, where there is one.
+    pub bank: Option<Arc<SimulatedBank>>,
+    /// The wallet service.
+    pub wallets: Wallets,
+    /// The chain that wallets live on, where they are offered.
+    pub chain: Option<ChainSide>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<(String, JoinHandle<()>)>,
+    serving: JoinHandle<()>,
+    /// Goes last.
+    _engine_room: EngineRoom,
+}
+
+/// How a service is to be started.
+pub struct Start<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// Where files of this installation lie.
+    pub data_dir: &'a Path,
+    /// The listening socket, bound already so that its port is known.
+    pub listener: TcpListener,
+    /// What it does.
+    pub role: Role,
+    /// What `/metrics` shows.
+    pub metrics: Exposition,
+    /// How a simulated bank behaves.
+    pub behaviour: Behaviour,
+    /// What plays scenarios in the console of a sandbox.
+    pub scenarios: Arc<dyn Scenarios>,
+}
+
+/// Opens the store that the configuration names.
+pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
+    open_store_at(config, data_dir, Arc::new(BusinessClock::default()), None).await
+}
+
+pub(crate) async fn open_store_at(
+    config: &Config,
+    data_dir: &Path,
+    clock: Arc<dyn domain::ports::Clock>,
+    connections: Option<Handle>,
+) -> anyhow::Result<Store> {
+    let mut options = store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
+    options.previous_keys =
+        config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
+    options.writers = config.store.writers;
+    options.readers = config.store.readers;
+    options.connections = connections;
+    options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
+    let url = match config.store_location(data_dir) {
+        StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
+        StoreLocation::Postgres(url) => url,
+    };
+    Store::open(&url, options).await.context("cannot open the store")
+}
+
+impl Service {
+    /// Starts everything and returns once requests are answered.
+    pub async fn start(start: Start<'_>) -> anyhow::Result<Service> {
+        let Start { config, data_dir, listener, role, metrics, behaviour, scenarios } = start;
+        let address = listener.local_addr()?;
+        let clock = BusinessClock::default();
+        let engine_room = EngineRoom::open()?;
+        let connections = Some(engine_room.handle().clone());
+        let store = open_store_at(config, data_dir, Arc::new(clock.clone()), connections).await?;
+        environment::migrate(&store, config.environment).await?;
+        restore_clock(&store, &clock).await?;
+        let public_url =
+            if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
+        let tenants = store.tenants().await.context("reading the tenants")?;
+        let ground = Ground { data_dir, clock, behaviour, tenants: &tenants, public_url: &public_url };
+        let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
+        world.switches.refresh(&store).await.context("reading what is switched off")?;
+        let bank = bank.map(Arc::new);
+        let (stop, stopping) = watch::channel(false);
+        let (engine, batcher) = Engine::new(store.clone(), world.clone());
+        let (batches, answers) = batcher.in_two();
+        let batches = engine_room.handle().spawn(batches);
+        let mut tasks = vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
+        let rates_http = world::rates_client(config)?;
+        let refreshing = keep_fresh::Fresh {
+            rates: rates.clone(),
+            lists: lists.clone(),
+            rates_http,
+            http: http.clone(),
+            clock: clock.clone(),
+        };
+        tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
+        tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
+        if let Some(chain) = &chain {
+            for (name, task) in chain.tasks(&store, &stopping) {
+                tasks.push((name, tokio::spawn(task)));
+            }
+            chain.set_up(config, &tenants).await?;
+        }
+        if role != Role::Api {
+            let notary = audit::Notary::of(&store, config, data_dir).await?;
+            let signing =
+                audit::keep_signing(notary, config.clone(), node_name(&store), clock.clone(), stopping.clone());
+            tasks.push(("audit log".to_owned(), tokio::spawn(signing)));
+            let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
+            for (name, task) in workers.tasks(&stopping) {
+                tasks.push((name, tokio::spawn(task)));
+            }
+        }
+        let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
+        if let (Environment::Mock, Some(sender)) =
+            (config.environment, chain.as_ref().and_then(|chain| Sender::of(&wallets, chain)))
+        {
+            let paying = sender.pay_links(Span::secs(config.wallets.simulated_sender_after_s.into()), stopping.clone());
+            tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
+        }
+        let payments = Payments::new(store, engine, world, config.environment);
+        if role != Role::Api {
+            let desk = engine::console::Console::new(payments.clone(), wallets.clone());
+            tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
+        }
+        let router = routes::router(&routes::Parts {
+            config,
+            data_dir,
+            payments: payments.clone(),
+            wallets: wallets.clone(),
+            public_url: &public_url,
+            role,
+            metrics,
+            lists: lists.clone(),
+            http,
+            bank: bank.clone(),
+            clock: clock.clone(),
+            rates,
+            chain: chain.clone(),
+            stopping: stopping.clone(),
+            scenarios,
+        });
+        let settings = config.server_settings();
+        let serving = tokio::spawn(async move {
+            let mut stopping = stopping;
+            let stopped = async move {
+                let _closed = stopping.wait_for(|stop| *stop).await;
+            };
+            if http_api::server::serve(listener, router, settings, stopped).await == Drained::Cut {
+                tracing::warn!("requests were still open after the drain time-out and were cut");
+            }
+        });
+        Ok(Service {
+            address,
+            public_url,
+            payments,
+            clock,
+            bank,
+            wallets,
+            chain,
+            stop,
+            tasks,
+            serving,
+            _engine_room: engine_room,
+        })
+    }
+
+    /// Stops taking requests, finishes those under way, then stops the workers and the engine.
+    pub async fn stop(self, within: Duration) {
+        self.stop.send_replace(true);
+        let deadline = tokio::time::Instant::now() + within;
+        finish("HTTP server", self.serving, deadline).await;
+        // The last handles of the engine go with these, and its batcher ends when they are gone.
+        drop((self.payments, self.wallets));
+        for (name, task) in self.tasks.into_iter().rev() {
+            finish(&name, task, deadline).await;
+        }
+        if let Some(bank) = self.bank.and_then(Arc::into_inner) {
+            bank.stop().await;
+        }
+    }
+
+    /// Completes when the HTTP server has ended by itself.
+    pub async fn ended(&mut self) {
+        let _ended = (&mut self.serving).await;
+    }
+}
+
+async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Instant) {
+    match tokio::time::timeout_at(deadline, &mut task).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, task = name, "a task ended badly"),
+        Err(_) => {
+            tracing::warn!(task = name, "a task did not finish in time");
+            task.abort();
+        }
+    }
+}
+
+/// A business clock that was moved ahead stays ahead.
+async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<()> {
+    if let Some(text) = store.meta(CLOCK_OFFSET).await? {
+        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is no number"))?;
+        clock.advance(Span(ahead));
+    }
+    Ok(())
+}
+
+/// A name for this process in leases.
+fn node_name(store: &Store) -> String {
+    let id = BatchId(engine::batcher::fresh_id(store));
+    format!("{}-{id}", std::process::id())
+}

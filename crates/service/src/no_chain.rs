@@ -1,0 +1,42 @@
+//! The chain side of a command that opens the store: it knows the tokens, but asks no node and has no keys. Such a
+//! command only decides; what it decides is carried out by a running service.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use adapters::evm::deploy::Minter;
+use adapters::evm::signers::TenantKeys;
+use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport, TransportFault};
+use domain::ports::Answer;
+
+use super::chain::ChainSide;
+use super::chain_keys;
+use config::{Config, KeySource};
+
+/// In the place of a node.
+struct NoNode;
+
+impl Transport for NoNode {
+    fn send(&self, _body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        let refused: Result<Vec<u8>, TransportFault> = Err(TransportFault::Failed("commands ask no node".to_owned()));
+        Box::pin(std::future::ready(refused))
+    }
+}
+
+/// What can be known of the chain without asking it.
+pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<ChainSide> {
+    let tokens = match config.chain.keys.source {
+        KeySource::Seed => {
+            let seed = chain_keys::kept_seed(config, data_dir)?;
+            Minter::new(&seed, config.chain.chain_id)?.tokens().to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let chain_config = Arc::new(config.chain_config(&tokens, config.chain.explorer_tx_url.clone()));
+    let keys = Arc::new(TenantKeys::new([])?);
+    let contracts = Arc::new(EvmContracts::new(keys.clone(), HashMap::new())?);
+    let chain = Arc::new(EvmChain::new(&chain_config, contracts.clone(), Arc::new(NoNode), None));
+    let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
+    Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded: None, faucet: None })
+}

@@ -1,0 +1,156 @@
+//! The whole HTTP face of a process: operations, description, health, and in a sandbox the simulated parties.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapters::screening::ListBook;
+use axum::Router;
+use domain::policy::Environment;
+use domain::time::Span;
+use engine::payments::Payments;
+use engine::wallets::Wallets;
+use http_api::auth::Rules;
+use http_api::pay_page;
+use http_api::payments_v2::{self, Api};
+use http_api::problem::Problem;
+use http_api::proxies;
+use http_api::request_id::RequestId;
+use http_api::wallet_v1;
+use http_api::wallet_v1::render::Links;
+use operator_console::Console;
+use testkit::bank::SimulatedBank;
+use tokio::sync::watch;
+
+use super::Role;
+use super::around;
+use super::chain::ChainSide;
+use super::chain_api;
+use super::clock::BusinessClock;
+use super::console_outside;
+use super::ops::{self, Ops};
+use super::sandbox_api::{self, SandboxApi};
+use super::sandbox_chain_api::ChainApi;
+use super::scenarios::Scenarios;
+use super::world::FreshRates;
+use crate::telemetry::Exposition;
+use config::Config;
+
+/// What the routes are made of.
+pub(super) struct Parts<'a> {
+    pub config: &'a Config,
+    pub data_dir: &'a Path,
+    pub payments: Payments,
+    pub public_url: &'a str,
+    pub role: Role,
+    pub metrics: Exposition,
+    pub lists: Arc<ListBook>,
+    pub http: reqwest::Client,
+    pub bank: Option<Arc<SimulatedBank>>,
+    pub clock: BusinessClock,
+    pub rates: FreshRates,
+    pub wallets: Wallets,
+    pub chain: Option<ChainSide>,
+    pub stopping: watch::Receiver<bool>,
+    pub scenarios: Arc<dyn Scenarios>,
+}
+
+pub(super) fn router(parts: &Parts<'_>) -> Router {
+    let ops = Ops {
+        payments: parts.payments.clone(),
+        metrics: parts.metrics.clone(),
+        lists: parts.lists.clone(),
+        stopping: parts.stopping.clone(),
+    };
+    let mut router = ops::router(Arc::new(ops));
+    if parts.role != Role::Worker {
+        let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));
+        let sandbox = sandbox(parts, &api);
+        if let Some((bank, chain)) = sandbox.clone() {
+            router = router.merge(sandbox_api::router(bank, chain));
+        }
+        if parts.config.console.enabled {
+            router = router.merge(console_routes(parts, sandbox));
+        }
+        router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
+        if parts.config.wallets.enabled {
+            router = router.merge(wallet_routes(parts));
+        }
+        if let Some(chain) = parts.chain.as_ref().and_then(|chain| chain.embedded.clone()) {
+            router = router.merge(chain_api::router(chain));
+        }
+    }
+    let router = router
+        .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
+        .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
+        .layer(axum::middleware::from_fn(around::layer));
+    match parts.config.trusted_proxies() {
+        Some(proxies) => router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer)),
+        None => router,
+    }
+}
+
+/// The simulated parties that may be steered; `None` in production.
+fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)> {
+    if parts.config.environment == Environment::Production {
+        return None;
+    }
+    let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
+    let chain = parts.chain.as_ref().and_then(|chain| ChainApi::of(&parts.wallets, chain));
+    Some((SandboxApi::of(parts, gate), chain))
+}
+
+/// The operator console.
+fn console_routes(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Router {
+    let settings = operator_console::Settings {
+        base_url: parts.public_url.to_owned(),
+        environment: parts.config.environment,
+        body: parts.config.body_limits(),
+        idle: Span::mins(parts.config.console.idle_minutes.into()),
+        absolute: Span::hours(parts.config.console.session_hours.into()),
+        // In a sandbox nothing real is to be protected; anywhere else nobody gets in without.
+        second_factor: parts.config.environment != Environment::Mock,
+        sign_ins_per_minute: parts.config.console.sign_ins_per_minute,
+    };
+    let outside = console_outside::Server::of(parts, sandbox);
+    operator_console::router(Console::new(parts.payments.clone(), parts.wallets.clone(), outside, settings))
+}
+
+/// Wallet Service v1 and the pages behind its payment links.
+fn wallet_routes(parts: &Parts<'_>) -> Router {
+    let (config, world) = (parts.config, parts.wallets.world());
+    let store = parts.wallets.store();
+    let sources = wallet_v1::Sources::of_store(store, world.clock.clone(), world.wall_clock.clone());
+    let settings = wallet_v1::Settings {
+        rules: Rules { api_url: parts.public_url.to_owned(), ..config.wallet_token_rules() },
+        limits: wallet_v1::limits::GroupLimits::default(),
+        body: config.body_limits(),
+    };
+    let links = Links { base_url: parts.public_url.to_owned() };
+    let gate = wallet_v1::Gate::new(sources, settings);
+    let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
+    let sandbox = config.environment != Environment::Production;
+    // A node's own address may hold a secret: only the built-in chain is told to visitors.
+    let embedded = parts.chain.as_ref().is_some_and(|chain| chain.embedded.is_some());
+    let pages = pay_page::Settings {
+        links,
+        sandbox,
+        body: config.body_limits(),
+        chain_rpc_url: embedded.then(|| parts.public_url.to_owned()),
+        stopping: parts.stopping.clone(),
+    };
+    wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))
+}
+
+fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) -> payments_v2::Settings {
+    payments_v2::Settings {
+        // The port may have been chosen by the system: the URL is known only now.
+        rules: Rules { api_url: public_url.to_owned(), ..config.token_rules() },
+        rates: config.request_rates(),
+        streams_per_key: config.limits.streams_per_key,
+        heartbeat: Duration::from_secs(config.http.heartbeat_s),
+        patience: payments_v2::PATIENCE,
+        body: config.body_limits(),
+        stopping,
+    }
+}

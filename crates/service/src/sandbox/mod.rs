@@ -1,0 +1,208 @@
+//! `corridor sandbox`: everything on one machine, nothing real. Starts a mock service with a demo tenant whose keys and
+//! data stay the same from start to start.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use config::Config;
+use domain::currency::StableCoin;
+use domain::policy::Environment;
+use serde::Serialize;
+use store::{Store, Tenant};
+use testkit::bank::Behaviour;
+
+use tokio::net::TcpListener;
+
+use self::onboarding::Onboarding;
+pub use self::people::DemoUser;
+use crate::chain::Pace;
+use crate::scenarios::Scenarios;
+use crate::sender::Sender;
+use crate::telemetry::Exposition;
+use crate::tenancy::{self, IssuedKey, KeyService};
+use crate::{Role, Service, Start};
+
+mod history;
+mod onboarding;
+mod people;
+mod port;
+
+/// Tag and name of the demo tenant.
+const DEMO_TAG: &str = "demobank";
+const DEMO_NAME: &str = "Demo Bank";
+/// What the demo tenant's prefund accounts hold at first: 10,000,000 of each coin, in units of 10^-6.
+const DEMO_PREFUND_MINOR: i64 = 10_000_000 * 1_000_000;
+/// The demo tenant's own margin, in basis points.
+const DEMO_MARGIN_BPS: u32 = 10;
+/// Who did it, in the audit log.
+const WHO: &str = "sandbox";
+/// Where the store keeps the demo tenant's access keys.
+const PAY_KEY: &str = "sandbox.payment_access_key";
+const WALLET_KEY: &str = "sandbox.wallet_access_key";
+
+/// What the sandbox prints, and what `<data dir>/sandbox.json` holds while it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Printed {
+    /// `{base_url}` of Payment Service v2.
+    pub base_url: String,
+    /// `{wallet_base_url}` of Wallet Service v1.
+    pub wallet_base_url: String,
+    /// The operator console.
+    pub console_url: String,
+    /// The two people who can sign in to it.
+    #[serde(skip)]
+    pub console_users: Vec<DemoUser>,
+    /// The API's description.
+    pub docs_url: String,
+    /// A payment link that the simulated sender leaves alone.
+    pub pay_url: String,
+    /// JSON-RPC of the chain.
+    pub chain_rpc_url: String,
+    /// ACCESS KEY of the payment API.
+    pub payment_access_key: String,
+    /// SECRET KEY of the payment API.
+    pub payment_secret_key: String,
+    /// ACCESS KEY of the wallet API.
+    pub wallet_access_key: String,
+    /// SECRET KEY of the wallet API.
+    pub wallet_secret_key: String,
+    /// A token of the wallet API with every role.
+    pub wallet_token: String,
+    /// Signs the webhooks.
+    pub webhook_secret: String,
+    /// The pre-funded wallet.
+    pub wallet_id: String,
+    /// The tokens' contracts.
+    pub tokens: Tokens,
+    /// EIP-155 id of the chain; said to people, no key of the JSON.
+    #[serde(skip)]
+    pub chain_id: u64,
+    /// Where the data is.
+    pub data_dir: PathBuf,
+    /// The process.
+    pub pid: u32,
+}
+
+/// The sandbox's tokens.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub struct Tokens {
+    /// Contract of USDC.
+    pub usdc: String,
+    /// Contract of USDT.
+    pub usdt: String,
+}
+
+/// What is asked of a sandbox.
+pub struct Wanted<'a> {
+    /// Seed of the rate walk and of the simulated bank.
+    pub seed: u64,
+    /// Whether it has a history of sample payments.
+    pub history: bool,
+    /// Where webhooks go; "" = nowhere.
+    pub webhook_base: &'a str,
+    /// What plays scenarios in the console.
+    pub scenarios: Arc<dyn Scenarios>,
+}
+
+/// A running sandbox.
+pub struct Sandbox {
+    /// The service.
+    pub service: Service,
+    /// What to print.
+    pub printed: Printed,
+}
+
+/// Listens where the configuration says; a busy port is told with its holder.
+pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            let holder = port::holder(address.port());
+            anyhow::bail!("port {} is taken by {holder}; choose another with --port (0 = any)", address.port())
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot listen on {address}")),
+    }
+}
+
+/// Starts the sandbox.
+pub async fn start(
+    config: &Config,
+    data_dir: &Path,
+    listener: TcpListener,
+    metrics: Exposition,
+    wanted: &Wanted<'_>,
+) -> anyhow::Result<Sandbox> {
+    let behaviour = Behaviour { seed: wanted.seed, statements: true, ..Behaviour::default() };
+    prepare(config, data_dir, wanted.history).await?;
+    let scenarios = wanted.scenarios.clone();
+    let start = Start { config, data_dir, listener, role: Role::All, metrics, behaviour, scenarios };
+    let service = Service::start(start).await?;
+    let store = service.payments.store();
+    let tenant = find_demo_tenant(store).await?.context("the demo tenant is gone from the store")?;
+    let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
+    let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
+    let url = service.public_url.clone();
+    let chain = service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
+    let sender = Sender::of(&service.wallets, chain).context("the sandbox's own tokens are not on this chain")?;
+    let onboarding = Onboarding { wallets: &service.wallets, sender: &sender, tenant: &tenant };
+    // Nobody has to wait a block for the first money.
+    chain.set_pace(config, Pace::Instant);
+    let wallet_id = onboarding.wallet().await?;
+    chain.set_pace(config, Pace::Steady);
+    let token = |coin| chain.config.token(coin).map_or_else(String::new, |address| address.to_string());
+    let printed = Printed {
+        base_url: url.clone(),
+        wallet_base_url: url.clone(),
+        console_url: format!("{url}/console"),
+        console_users: people::people(store).await?,
+        docs_url: format!("{url}/docs"),
+        pay_url: format!("{url}{}", onboarding.link_to_try(wallet_id).await?),
+        chain_rpc_url: chain.rpc_url(config, &url),
+        payment_access_key: pay.access_key,
+        payment_secret_key: pay.secret_key,
+        wallet_token: onboarding::token(store, &wallet, &url).await?,
+        webhook_secret: onboarding.webhook_secret(wanted.webhook_base).await?,
+        wallet_access_key: wallet.access_key,
+        wallet_secret_key: wallet.secret_key,
+        wallet_id: wallet_id.to_string(),
+        tokens: Tokens { usdc: token(StableCoin::Usdc), usdt: token(StableCoin::Usdt) },
+        chain_id: config.chain.chain_id,
+        data_dir: data_dir.to_owned(),
+        pid: std::process::id(),
+    };
+    Ok(Sandbox { service, printed })
+}
+
+/// At the first start: the demo tenant, its prefund, and its history. A first start that was cut off is completed by
+/// the next, but for the days of the history that it did not come to.
+async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Result<()> {
+    let past = history::Past::open(config, data_dir).await?;
+    if let Some(tenant) = find_demo_tenant(past.store()).await? {
+        return past.live_through(&tenant, DEMO_PREFUND_MINOR, false).await;
+    }
+    let mut policy = tenancy::default_policy(StableCoin::Usdt);
+    policy.margin_bps = DEMO_MARGIN_BPS;
+    let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;
+    past.live_through(&tenant, DEMO_PREFUND_MINOR, history).await
+}
+
+async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {
+    Ok(store.tenants().await?.into_iter().find(|tenant| tenant.tag == DEMO_TAG))
+}
+
+/// The demo tenant's key, made once and found again.
+async fn demo_key(store: &Store, tenant: &Tenant, service: KeyService, meta: &str) -> anyhow::Result<IssuedKey> {
+    use secrecy::ExposeSecret as _;
+    if let Some(access_key) = store.meta(meta).await?
+        && let Some(row) = store.key(&access_key).await?
+        && let Some(secret) = row.secrets.first()
+    {
+        return Ok(IssuedKey { access_key, secret_key: secret.secret.expose_secret().to_owned() });
+    }
+    let issued = tenancy::create_key(store, tenant, Environment::Mock, service, WHO).await?;
+    store.set_meta(meta, &issued.access_key).await?;
+    Ok(issued)
+}

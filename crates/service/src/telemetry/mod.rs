@@ -1,0 +1,85 @@
+//! Logs, traces and metrics of the process. Nothing here changes what the service does, and nothing that is secret or
+//! personal may be handed to it.
+
+pub mod catalogue;
+mod json_fields;
+mod otlp;
+pub mod recorder;
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+
+use config::{LogFormat, Telemetry};
+
+pub use otlp::{continue_trace, current_traceparent};
+pub use recorder::{Exposition, install_recorder};
+
+/// Why telemetry could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The filter does not read.
+    #[error("telemetry.log_filter: {0}")]
+    Filter(#[from] tracing_subscriber::filter::ParseError),
+    /// The exporter of traces could not be built.
+    #[error("telemetry.otlp_endpoint: {0}")]
+    Traces(String),
+    /// Another subscriber was there first.
+    #[error("logging is already set up: {0}")]
+    Installed(#[from] tracing_subscriber::util::TryInitError),
+    /// The metrics recorder could not be installed.
+    #[error("metrics: {0}")]
+    Metrics(String),
+}
+
+/// Keeps the trace exporter alive. Dropping it sends what is still held; do so outside the async runtime.
+#[must_use = "traces are lost when this is dropped early"]
+pub struct TelemetryGuard {
+    traces: Option<otlp::Traces>,
+}
+
+impl Drop for TelemetryGuard {
+    fn drop(&mut self) {
+        if let Some(traces) = self.traces.take() {
+            traces.shut_down();
+        }
+    }
+}
+
+/// Starts logging to stderr and, where an endpoint is configured, OTLP traces. A TLS provider must be installed before.
+/// `RUST_LOG`, where it is set, wins over `telemetry.log_filter`.
+pub fn init(config: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
+    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
+        Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,
+        _ => EnvFilter::try_new(&config.log_filter)?,
+    };
+    let traces = otlp::Traces::start(config).map_err(TelemetryError::Traces)?;
+    let spans = traces.as_ref().map(otlp::Traces::layer::<Registry>);
+    let layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> =
+        spans.into_iter().chain([log_layer(config.log_format)]).collect();
+    tracing_subscriber::registry().with(layers.with_filter(filter)).try_init()?;
+    Ok(TelemetryGuard { traces })
+}
+
+fn log_layer(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
+    let terminal = std::io::stderr().is_terminal();
+    let human = match format {
+        LogFormat::Auto => terminal,
+        LogFormat::Human => true,
+        LogFormat::Json => false,
+    };
+    if human {
+        let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        return fmt::layer().with_writer(std::io::stderr).with_ansi(colours).boxed();
+    }
+    fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_current_span(true)
+        .with_span_list(false)
+        .fmt_fields(json_fields::JsonFields)
+        .with_writer(std::io::stderr)
+        .boxed()
+}
