@@ -17,7 +17,7 @@ let sandbox, bank, account, browser, secrets;
 
 before(async () => {
   // With a line for each answer, so that the last test can see what is logged.
-  sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,server::service::around=debug' } });
+  sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,service::around=debug' } });
   bank = new Bank(sandbox);
   [account, secrets, browser] = [await Account.funded(bank), await bank.secrets(), await launch()];
 });

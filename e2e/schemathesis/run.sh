@@ -3,22 +3,28 @@
 # shape that they do not show. Takes the program, and seconds per service:
 #
 #   e2e/schemathesis/run.sh target/debug/corridor [60]
+#   e2e/schemathesis/run.sh --prepare              (only makes what it needs)
+#
+# Both services are asked side by side.
 #
 # Needs Python 3.10 or later with what requirements.txt names, by default in a virtual environment that it makes.
 set -euo pipefail
 
-readonly PROGRAM="$(realpath "${1:?usage: run.sh <corridor> [seconds per service]}")"
-readonly SECONDS_EACH="${2:-60}"
+readonly USAGE="usage: run.sh <corridor> [seconds per service] | --prepare"
 readonly HERE="$(cd "$(dirname "$0")" && pwd)"
 readonly TENANTS=24
 readonly READY_AT_MOST_S=60
 readonly CHECKS=not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance
 
 venv="${CORRIDOR_SCHEMATHESIS_VENV:-${CARGO_TARGET_DIR:-$HERE/../../target}/schemathesis}"
-if ! "$venv/bin/python" -c 'import schemathesis, openapi_spec_validator' 2>/dev/null; then
+if ! cmp -s "$HERE/requirements.txt" "$venv/requirements.txt"; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$HERE/requirements.txt"
+    cp "$HERE/requirements.txt" "$venv/requirements.txt"
 fi
+if [ "${1:?$USAGE}" = --prepare ]; then exit 0; fi
+readonly PROGRAM="$(realpath "$1")"
+readonly SECONDS_EACH="${2:-60}"
 
 work=$(mktemp -d)
 sandbox=""
@@ -56,21 +62,28 @@ keys() { # keys <pay|wallet>
     done
 }
 
-status=0
-for name in payment wallet; do
-    service=pay
+ask() ( # ask <payment|wallet>
+    local name="$1" service=pay url
     [ "$name" = wallet ] && service=wallet
     CORRIDOR_KEYS=$(keys "$service")
     export CORRIDOR_KEYS
     url=$("$venv/bin/python" -c 'import json,sys; print(json.load(open(sys.argv[1]))["base_url"].rstrip("/"))' "$work/sandbox.json")
+    mkdir "$work/$name"
+    cd "$work/$name"
+    CORRIDOR_SERVICE="$name" CORRIDOR_BASE_URL="$url" SCHEMATHESIS_HOOKS="$HERE/hooks.py" PYTHONDONTWRITEBYTECODE=1 \
+        "$venv/bin/schemathesis" run "$HERE/../../docs/openapi/$name.json" --url "$url" --phases examples,coverage,fuzzing \
+        --checks "$CHECKS" --max-examples 50 --max-time "$SECONDS_EACH" --seed "${CORRIDOR_SEED:-1}" \
+        --request-timeout 30 --continue-on-failure --warnings off --no-color
+)
+
+status=0
+ask payment >"$work/payment.txt" 2>&1 &
+asking=$!
+ask wallet >"$work/wallet.txt" 2>&1 || status=1
+wait "$asking" || status=1
+for name in payment wallet; do
     echo "--- $name"
-    (
-        cd "$work"
-        CORRIDOR_SERVICE="$name" CORRIDOR_BASE_URL="$url" SCHEMATHESIS_HOOKS="$HERE/hooks.py" PYTHONDONTWRITEBYTECODE=1 \
-            "$venv/bin/schemathesis" run "$HERE/../../docs/openapi/$name.json" --url "$url" --phases examples,coverage,fuzzing \
-            --checks "$CHECKS" --max-examples 50 --max-time "$SECONDS_EACH" --seed "${CORRIDOR_SEED:-1}" \
-            --request-timeout 30 --continue-on-failure --warnings off --no-color
-    ) || status=1
+    cat "$work/$name.txt"
 done
 if ! kill -0 "$sandbox" 2>/dev/null; then
     echo "the sandbox ended by itself"

@@ -15,11 +15,11 @@ const BY_HAND: &str = "\n## What was tried\n";
 pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     // All of the workspace, so that packages have the features that they are built with everywhere.
-    let build = ["build", "--release", "--locked", "--workspace", "--bin", "corridor", "--bin", "bench_report"];
+    let build = ["build", "--profile", "dist", "--locked", "--workspace", "--bin", "corridor", "--bin", "bench_report"];
     let built = Command::new(&cargo).args(build).current_dir(root).status().context("starting cargo")?;
     ensure!(built.success(), "the release build failed");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
-    let program = |name: &str| target.join("release").join(name);
+    let program = |name: &str| target.join("dist").join(name);
     let mut measure = Command::new(program("bench_report"));
     measure.arg(program("corridor")).arg(seconds.to_string()).current_dir(root).stderr(Stdio::inherit());
     let measured = measure.output().context("starting the benchmarks")?;

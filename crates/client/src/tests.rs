@@ -4,7 +4,7 @@ use super::*;
 use testkit::scripted::Scripted;
 
 fn client(server: &Scripted) -> Client {
-    Client::new(crate::scripted::credentials(&server)).expect("a client")
+    Client::new(crate::scripted::credentials(server)).expect("a client")
 }
 
 /// Every request carries a token that is in order for this server, and attests its body.
@@ -13,7 +13,7 @@ fn assert_signed(server: &Scripted) {
         let expected = Expected {
             now: Timestamp::now().as_second(),
             url: Some(server.base_url.clone()),
-            secret: Some(crate::scripted::credentials(&server).secret_key),
+            secret: Some(crate::scripted::credentials(server).secret_key),
             body: (!asked.body.is_empty()).then(|| asked.body.clone()),
             max_age_s: 300,
         };

@@ -90,7 +90,7 @@ pub struct Report {
 impl Report {
     /// One line of numbers, then one for each break.
     fn to_text(&self) -> String {
-        let wanted = self.wanted.unwrap_or(Uuid::nil());
+        let wanted = self.wanted.unwrap_or_default();
         let mut text = format!("{} {wanted} {} {} {}", self.at.0, self.vaults, self.rails, self.found);
         for it in &self.breaks {
             let (tenant, side) = (it.tenant.0, it.side.name());

@@ -10,7 +10,6 @@ use adapters::evm::deploy::{Minter, Script};
 use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault};
 use anyhow::Context as _;
-use devchain::{DevChain, DiskFault, Mining};
 use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -22,6 +21,7 @@ use serde_json::json;
 use store::{Store, Tenant};
 use tokio::sync::{Mutex, watch};
 
+use super::built_in::BuiltInChain;
 use super::chain_keys;
 use super::clock::WallClock;
 use config::{Config, KeySource};
@@ -34,8 +34,6 @@ const FAUCET_FEES: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_0
 const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
 /// Below this it is given more.
 const GAS_LOW_WEI: u128 = GAS_WEI / 2;
-/// Gas of a block of the built-in chain: room for a thousand payments of tokens.
-const BLOCK_GAS: u64 = 120_000_000;
 /// How long the sandbox waits for its own transactions to be mined.
 const MINED_WITHIN: Span = Span::secs(30);
 /// How often keys are looked after.
@@ -44,7 +42,7 @@ const FUEL_EVERY: Span = Span::secs(5);
 const LOOK_EVERY: Span = Span::millis(20);
 
 /// The built-in chain as a node of the adapters.
-struct Embedded(DevChain);
+struct Embedded(BuiltInChain);
 
 impl Transport for Embedded {
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
@@ -73,7 +71,7 @@ pub struct ChainSide {
     /// The tenants' contracts.
     pub contracts: Arc<dyn Contracts>,
     /// The built-in chain, where it is that.
-    pub embedded: Option<DevChain>,
+    pub embedded: Option<BuiltInChain>,
     /// Coins and gas, where nothing is worth anything.
     pub faucet: Option<Arc<Faucet>>,
 }
@@ -86,7 +84,10 @@ pub async fn build(
     clock: Arc<dyn Clock>,
     public_url: &str,
 ) -> anyhow::Result<ChainSide> {
-    let embedded = config.chain_is_embedded().then(|| open_embedded(config, data_dir, clock)).transpose()?;
+    let embedded = config
+        .chain_is_embedded()
+        .then(|| BuiltInChain::open(config.chain.chain_id, &data_dir.join("chain"), clock))
+        .transpose()?;
     let (first, second) = match &embedded {
         Some(chain) => (Arc::new(Embedded(chain.clone())) as Arc<dyn Transport>, None),
         None => (node(config, config.chain.node_url.expose())?, second_node(config)?),
@@ -171,10 +172,10 @@ impl ChainSide {
     /// How the built-in chain makes blocks from now on; any other goes at its own pace.
     pub fn set_pace(&self, config: &Config, pace: Pace) {
         if let Some(chain) = &self.embedded {
-            chain.set_mining(match pace {
-                Pace::Instant => Mining::Instant,
-                Pace::Steady => Mining::Every(Duration::from_millis(config.chain.block_time_ms)),
-            });
+            match pace {
+                Pace::Instant => chain.mine_at_once(),
+                Pace::Steady => chain.mine_every(Duration::from_millis(config.chain.block_time_ms)),
+            }
         }
     }
 
@@ -227,24 +228,6 @@ fn ids(tenants: &[Tenant]) -> Vec<TenantId> {
     tenants.iter().map(|tenant| tenant.id).collect()
 }
 
-fn open_embedded(config: &Config, data_dir: &Path, clock: Arc<dyn Clock>) -> anyhow::Result<DevChain> {
-    let options = devchain::Options {
-        data_dir: Some(data_dir.join("chain")),
-        // Until the sandbox is set up: its transactions need not wait for the next block.
-        mining: Mining::Instant,
-        gas_limit: BLOCK_GAS,
-        ..devchain::Options::new(config.chain.chain_id, clock)
-    };
-    DevChain::open(options).map_err(|fault| match fault {
-        DiskFault::InUse { path } => anyhow::anyhow!(
-            "the built-in chain in {} is another process's, and only one can have it: give this one a data directory of \
-             its own (--data-dir), or no wallets (wallets.enabled = false), or a node of a chain in chain.node_url",
-            path.parent().unwrap_or(&path).display()
-        ),
-        fault => anyhow::Error::from(fault).context("the built-in chain"),
-    })
-}
-
 fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
     let settings = HttpSettings {
         url: SecretString::from(url.to_owned()),
@@ -264,7 +247,7 @@ fn second_node(config: &Config) -> anyhow::Result<Option<Arc<dyn Transport>>> {
 /// How keys come by gas.
 enum Gas {
     /// The built-in chain writes balances as told.
-    Embedded(DevChain),
+    Embedded(BuiltInChain),
     /// So does anvil; any other node refuses.
     Node(Arc<dyn Transport>),
 }
@@ -391,7 +374,7 @@ impl Faucet {
         let account = format!("{account:?}");
         match &self.gas {
             Gas::Embedded(chain) => {
-                chain.call("dev_setBalance", json!([account, wei])).map_err(|fault| anyhow::anyhow!("{fault:?}"))?;
+                chain.call("dev_setBalance", json!([account, wei]))?;
             }
             Gas::Node(node) => {
                 let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, wei]});

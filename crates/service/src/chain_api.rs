@@ -6,10 +6,11 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, options, post};
-use devchain::DevChain;
 use domain::chain::TxHash;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
+
+use super::built_in::BuiltInChain;
 
 /// A node answers everybody: a browser wallet is an extension with an origin of its own.
 const CORS: [(HeaderName, &str); 3] = [
@@ -29,7 +30,7 @@ const SHOWN: [(&str, &str); 7] = [
 ];
 
 /// The routes.
-pub(super) fn router(chain: DevChain) -> Router {
+pub(super) fn router(chain: BuiltInChain) -> Router {
     Router::new()
         .route("/", post(rpc))
         .route("/", options(preflight))
@@ -37,7 +38,7 @@ pub(super) fn router(chain: DevChain) -> Router {
         .with_state(chain)
 }
 
-async fn rpc(State(chain): State<DevChain>, body: Bytes) -> Response {
+async fn rpc(State(chain): State<BuiltInChain>, body: Bytes) -> Response {
     let mut response = chain.serve_bytes(&body).await.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_cors(response)
@@ -54,7 +55,7 @@ fn with_cors(mut response: Response) -> Response {
     response
 }
 
-async fn transaction(State(chain): State<DevChain>, Path(hash): Path<String>) -> Response {
+async fn transaction(State(chain): State<BuiltInChain>, Path(hash): Path<String>) -> Response {
     let Some(hash) = TxHash::parse(&hash) else {
         return page(StatusCode::NOT_FOUND, "This is no transaction hash.", None);
     };
@@ -62,7 +63,7 @@ async fn transaction(State(chain): State<DevChain>, Path(hash): Path<String>) ->
         Ok(Value::Null) => page(StatusCode::NOT_FOUND, "The transaction is not in the chain.", None),
         Ok(receipt) => page(StatusCode::OK, &hash.to_string(), Some(&receipt)),
         Err(fault) => {
-            tracing::warn!(?fault, "the built-in chain does not answer");
+            tracing::warn!(%fault, "the built-in chain does not answer");
             page(StatusCode::SERVICE_UNAVAILABLE, "The chain does not answer.", None)
         }
     }

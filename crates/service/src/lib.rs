@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 mod around;
 pub mod audit;
 pub mod books;
+mod built_in;
 pub mod chain;
 mod chain_api;
 mod chain_keys;

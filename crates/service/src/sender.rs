@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use devchain::{DevChain, Reorg};
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
 use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderDetails};
@@ -13,6 +12,7 @@ use domain::time::{Span, Timestamp};
 use engine::wallets::Wallets;
 use tokio::sync::watch;
 
+use super::built_in::BuiltInChain;
 use super::chain::{ChainSide, Faucet};
 
 /// How often he looks for new links.
@@ -61,7 +61,7 @@ impl Manner {
 pub struct Sender {
     wallets: Wallets,
     faucet: Arc<Faucet>,
-    embedded: Option<DevChain>,
+    embedded: Option<BuiltInChain>,
     clock: Arc<dyn Clock>,
 }
 
@@ -176,7 +176,7 @@ impl Sender {
         let minor = u64::try_from(minor).context("an amount below zero")?;
         let paid = self.faucet.pay(coin, request.escrow, minor).await?;
         if let (Manner::ReorganisedAfterwards, Some(chain)) = (manner, &self.embedded) {
-            chain.reorg(&Reorg { depth: 1, reinclude: true, ..Reorg::default() })?;
+            chain.replace_newest_block()?;
         }
         Ok(vec![paid])
     }

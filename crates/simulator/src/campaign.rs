@@ -78,8 +78,8 @@ pub struct Plan {
     pub first: u64,
     /// How long.
     pub time: Duration,
-    /// Seeds at most.
-    pub seeds_max: u64,
+    /// Schedules at most.
+    pub schedules_max: u64,
     /// Which of them; a bug is looked for in all seeds that can show it.
     pub about: About,
     /// Threads, one world each.
@@ -98,6 +98,7 @@ struct Shared {
     plan: Plan,
     old: Vec<u64>,
     next: AtomicU64,
+    drawn: AtomicU64,
     stop: AtomicBool,
     deadline: Instant,
     findings: Mutex<Findings>,
@@ -110,9 +111,12 @@ impl Shared {
 
     /// The next seed; the old ones run whatever the time. A bug is looked for in the seeds that can show it.
     fn draw(&self) -> Option<u64> {
+        if self.drawn.fetch_add(1, Ordering::Relaxed) >= self.plan.schedules_max {
+            return None;
+        }
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if self.stop.load(Ordering::Relaxed) || number >= self.plan.seeds_max {
+            if self.stop.load(Ordering::Relaxed) {
                 return None;
             }
             let old = self.old.len() as u64;
@@ -145,6 +149,7 @@ pub fn run(plan: Plan) -> anyhow::Result<Findings> {
         plan,
         old,
         next: AtomicU64::new(0),
+        drawn: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         deadline,
         findings: Mutex::default(),

@@ -31,11 +31,11 @@ struct Arguments {
     /// The first seed, or with no --seconds the only one.
     #[arg(long)]
     seed: Option<u64>,
-    /// Schedules at most.
+    /// Schedules at most: a campaign of so many ends before its time.
     #[arg(long)]
     schedules: Option<u64>,
     /// Fails if fewer schedules than this were played in the time.
-    #[arg(long, value_name = "SCHEDULES", conflicts_with_all = ["planted_bugs", "schedules"])]
+    #[arg(long, value_name = "SCHEDULES", conflicts_with = "planted_bugs")]
     at_least: Option<u64>,
     /// Which seeds are played. Those that failed once always are.
     #[arg(long, value_enum, default_value_t)]
@@ -74,7 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let findings = campaign::run(Plan {
         first,
         time,
-        seeds_max: arguments.schedules.unwrap_or(u64::MAX),
+        schedules_max: arguments.schedules.unwrap_or(u64::MAX),
         about: arguments.about,
         threads,
         bug: Planted::Nothing,

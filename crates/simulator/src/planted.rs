@@ -13,7 +13,7 @@ use crate::schedule;
 use crate::services::About;
 
 /// Seeds of one bug at most.
-const SEEDS_MAX: u64 = 5_000;
+const SCHEDULES_MAX: u64 = 5_000;
 
 /// What came of one planted bug.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +53,7 @@ pub fn hunt_all(first: u64, time: Duration, threads: usize) -> anyhow::Result<Ve
 /// The bench does not work.
 pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow::Result<Hunt> {
     let about = About::default();
-    let findings = campaign::run(Plan { first, time, seeds_max: SEEDS_MAX, about, threads, bug })?;
+    let findings = campaign::run(Plan { first, time, schedules_max: SCHEDULES_MAX, about, threads, bug })?;
     let failure = findings.failures.first();
     let clean_without = match failure {
         Some((seed, _)) => {

@@ -7,7 +7,7 @@
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::driver::{Driver, postgres, sqlite};
+use crate::driver::{Driver, Running, postgres, sqlite};
 use crate::error::{DbError, StoreError};
 use crate::sql::{Dialect, Stmt, statement};
 
@@ -65,12 +65,14 @@ pub struct MigrationReport {
 }
 
 /// Applies what is missing.
-pub(crate) async fn migrate(driver: &Driver, now: Timestamp) -> Result<MigrationReport, StoreError> {
-    let applied = match driver {
-        Driver::Sqlite(database) => on_sqlite(database, now).await?,
-        Driver::Postgres(database) => on_postgres(database, now).await?,
-    };
-    Ok(MigrationReport { applied, version: newest() })
+pub(crate) fn migrate(driver: &Driver, now: Timestamp) -> Running<'_, Result<MigrationReport, StoreError>> {
+    Box::pin(async move {
+        let applied = match driver {
+            Driver::Sqlite(database) => on_sqlite(database, now).await?,
+            Driver::Postgres(database) => on_postgres(database, now).await?,
+        };
+        Ok(MigrationReport { applied, version: newest() })
+    })
 }
 
 fn newest() -> i64 {

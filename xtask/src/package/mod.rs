@@ -35,11 +35,11 @@ pub struct PackageArgs {
     /// Make everything, examine it, run the packaged program as an unprivileged user, and throw it away again
     #[arg(long)]
     check: bool,
-    /// A program that is built already [default: the release binary of the target directory, built if it is not there]
+    /// A program that is built already [default: that of the profile dist in the target directory, built if it is not there]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// Where the files go
-    #[arg(long, value_name = "DIR", default_value = "target/dist")]
+    #[arg(long, value_name = "DIR", default_value = "target/packages")]
     out: PathBuf,
 }
 

@@ -68,10 +68,10 @@ impl Release {
 
 fn built(root: &Path) -> anyhow::Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
-    let binary = target.join("release").join("corridor");
+    let binary = target.join("dist").join("corridor");
     if !binary.exists() {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let args = ["build", "--release", "--locked", "--package", "server", "--bin", "corridor"];
+        let args = ["build", "--profile", "dist", "--locked", "--package", "server", "--bin", "corridor"];
         run(Command::new(cargo).args(args).current_dir(root))?;
     }
     Ok(binary)

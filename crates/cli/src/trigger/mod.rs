@@ -187,7 +187,7 @@ mod tests {
     use testkit::scripted::Scripted;
 
     async fn stage(server: &Scripted, service: KeyService) -> Stage {
-        let credentials = client::Credentials { service, ..crate::scripted::credentials(&server) };
+        let credentials = client::Credentials { service, ..crate::scripted::credentials(server) };
         let client = Client::new(credentials).expect("a client");
         Stage { client, funded: Some("funded".to_owned()), scenario: "x", told: Told::Printed(Output::Table) }
     }

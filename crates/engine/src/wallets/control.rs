@@ -1,6 +1,7 @@
 //! Block, unblock, blacklist.
 
 use domain::audit::Deed;
+use domain::chain_tx::IntentKind;
 use domain::currency::StableCoin;
 use domain::ids::WalletId;
 use domain::time::{Span, Timestamp};
@@ -104,10 +105,17 @@ impl Wallets {
                     None
                 }
             };
-            if shown == Some(true) || clock.now() >= until {
+            if shown == Some(true) || clock.now() >= until || !self.writes_blacklist(wallet).await? {
                 return Ok(shown);
             }
             clock.sleep_until(clock.now() + CHAIN_ASK).await;
         }
+    }
+
+    /// Whether a transaction may still put the wallet's address on USDC's blacklist: one that the contract refused, as it
+    /// refuses a key that is not its blacklister, is not worth waiting for.
+    async fn writes_blacklist(&self, wallet: &Wallet) -> Result<bool, Denied> {
+        let open = self.store().open_intents(wallet.tenant, wallet.id).await?;
+        Ok(open.iter().any(|intent| intent.kind == IntentKind::Blacklist(StableCoin::Usdc)))
     }
 }

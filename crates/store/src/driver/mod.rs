@@ -4,6 +4,9 @@
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
+use std::pin::Pin;
+use std::sync::Arc;
+
 use domain::ids::BatchId;
 
 use crate::error::{DbError, ExecuteError};
@@ -66,6 +69,10 @@ pub(crate) enum Attempted {
 /// The decision between load and save.
 pub(crate) type Decide<'a> = &'a mut (dyn FnMut(&mut WorkingSet) + Send);
 
+/// Work of a driver under way. Behind a pointer, so that the code of both drivers is compiled here, once, and not anew in
+/// every crate that waits for a read.
+pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// One of the two engines.
 pub(crate) enum Driver {
     Sqlite(sqlite::Sqlite),
@@ -81,78 +88,85 @@ impl Driver {
     }
 
     /// Reads, on a connection that never writes.
-    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
+    pub(crate) fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Running<'_, Result<Vec<Row>, DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.query(stmt, params).await,
-            Driver::Postgres(postgres) => postgres.query(stmt, params).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.query(stmt, params)),
+            Driver::Postgres(postgres) => Box::pin(postgres.query(stmt, params)),
         }
     }
 
     /// Reads several things as they were at one instant, however long it takes: for audits.
-    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+    pub(crate) fn snapshot(
+        &self,
+        queries: Vec<(&'static Stmt, Vec<Value>)>,
+    ) -> Running<'_, Result<Vec<Vec<Row>>, DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.snapshot(queries).await,
-            Driver::Postgres(postgres) => postgres.snapshot(queries).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.snapshot(queries)),
+            Driver::Postgres(postgres) => Box::pin(postgres.snapshot(queries)),
         }
     }
 
     /// Reads by many keys.
-    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+    pub(crate) fn query_keys(
+        &self,
+        stmt: &'static Stmt,
+        keys: Columns<'static>,
+    ) -> Running<'_, Result<Vec<Row>, DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.query_keys(stmt, keys).await,
-            Driver::Postgres(postgres) => postgres.query_keys(stmt, keys).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.query_keys(stmt, keys)),
+            Driver::Postgres(postgres) => Box::pin(postgres.query_keys(stmt, keys)),
         }
     }
 
     /// Has the database prepare a statement without running it.
-    pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {
+    pub(crate) fn prepare(&self, stmt: &'static Stmt) -> Running<'_, Result<(), DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.prepare(stmt).await,
-            Driver::Postgres(postgres) => postgres.prepare(stmt).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.prepare(stmt)),
+            Driver::Postgres(postgres) => Box::pin(postgres.prepare(stmt)),
         }
     }
 
     /// Writes a few statements in one transaction of its own.
-    pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+    pub(crate) fn write(&self, steps: Vec<Step>) -> Running<'_, Result<Vec<Answer>, DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.write(steps).await,
-            Driver::Postgres(postgres) => postgres.write(steps).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.write(steps)),
+            Driver::Postgres(postgres) => Box::pin(postgres.write(steps)),
         }
     }
 
     /// The same, if the question has an answer. PostgreSQL is spared a round trip instead: a transaction that changes
     /// nothing costs it nothing.
-    pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+    pub(crate) fn write_if(&self, question: Step, steps: Vec<Step>) -> Running<'_, Result<Vec<Answer>, DbError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.write_if(question, steps).await,
-            Driver::Postgres(postgres) => postgres.write(steps).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.write_if(question, steps)),
+            Driver::Postgres(postgres) => Box::pin(postgres.write(steps)),
         }
     }
 
     /// Loads, decides, saves, commits: one try.
-    pub(crate) async fn attempt(
-        &self,
+    pub(crate) fn attempt<'a>(
+        &'a self,
         batch: BatchId,
         loads: Vec<Load>,
-        keys: &std::sync::Arc<Keys>,
-        decide: Decide<'_>,
-    ) -> Result<Attempted, ExecuteError> {
+        keys: &'a Arc<Keys>,
+        decide: Decide<'a>,
+    ) -> Running<'a, Result<Attempted, ExecuteError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.attempt(batch, loads, keys, decide).await,
-            Driver::Postgres(postgres) => postgres.attempt(batch, loads, keys, decide).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.attempt(batch, loads, keys, decide)),
+            Driver::Postgres(postgres) => Box::pin(postgres.attempt(batch, loads, keys, decide)),
         }
     }
 
     /// Saves what was decided on remembered rows, and commits: one try.
-    pub(crate) async fn save(
-        &self,
+    pub(crate) fn save<'a>(
+        &'a self,
         batch: BatchId,
         rows: Box<WorkingSet>,
-        keys: &std::sync::Arc<Keys>,
-    ) -> Result<Attempted, ExecuteError> {
+        keys: &'a Arc<Keys>,
+    ) -> Running<'a, Result<Attempted, ExecuteError>> {
         match self {
-            Driver::Sqlite(sqlite) => sqlite.save(batch, rows, keys).await,
-            Driver::Postgres(postgres) => postgres.save(batch, rows, keys).await,
+            Driver::Sqlite(sqlite) => Box::pin(sqlite.save(batch, rows, keys)),
+            Driver::Postgres(postgres) => Box::pin(postgres.save(batch, rows, keys)),
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::rust_source::{RustSource, words};
 use super::super::tree::Tree;
 
 /// Directories with a name of their own.
-const ROOTS: [(&str, &str); 2] = [("it/", "crates/server/tests/it/"), ("suite/", "crates/store/tests/conformance/")];
+const ROOTS: [(&str, &str); 2] = [("it/", "crates/server/tests/it/"), ("suite/", "crates/suites/tests/conformance/")];
 /// Lists of cases that a macro makes tests of, one for each store.
 const LISTS: [&str; 2] = ["on_both_stores!", "conformance!"];
 
@@ -103,7 +103,7 @@ mod tests {
                 "crates/server/tests/it/quote/read.rs",
                 "on_both_stores! {\n    a_case another // not_this\n}\nfn no() {}\n",
             ),
-            ("crates/store/tests/conformance/main.rs", "conformance! {\n    jobs:\n        due\n        late;\n}\n"),
+            ("crates/suites/tests/conformance/main.rs", "conformance! {\n    jobs:\n        due\n        late;\n}\n"),
             (
                 "crates/domain/src/a.rs",
                 "mod tests {\n    #[test]\n    #[ignore]\n    fn unit() {\n    }\n    fn helper() {}\n}\n",

@@ -56,7 +56,10 @@ fn the_image_starts_the_program_as_nobody_special() {
     let state = environment["CORRIDOR_DATA_DIR"].clone();
     assert!(build.contains(&format!("install -d -m 0750 -o {user} -g {group} /out{state}")), "the state is its own");
     assert_eq!(words(&one(&image, "VOLUME")), [state]);
-    assert!(build.contains("cargo build --release --locked --package server --bin corridor"), "{build}");
+    assert!(
+        build.contains("cargo build --profile dist --locked --package server --bin corridor --no-default-features"),
+        "{build}"
+    );
     assert!(!image.iter().any(|(name, _)| name == "RUN" || name == "ADD"), "there is no shell to run anything");
 }
 

@@ -237,7 +237,7 @@ impl WalletBank {
 
     /// The built-in chain.
     pub fn devchain(&self) -> &DevChain {
-        self.bank.running.chain().embedded.as_ref().expect("the built-in chain")
+        self.bank.running.chain().embedded.as_ref().expect("the built-in chain").devchain()
     }
 
     pub fn token(&self, coin: StableCoin) -> Address {

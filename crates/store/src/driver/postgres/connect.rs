@@ -15,6 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::failure;
 use super::one_sync::{Flights, OverNothing, OverTls};
 use super::tls;
+use crate::driver::Running;
 use crate::error::{DbError, StoreError};
 
 /// How long connecting may take.
@@ -78,11 +79,13 @@ impl Connector {
         Ok(Connector { looking: AtomicBool::new(false), config, tls, local, room })
     }
 
-    pub(super) async fn connect(self: &Arc<Self>, role: Role, statement_timeout: Span) -> Result<Connected, DbError> {
-        let Some(room) = &self.room else { return self.connect_here(role, statement_timeout).await };
-        let connector = Arc::clone(self);
-        let connecting = room.spawn(async move { connector.connect_here(role, statement_timeout).await });
-        connecting.await.unwrap_or_else(|error| Err(DbError::Unavailable(format!("nobody connects any more: {error}"))))
+    pub(super) fn connect(self: Arc<Self>, role: Role, timeout: Span) -> Running<'static, Result<Connected, DbError>> {
+        Box::pin(async move {
+            let Some(room) = self.room.clone() else { return self.connect_here(role, timeout).await };
+            let connecting = room.spawn(async move { self.connect_here(role, timeout).await });
+            let lost = |error| DbError::Unavailable(format!("nobody connects any more: {error}"));
+            connecting.await.unwrap_or_else(|error| Err(lost(error)))
+        })
     }
 
     async fn connect_here(&self, role: Role, statement_timeout: Span) -> Result<Connected, DbError> {

@@ -80,7 +80,7 @@ impl Pool {
             }
             None => {
                 let Connected { client, flights: one_sync, driver } =
-                    self.connector.connect(self.role, self.statement_timeout).await?;
+                    Arc::clone(&self.connector).connect(self.role, self.statement_timeout).await?;
                 Connection { client, one_sync, driver, statements: HashMap::new(), flights: 0 }
             }
         };

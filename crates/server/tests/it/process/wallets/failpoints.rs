@@ -27,19 +27,35 @@ const OF_PAYOUTS: [Failpoint; 6] = [
 /// What is reached where a predecessor saved a pay-out and never sent it.
 const OF_HEIRS: [Failpoint; 3] = [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain];
 
-#[tokio::test(flavor = "multi_thread")]
-async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
+/// Worlds that share the places out: each of them spends most of its time waiting.
+const WORLDS: usize = 3;
+
+#[test]
+fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
     // Release builds have no such places.
     if !cfg!(debug_assertions) {
         return;
     }
     let seed = seed(0xFA17);
+    let places = places(&Random::new(seed));
+    std::thread::scope(|scope| {
+        for world in 0..WORLDS {
+            let its: Vec<String> = places.iter().skip(world).step_by(WORLDS).flatten().cloned().collect();
+            scope.spawn(move || {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(ends_at(seed, its));
+            });
+        }
+    });
+}
+
+/// A world whose service ends at these places, one after the other.
+async fn ends_at(seed: u64, places: Vec<String>) {
     let setup = Setup { kind: Kind::Embedded, circle: None, store_url: None, signer: Signer::Seed, seed };
     let mut world = World::start(setup).await;
-    let (random, begun) = (Random::new(seed), Instant::now());
+    let begun = Instant::now();
     let mut node = world.node().await;
     let mut remittances = Remittances::start(&world, &node).await;
-    let places = places(&random);
     for place in &places {
         for _ in 0..2 {
             remittances.ask(&world, &node).await;
@@ -67,21 +83,21 @@ async fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
 }
 
 /// Every place by name: those of wallets, those of pay-outs, and commits at random (in a long run all of them), by how
-/// often they are passed.
-fn places(random: &Random) -> Vec<String> {
-    let mut places: Vec<String> = Vec::new();
+/// often they are passed. What has to come one behind the other stands together.
+fn places(random: &Random) -> Vec<Vec<String>> {
+    let mut places: Vec<Vec<String>> = Vec::new();
     for point in Failpoint::OF_WALLETS.into_iter().chain(OF_PAYOUTS) {
-        places.push(point.name().to_owned());
+        places.push(vec![point.name().to_owned()]);
     }
     for point in OF_HEIRS {
-        places.extend([Failpoint::BeforeCall, point].map(|point| point.name().to_owned()));
+        places.push([Failpoint::BeforeCall, point].map(|point| point.name().to_owned()).to_vec());
     }
     let (some, all) = (4, COMMITS);
     let drawn = faults(some, all);
     for nth in 0..drawn {
         let passed = if drawn == all { nth } else { random.below(COMMITS) };
         for point in [Failpoint::BeforeCommit, Failpoint::AfterCommit] {
-            places.push(format!("{}:{}", point.name(), 1 + passed));
+            places.push(vec![format!("{}:{}", point.name(), 1 + passed)]);
         }
     }
     places

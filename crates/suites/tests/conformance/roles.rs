@@ -5,7 +5,7 @@ use store::Store;
 
 use crate::world::{World, on_postgres};
 
-const SCRIPT: &str = include_str!("../../roles/postgres.sql");
+const SCRIPT: &str = include_str!("../../../store/roles/postgres.sql");
 
 async fn roles(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
