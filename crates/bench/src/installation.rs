@@ -116,7 +116,7 @@ fn overrides(database_url: Option<&str>) -> Vec<(&'static str, String)> {
         ("http.listen", "127.0.0.1:0".to_owned()),
         ("telemetry.log_format", "json".to_owned()),
         // Little is logged, as in production under load; the line that names the address must be.
-        ("telemetry.log_filter", "warn,server=info".to_owned()),
+        ("telemetry.log_filter", "warn,cli=info".to_owned()),
     ];
     overrides.extend(database_url.map(|url| ("store.url", url.to_owned())));
     overrides
