@@ -6,6 +6,7 @@ use std::pin::pin;
 use domain::time::{Span, Timestamp};
 
 use crate::DevChain;
+use crate::disk::DiskFault;
 use crate::options::Mining;
 
 impl DevChain {
@@ -35,12 +36,21 @@ impl DevChain {
                 () = self.shared.mining_changed.notified() => due = None,
                 () = wait => {
                     due = next;
-                    if let Err(fault) = self.mine(1) {
+                    if let Err(fault) = self.mine_if_at_intervals() {
                         tracing::error!(%fault, "the embedded chain made no block");
                     }
                 }
             }
         }
+    }
+
+    /// The mode is read under the lock that the block is made under: no block follows a change to another mode.
+    fn mine_if_at_intervals(&self) -> Result<(), DiskFault> {
+        let now = self.now();
+        self.change(|chain| match chain.mining {
+            Mining::Every(_) => chain.mine(now),
+            Mining::Instant | Mining::ByHand => Ok(()),
+        })
     }
 
     fn interval(&self) -> Option<Span> {

@@ -111,3 +111,24 @@ async fn the_interval_can_be_changed_while_the_miner_waits() {
     assert_eq!(chain.block_number(), 4);
     miner.abort();
 }
+
+#[tokio::test]
+async fn no_block_is_made_for_an_interval_that_ends_as_the_mode_changes() {
+    const INTERVAL: Duration = Duration::from_millis(500);
+    let (chain, clock) = with_clock(Mining::Every(INTERVAL));
+    let miner = tokio::spawn({
+        let chain = chain.clone();
+        async move { chain.mine_forever(std::future::pending()).await }
+    });
+    settle().await;
+    // The miner finds both at once, and looks at either of them first.
+    for _ in 0..32 {
+        clock.advance_millis(500);
+        chain.set_mining(Mining::ByHand);
+        settle().await;
+        assert_eq!(chain.block_number(), 0);
+        chain.set_mining(Mining::Every(INTERVAL));
+        settle().await;
+    }
+    miner.abort();
+}
