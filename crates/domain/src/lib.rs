@@ -12,6 +12,7 @@ pub mod bank_statement;
 pub mod bic;
 pub mod chain;
 pub mod chain_tx;
+pub mod characters;
 pub mod coin_amount;
 pub mod country;
 pub mod currency;

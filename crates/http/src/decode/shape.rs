@@ -1,5 +1,6 @@
 //! The shapes that a field can have, each with its faults. A shape reads one JSON value and nothing around it.
 
+use domain::characters::{FORBIDDEN, is_blank, is_forbidden};
 use domain::decimal::{Decimal, DecimalError};
 use domain::fault::Fault;
 use jiff::civil::Date;
@@ -33,7 +34,8 @@ pub struct Text {
     multiline: bool,
 }
 
-/// Text of at most `max_chars` characters, trimmed, without control characters.
+/// Text of at most `max_chars` characters, trimmed, without control characters and those that mislead a reader
+/// ([`is_forbidden`]); what shows nothing is empty.
 pub const fn text(max_chars: usize) -> Text {
     Text { min_chars: 0, max_chars, multiline: false }
 }
@@ -53,12 +55,17 @@ impl Text {
     /// Reads plain text, as it comes from a query string or a path.
     ///
     /// # Errors
-    /// Too short, too long, or a control character in it.
+    /// Too short, too long, or a character in it that may not be there.
     pub fn read_str(&self, field: &'static str, given: &str) -> Result<String, Fault> {
-        let trimmed = given.trim();
+        let trimmed = if is_blank(given) { "" } else { given.trim() };
         let allowed = |c: char| !c.is_control() || (self.multiline && matches!(c, '\t' | '\n'));
         if !trimmed.chars().all(allowed) {
             return Err(Fault::new(field, "control_character", "String should not contain control characters"));
+        }
+        // A remark may need marks of direction; a name, an address or an id needs none.
+        if !self.multiline && trimmed.chars().any(is_forbidden) {
+            let message = format!("String should not contain {FORBIDDEN}");
+            return Err(Fault::new(field, "forbidden_character", message));
         }
         let chars = trimmed.chars().count();
         if chars < self.min_chars {

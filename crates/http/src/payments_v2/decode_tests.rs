@@ -138,6 +138,14 @@ fn each_limit_of_the_specification_is_kept() {
         ("sender_birthdate", serde_json::json!("28.02.1990"), "date_parsing"),
         ("sender_name", serde_json::json!("A\u{0}B"), "control_character"),
         ("remarks", serde_json::json!("a\u{7}"), "control_character"),
+        ("beneficiary_name", serde_json::json!("\u{202E}Asha"), "forbidden_character"),
+        ("sender_address", serde_json::json!("5\u{2066} Street"), "forbidden_character"),
+        ("external_id", serde_json::json!("a\u{E0041}"), "forbidden_character"),
+        ("sender_identity_doc", serde_json::json!("a\u{FFFF}"), "forbidden_character"),
+        ("beneficiary_city", serde_json::json!("\u{E000}"), "forbidden_character"),
+        ("bank_name", serde_json::json!("\u{200B}\u{2800}"), "missing"),
+        ("sender_city", serde_json::json!("\u{3164}"), "missing"),
+        ("external_id", serde_json::json!("\u{200B}"), "string_too_short"),
     ] {
         let body = order(|members| drop(members.insert(field.to_owned(), value.clone())));
         assert_eq!(order_faults(&body), [(field, rule)], "{value}");

@@ -198,7 +198,7 @@ async fn each_closed_set_of_values_is_kept(on: On) {
     }
 }
 
-const FORMS: [(&str, &str, &str); 53] = [
+const FORMS: [(&str, &str, &str); 63] = [
     ("quote", "1", "uuid_parsing"),
     ("quote", "6f0c7ac653b54d3a9d9e0123456789ab", "uuid_parsing"),
     ("quote", "6f0c7ac6-53b5-4d3a-9d9e-0123456789ag", "uuid_parsing"),
@@ -252,6 +252,16 @@ const FORMS: [(&str, &str, &str); 53] = [
     ("sender_city", "a\u{9f}b", "control_character"),
     ("sender_relation", "a\u{2}", "control_character"),
     ("external_id", "a\nb", "control_character"),
+    ("beneficiary_name", "Asha\u{202E}nahK", "forbidden_character"),
+    ("sender_name", "a\u{200F}b", "forbidden_character"),
+    ("sender_address", "a\u{2028}b", "forbidden_character"),
+    ("external_id", "a\u{FFFF}", "forbidden_character"),
+    ("external_id", "a\u{E0042}", "forbidden_character"),
+    ("sender_identity_doc", "\u{E123}", "forbidden_character"),
+    ("beneficiary_city", "\u{200B}", "missing"),
+    ("beneficiary_address", "\u{2800}\u{115F}", "missing"),
+    ("sender_birthdate", "0000-01-01", "greater_than_equal"),
+    ("sender_birthdate", "1899-12-31", "greater_than_equal"),
 ];
 
 async fn each_form_is_kept(on: On) {

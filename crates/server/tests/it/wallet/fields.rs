@@ -92,6 +92,7 @@ impl Field {
                 let long = "x".repeat(usize::try_from(max).expect("fits") + 1);
                 wrong.push((json!(long), "string_too_long"));
                 wrong.push((json!("a\u{7}b"), "control_character"));
+                wrong.push((json!("a\u{202E}b"), "forbidden_character"));
             }
         } else if self.is("integer") {
             wrong.extend([json!("24"), json!(true), json!([])].map(|value| (value, "int_type")));

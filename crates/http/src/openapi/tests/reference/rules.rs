@@ -1,7 +1,7 @@
 //! What each rule of fields wants, in words.
 
 /// Rule and meaning, for both services.
-pub(super) const RULES: [(&str, &str); 54] = [
+pub(super) const RULES: [(&str, &str); 55] = [
     ("missing", "the field is required; blank text counts as missing"),
     ("json_invalid", "the body is not JSON, or not the strict JSON that is taken: `loc` has the byte offset"),
     ("dict_type", "an object"),
@@ -9,6 +9,10 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("string_too_short", "a longer text: `ctx.min_length`"),
     ("string_too_long", "a shorter text: `ctx.max_length`"),
     ("control_character", "text without control characters"),
+    (
+        "forbidden_character",
+        "text without bidirectional controls, line separators, private-use characters, tags and noncharacters",
+    ),
     ("enum", "one of the values that the message lists"),
     ("decimal_type", "a number"),
     ("decimal_parsing", "a decimal number"),
@@ -18,7 +22,7 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("less_than", "a smaller number"),
     ("int_type", "a whole number"),
     ("int_parsing", "a whole number"),
-    ("greater_than_equal", "a number that is not below the bound"),
+    ("greater_than_equal", "a number or a date that is not below the bound"),
     ("less_than_equal", "a number that is not above the bound"),
     ("uuid_type", "a UUID as text"),
     ("uuid_parsing", "a UUID"),
