@@ -218,7 +218,7 @@ pub struct BankAccount {
     pub bank_name: Option<String>,
 }
 
-/// What a sandbox makes of an order, whatever the rails say (`decisions.md`, "Sandbox values").
+/// What becomes of an order, whatever the rails say (`decisions.md`, "Sandbox values"; [`Fate::Withheld`]: "Screening").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// What its rail makes of it.
@@ -227,11 +227,13 @@ pub enum Fate {
     Fails,
     /// It is not begun until its time is out.
     TimesOut,
+    /// The same, because the account holder's name is on a sanction list or near an entry of one.
+    Withheld,
 }
 
 impl Fate {
     /// Every fate.
-    pub const ALL: [Fate; 3] = [Fate::Open, Fate::Fails, Fate::TimesOut];
+    pub const ALL: [Fate; 4] = [Fate::Open, Fate::Fails, Fate::TimesOut, Fate::Withheld];
 
     /// The name in the store.
     pub const fn name(self) -> &'static str {
@@ -239,6 +241,7 @@ impl Fate {
             Fate::Open => "open",
             Fate::Fails => "fails",
             Fate::TimesOut => "times_out",
+            Fate::Withheld => "withheld",
         }
     }
 

@@ -28,7 +28,8 @@ pub enum AlertKind {
     LowGas,
     /// Two nodes, or the chain and the ledger, do not agree.
     ChainMismatch,
-    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order.
+    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order; or an order is
+    /// withheld because of its account holder's name.
     Payout,
     /// A regulator's order that the token's issuer has to carry out.
     BlacklistByIssuer,

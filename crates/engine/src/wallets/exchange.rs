@@ -14,6 +14,7 @@ use domain::money::Money;
 use domain::policy::RailKind;
 use domain::rail::RailStatus;
 use domain::route::{self, Unfit, Wanted};
+use domain::screening::{Party, Screened};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -66,7 +67,8 @@ impl Wallets {
     /// Makes an order (POST orders).
     ///
     /// # Errors
-    /// [`Denied::NotFound`], [`Denied::RateUnavailable`]; refusals as `domain::exchange::create` has them.
+    /// [`Denied::NotFound`], [`Denied::RateUnavailable`], [`Denied::ListsStale`]; refusals as `domain::exchange::create`
+    /// has them. What screening the account holder found is no refusal: the order is made and never begun.
     pub async fn create_order(
         &self,
         caller: &Caller,
@@ -76,6 +78,7 @@ impl Wallets {
         let sandbox = self.offered()?.sandbox;
         let price = self.price(caller, asked.coin)?;
         let bank = bank_account(&asked, &self.world.directory);
+        let screened = self.screened(&bank.holder)?;
         let mut ids = self.store.ids();
         let new = NewOrder {
             id: ExchangeId(ids.next()),
@@ -87,6 +90,7 @@ impl Wallets {
             expected: self.expected(price.payout(asked.minor), &bank)?,
             bank,
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
+            screened,
         };
         let key = OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
@@ -188,6 +192,18 @@ impl Wallets {
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
         }
+    }
+
+    /// What the lists say of an account holder. Lists that are too old clear no order, and say nothing of one holder: the
+    /// order is refused for now.
+    fn screened(&self, holder: &str) -> Result<Screened, Denied> {
+        let now = self.world.clock.now();
+        let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
+        let screened = self.world.screen.screen(&[party], now);
+        if screened.stale && !screened.is_match() {
+            return Err(Denied::ListsStale);
+        }
+        Ok(screened)
     }
 
     /// The price for a caller, from a rate that is young enough to be paid out at.

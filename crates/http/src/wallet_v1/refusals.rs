@@ -64,6 +64,12 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         Denied::RateUnavailable(..) => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("There is no current exchange rate")
         }
+        Denied::ListsStale => {
+            tracing::error!(
+                "an exchange order was refused: the sanction lists are too old to clear its account holder"
+            );
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
         Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
             WalletProblem::unavailable(RETRY_AFTER_S)
