@@ -15,6 +15,7 @@ mod deliveries;
 mod engines;
 mod four_eyes;
 mod jobs;
+mod list_copies;
 mod lists;
 mod payment_deliveries;
 mod rails;
@@ -74,6 +75,8 @@ conformance! {
         an_end_is_in_the_audit_log
         what_was_done_for_a_proposal_is_found_again
         settings_change_only_as_they_were_seen;
+    list_copies:
+        a_list_is_kept_whole_and_replaced_whole;
     payment_deliveries:
         payment_events_are_switched_where_batches_see_it
         deliveries_of_payment_events_are_read_with_their_events
