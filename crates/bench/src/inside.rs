@@ -62,6 +62,7 @@ impl Inside {
             data_dir: installation.data_dir(),
             clock: BusinessClock::default(),
             behaviour: Behaviour::default(),
+            store: None,
             tenants: &tenants,
             // Nobody is told of it.
             public_url: "http://127.0.0.1",

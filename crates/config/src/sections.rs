@@ -337,6 +337,7 @@ pub struct ListEntry {
 pub struct Screening {
     pub sample_list: bool,
     pub lists: Vec<ListEntry>,
+    pub user_agent: String,
     pub refresh_s: u32,
     pub chain_analysis: ChainAnalysis,
 }

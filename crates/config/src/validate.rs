@@ -138,6 +138,8 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     }
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
+    let is_header = screening.user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    faults.check("screening.user_agent", is_header, "must be printable ASCII");
     for list in &screening.lists {
         faults.check("screening.lists", !list.locations.is_empty(), "every list needs a location");
         list.locations.iter().for_each(|place| location("screening.lists", place, faults));

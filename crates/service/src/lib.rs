@@ -43,6 +43,7 @@ mod sandbox_chain_api;
 pub mod scenarios;
 pub mod sender;
 pub mod service_manager;
+mod stored_lists;
 pub mod telemetry;
 pub mod tenancy;
 pub mod world;
@@ -147,7 +148,8 @@ impl Service {
         let public_url =
             if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
         let tenants = store.tenants().await.context("reading the tenants")?;
-        let ground = Ground { data_dir, clock, behaviour, tenants: &tenants, public_url: &public_url };
+        let ground =
+            Ground { data_dir, clock, behaviour, store: Some(&store), tenants: &tenants, public_url: &public_url };
         let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
         world.switches.refresh(&store).await.context("reading what is switched off")?;
         let bank = bank.map(Arc::new);

@@ -15,7 +15,7 @@ mod pacs028;
 mod pain001;
 mod pain002;
 mod reports;
-mod text;
+pub(crate) mod text;
 mod xml_read;
 mod xml_write;
 

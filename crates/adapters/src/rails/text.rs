@@ -37,6 +37,14 @@ pub(super) fn alpha2(code: &str) -> Option<&'static str> {
     })
 }
 
+/// ISO 3166-1 alpha-3 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
+pub(crate) fn alpha3(code: &str) -> Option<&'static str> {
+    COUNTRIES.split(' ').find_map(|row| {
+        let (alpha3, alpha2) = row.split_at_checked(3)?;
+        (alpha3 == code || alpha2 == code).then_some(alpha3)
+    })
+}
+
 /// An E.164 number as ISO 20022 writes it, country code and rest parted by a hyphen (`+92-3001234567`).
 pub(super) fn phone(number: &str) -> Option<String> {
     let digits = number.strip_prefix('+')?;
