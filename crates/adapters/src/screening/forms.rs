@@ -53,6 +53,8 @@ impl Heard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) words: Vec<Heard>,
+    /// The letters of each word as it is written: what is made even of `words` is not what stood between gaps.
+    written: Vec<Vec<char>>,
     /// Whether letters that stood apart were joined: where the words part is guessed then.
     pub(super) spaced: bool,
 }
@@ -75,22 +77,22 @@ impl Form {
         texts
     }
 
-    /// The letters of some words in a row, each row of `min_letters` and more that is not the whole name.
+    /// The letters of all words as they are written, titles and all.
+    pub(super) fn all_letters(&self) -> Vec<char> {
+        self.written.concat()
+    }
+
+    /// The letters of some words in a row as they are written, each row of `min_letters` and more that is not the whole name.
     pub(super) fn runs(&self, min_letters: usize) -> Vec<Vec<char>> {
         let mut runs = Vec::new();
-        for start in 0..self.words.len() {
+        for start in 0..self.written.len() {
             let mut run: Vec<char> = Vec::new();
-            for (at, word) in self.words.iter().enumerate().skip(start) {
-                run.extend_from_slice(word.letters());
-                let is_whole = start == 0 && at + 1 == self.words.len();
-                if at > start && !is_whole && run.len() >= min_letters {
+            for (at, word) in self.written.iter().enumerate().skip(start) {
+                run.extend_from_slice(word);
+                let is_whole = start == 0 && at + 1 == self.written.len();
+                if !is_whole && run.len() >= min_letters {
                     runs.push(run.clone());
                 }
-            }
-            // One word may be two that are written together.
-            let alone = self.words[start].letters();
-            if self.words.len() > 1 && alone.len() >= min_letters {
-                runs.push(alone.to_vec());
             }
         }
         runs
@@ -211,7 +213,17 @@ fn form(tokens: &[Token], spaced: bool) -> Form {
             }
         }
     }
-    Form { words, spaced }
+    let written = tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
+    Form { words, written, spaced }
+}
+
+/// The letters of a word in Latin, as far as it can be written so.
+fn as_written(word: &str) -> Vec<char> {
+    let plain = letters::plain(word);
+    if plain.is_ascii() {
+        return plain.chars().collect();
+    }
+    hear(word).first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
 }
 
 fn is_honorific(spoken: &Spoken) -> bool {

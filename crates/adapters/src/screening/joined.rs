@@ -92,6 +92,7 @@ impl JoinedNames {
         let mut found: Vec<(u32, u32)> = Vec::new();
         let mut texts = form.joined(false);
         texts.extend(form.joined(true));
+        texts.push(form.all_letters());
         texts.sort_unstable();
         texts.dedup();
         for letters in texts.iter().filter(|letters| letters.len() >= MIN_LETTERS) {
