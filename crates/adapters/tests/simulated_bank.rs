@@ -9,7 +9,7 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailReport, RailStatus, Submission};
+use domain::rail::{BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
 use domain::rail_text::CharacterSet;
 use domain::time::{Span, Timestamp};
 use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
@@ -80,6 +80,7 @@ fn directory(path: &Path) -> IsoRail {
         rail: RailId::new(RAIL),
         dir: path.to_owned(),
         ours: ours(),
+        report_files: vec!["*.xml".to_owned()],
         report_wait: Duration::from_secs(1),
     })
     .expect("a rail")
@@ -96,7 +97,7 @@ fn word(answer: &Submission) -> String {
 }
 
 /// Collects behind `cursor`, and moves it, until `count` reports are there, and nothing unreadable.
-async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<RailReport> {
+async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<BankReport> {
     let mut all = Vec::new();
     for _ in 0..LOOKS_MAX {
         let page = rail.collect(cursor.as_deref()).await.expect("a page");
@@ -111,8 +112,10 @@ async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> V
     all
 }
 
-fn told(reports: &[RailReport], of: &Instruction) -> Vec<RailStatus> {
-    reports.iter().filter(|report| report.attempt == of.attempt).map(|report| report.status.clone()).collect()
+fn told(reports: &[BankReport], of: &Instruction) -> Vec<RailStatus> {
+    let uetr = Some(of.attempt.to_string());
+    let about = |report: &&BankReport| report.ids().any(|ids| ids.uetr == uetr);
+    reports.iter().filter(about).map(|report| report.said.status.clone()).collect()
 }
 
 #[tokio::test]

@@ -77,9 +77,13 @@ impl RailEntry {
                 request_timeout: Duration::from_millis(self.request_timeout_ms),
                 report_wait,
             }),
-            Transport::Directory => {
-                RailSetup::Directory(DirectoryConfig { rail, dir: self.directory.clone(), ours, report_wait })
-            }
+            Transport::Directory => RailSetup::Directory(DirectoryConfig {
+                rail,
+                dir: self.directory.clone(),
+                ours,
+                report_files: self.report_files.clone(),
+                report_wait,
+            }),
         }
     }
 }

@@ -243,6 +243,8 @@ pub struct RailEntry {
     pub window_s: Option<u32>,
     #[serde(default)]
     pub retryable_reasons: Vec<String>,
+    #[serde(default)]
+    pub duplicate_reasons: Vec<String>,
     #[serde(default = "one")]
     pub max_batch: u16,
     #[serde(default)]
@@ -269,6 +271,8 @@ pub struct RailEntry {
     pub connect_timeout_ms: u64,
     #[serde(default = "request_timeout_ms")]
     pub request_timeout_ms: u64,
+    #[serde(default = "report_files")]
+    pub report_files: Vec<String>,
     #[serde(default = "report_wait_s")]
     pub report_wait_s: u64,
 }
@@ -435,6 +439,10 @@ const fn connect_timeout_ms() -> u64 {
 
 const fn request_timeout_ms() -> u64 {
     20_000
+}
+
+fn report_files() -> Vec<String> {
+    ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec()
 }
 
 const fn report_wait_s() -> u64 {

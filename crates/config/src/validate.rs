@@ -234,6 +234,15 @@ fn rails(config: &Config, faults: &mut Faults) {
         faults.within(key("connect_timeout_ms"), rail.connect_timeout_ms, 100, 60_000);
         faults.within(key("request_timeout_ms"), rail.request_timeout_ms, 100, 120_000);
         faults.within(key("report_wait_s"), rail.report_wait_s, 0, 60);
+        if rail.report_files.iter().any(|pattern| pattern.trim().is_empty()) {
+            faults.add(key("report_files"), "must not hold an empty pattern");
+        }
+        let duplicates =
+            |code: &&String| domain::rail::is_duplicate(code, None) || rail.duplicate_reasons.contains(*code);
+        if let Some(code) = rail.retryable_reasons.iter().find(duplicates) {
+            let rule = format!("{code} proves that the bank has the instruction: it is never tried elsewhere");
+            faults.add(key("retryable_reasons"), &rule);
+        }
         faults.check(key("source"), !rail.source.trim().is_empty(), "must say where the limits come from");
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date like \"2026-11-01\"");

@@ -37,6 +37,7 @@ pub mod policy;
 pub mod ports;
 pub mod quote;
 pub mod rail;
+pub mod rail_ids;
 pub mod rail_text;
 pub mod risk;
 pub mod route;

@@ -34,6 +34,11 @@ pub trait Clock: Send + Sync {
 pub trait Rail: Send + Sync {
     /// Which rail of the configuration this is.
     fn id(&self) -> &RailId;
+    /// The id of the message that these instructions would go out in; `None` where the rail has no messages. The same
+    /// batch has the same id. It is kept before they are sent, so that a report about the message as a whole is known.
+    fn message_id(&self, _batch: &[Instruction]) -> Option<String> {
+        None
+    }
     /// Sends instructions; answers one [`Submission`] for each, in the same order. Never panics, never blocks
     /// longer than the transport's own time-out; anything unclear is [`Submission::Indeterminate`].
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>>;

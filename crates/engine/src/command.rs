@@ -16,7 +16,7 @@ use domain::payment::report::Stale;
 use domain::payment::{Payment, Trigger};
 use domain::payment_request::{PaymentRequest, RequestConflict};
 use domain::quote::{Offer, Quote};
-use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
+use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
@@ -209,7 +209,7 @@ pub enum PaymentAction {
         /// The attempt that they have looked at.
         seen: Doubt,
         /// What became of it.
-        status: RailStatus,
+        finding: Finding,
         /// How they know.
         evidence: String,
         /// Whose finding it is.

@@ -309,7 +309,8 @@ fn connect_simulated(
     };
     let report_wait = Duration::from_secs(entry.report_wait_s);
     if let Some(dir) = exchange_directory(entry, data_dir) {
-        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_wait }));
+        let report_files = entry.report_files.clone();
+        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_files, report_wait }));
     }
     let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
     Ok(IsoRail::https(HttpsConfig {

@@ -277,7 +277,7 @@ async fn reports_are_fetched_behind_the_cursor() {
     let rail = rail(&bank.url);
     let page = rail.collect(Some("1 7&x=")).await.expect("a page");
     assert_eq!(page.cursor.as_deref(), Some("18"));
-    assert_eq!(page.reports.iter().map(|r| &r.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
+    assert_eq!(page.reports.iter().map(|r| &r.said.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
     assert_eq!(page.unreadable.len(), 1);
     rail.collect(None).await.expect("a page");
     let requests = bank.requests();

@@ -195,6 +195,8 @@ impl World {
             bank_reference: Some("BANK-7".to_owned()),
             amount: None,
             source: "pain.002 B-1".to_owned(),
+            further_reasons: Vec::new(),
+            charges: None,
         };
         let rail = self.rail.clone();
         self.does(|case, cx| case.heard(&mut attempt, &report, Some(&rail), cx));
@@ -565,6 +567,8 @@ fn a_report_that_contradicts_or_names_another_amount_is_a_person_s() {
         bank_reference: None,
         amount: Some(pkr(1)),
         source: "camt.054 C-1".to_owned(),
+        further_reasons: Vec::new(),
+        charges: None,
     };
     world.does(|case, cx| case.heard(&mut attempt, &report, None, cx));
     assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 1));

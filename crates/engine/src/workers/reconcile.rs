@@ -104,7 +104,7 @@ impl Workers {
     ) -> Result<Option<Option<Uuid>>, StoreError> {
         let wanted = reconcile::wanted(&self.store).await?;
         let is_fresh = |last: &Report| {
-            let fulfilled = wanted.is_none() || last.wanted == wanted;
+            let fulfilled = last.wanted >= wanted;
             fulfilled && self.clock().now() - last.at < EVERY
         };
         if !known.as_ref().is_some_and(is_fresh) {

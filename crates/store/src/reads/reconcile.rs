@@ -65,8 +65,8 @@ static NOSTROS: Stmt = Stmt::written(
 );
 static SETTLED: Stmt = Stmt::written(
     "reconcile.settled",
-    "SELECT a.rail, a.currency, CAST(SUM(a.amount) AS BIGINT) FROM attempt a \
-     WHERE a.tenant = $1 AND a.state = 'settled' GROUP BY 1, 2",
+    "SELECT a.rail, a.currency, CAST(SUM(CASE WHEN a.state = 'settled' THEN a.amount ELSE 0 END + a.charges) AS BIGINT) \
+     FROM attempt a WHERE a.tenant = $1 AND (a.state = 'settled' OR a.charges > 0) GROUP BY 1, 2",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =

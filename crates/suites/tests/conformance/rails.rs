@@ -7,6 +7,7 @@ use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::Payment;
 use domain::rail::RailId;
+use domain::rail_ids::ReportIds;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use store::{Lacking, PageTaken, RailFindings};
@@ -19,13 +20,19 @@ fn rail() -> RailId {
 }
 
 fn entry(number: i64, attempt: Option<AttemptId>, payment: Option<PaymentId>, amount: Money) -> StatementEntry {
+    let ids = ReportIds {
+        instruction: attempt.map(AttemptId::instruction_id),
+        end_to_end: payment.map(PaymentId::end_to_end_id),
+        ..ReportIds::default()
+    };
     StatementEntry {
         number,
         is_credit: false,
         is_own: false,
         amount,
-        attempt,
-        payment,
+        charges: None,
+        ids,
+        batch: None,
         reference: Some(format!("R-{number}")),
         booked: "2026-11-22".to_owned(),
     }

@@ -259,6 +259,7 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
         rail: domain::rail::RailId::new("pak-raast"),
         state: domain::attempt::AttemptState::Sending,
         amount: full.payout,
+        charges: 0,
         sender: None,
         created_at: at,
         state_at: at,
