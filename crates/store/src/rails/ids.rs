@@ -6,6 +6,7 @@ use domain::attempt::Attempt;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::rail::RailId;
 use domain::rail_ids::{self, Candidate, Candidates, ReportIds, SentIn};
+use uuid::Uuid as Id;
 
 use crate::driver::Step;
 use crate::error::StoreError;
@@ -105,7 +106,10 @@ impl Store {
             let candidate = found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             candidate.sent.extend(message.map(|message| SentIn { message, position }));
         }
-        for stmt in [&BY_ID, &BY_PAYMENT] {
+        let known = found.values().flat_map(|it| [keys.stored(it.attempt.0), keys.stored(it.payment.0)]);
+        let known: BTreeSet<Id> = known.collect();
+        whole.retain(|id| !known.contains(id));
+        for stmt in [&BY_ID, &BY_PAYMENT].into_iter().filter(|_| !whole.is_empty()) {
             let mut columns = Columns::new([Uuid, Text].into_iter(), whole.len());
             for id in &whole {
                 columns.uuid(*id).text(rail.0.to_string());
