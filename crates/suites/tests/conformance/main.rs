@@ -155,6 +155,8 @@ conformance! {
         what_rails_paid_stands_beside_our_accounts_there;
     rails:
         a_page_of_a_statement_is_kept_once
+        an_attempt_is_found_by_each_of_its_ids
+        a_batch_booking_is_kept_as_its_transactions
         entries_are_given_to_the_attempts_that_they_name
         payouts_without_an_entry_are_found
         sheets_are_put_together_from_pages
