@@ -119,7 +119,7 @@ impl Inbox {
                 continue;
             }
             // Links and pipes are no files of a bank's; hidden files are still being written.
-            if !kind.is_file() || shown.starts_with('.') || !self.patterns.take(&shown) {
+            if !kind.is_file() || shown.starts_with('.') || !self.patterns.take(own_name(&shown)) {
                 self.look_at_stranger(&entry, &shown, page)?;
                 continue;
             }
@@ -232,9 +232,16 @@ fn late_name(cursor: &str, name: &str) -> String {
         Some((base, rest)) => (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok())),
         None => (cursor, None),
     };
-    // A late file that was handed out before a restart already carries the mark.
-    let own = name.rsplit('~').next().unwrap_or(name);
+    let own = own_name(name);
     format!("{base}{LATE_MARK}{:0width$}~{own}", round.unwrap_or(0) + 1, width = LATE_DIGITS)
+}
+
+/// The bank's name of a file, which may have come late and been handed out before a restart.
+fn own_name(name: &str) -> &str {
+    match name.split_once(LATE_MARK) {
+        Some((_, late)) => late.split_once('~').map_or(name, |(_, own)| own),
+        None => name,
+    }
 }
 
 #[cfg(test)]
