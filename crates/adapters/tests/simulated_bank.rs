@@ -144,10 +144,11 @@ async fn over_http_every_ending_is_understood() {
     for (order, expected) in batch.iter().zip(expected) {
         assert_eq!(told(&reports, order), expected, "{}", order.creditor_account);
     }
-    assert!(reports.iter().all(|report| report.amount.is_none_or(|amount| amount == batch[0].amount)));
+    assert!(reports.iter().all(|report| report.said.amount.is_none_or(|amount| amount == batch[0].amount)));
     let lines = bank.book(&batch[0].payment.end_to_end_id()).expect("a book");
-    let settled = reports.iter().find(|report| report.attempt == batch[0].attempt).expect("reported");
-    assert_eq!(settled.bank_reference.as_deref(), Some(&*lines[0].reference));
+    let uetr = Some(batch[0].attempt.to_string());
+    let settled = reports.iter().find(|report| report.ids().any(|ids| ids.uetr == uetr)).expect("reported");
+    assert_eq!(settled.said.bank_reference.as_deref(), Some(&*lines[0].reference));
     assert_eq!((&*lines[0].account, &*lines[0].beneficiary), (accounts[0], "Ayesha Khan"));
 
     let unknown = instruction(99, "1");
