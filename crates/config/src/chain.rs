@@ -110,6 +110,7 @@ pub struct Chain {
     pub chain_id: u64,
     pub node_url: Secret,
     pub second_node_url: Secret,
+    pub further_node_urls: Secret,
     pub plain_http_nodes: bool,
     pub node_connect_timeout_ms: u64,
     pub node_request_timeout_ms: u64,
@@ -126,13 +127,28 @@ pub struct Chain {
     pub batch_max: usize,
     pub replace_after_s: u32,
     pub max_fee_gwei: u64,
+    pub max_tip_gwei: u64,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
     pub tenants: Vec<TenantEntry>,
 }
 
+/// Most nodes beside the first two.
+const FURTHER_NODES_MAX: usize = 6;
+
 impl Config {
+    /// The nodes of the chain, in the order in which they are asked; none where it is built in.
+    pub fn node_urls(&self) -> Vec<&str> {
+        let chain = &self.chain;
+        let first = [chain.node_url.expose(), chain.second_node_url.expose()];
+        first
+            .into_iter()
+            .filter(|url| !url.is_empty())
+            .chain(chain.further_node_urls.expose().split_whitespace())
+            .collect()
+    }
+
     /// Whether the chain is the one built in.
     pub fn chain_is_embedded(&self) -> bool {
         self.chain.node_url.is_empty()
@@ -161,6 +177,7 @@ impl Config {
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
             max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            max_tip_cap: u128::from(chain.max_tip_gwei) * GWEI,
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
@@ -200,6 +217,15 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     for (key, url) in [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)] {
         faults.check(key, url.is_empty() || is_http_url(url.expose()), "must be an http or https URL, or \"\"");
     }
+    let further: Vec<&str> = chain.further_node_urls.expose().split_whitespace().collect();
+    let key = "chain.further_node_urls";
+    faults.check(key, further.iter().all(|url| is_http_url(url)), "must be http or https URLs, blanks between them");
+    faults.check(key, further.len() <= FURTHER_NODES_MAX, "are too many: 6 at most");
+    let all = config.node_urls();
+    let apart = all.iter().enumerate().all(|(at, url)| !all[..at].contains(url));
+    faults.check(key, apart, "a node is named twice: one that agrees with itself proves nothing");
+    let alone = chain.node_url.is_empty() && !all.is_empty();
+    faults.check("chain.node_url", !alone, "is missing, and other nodes are named");
     faults.within("chain.node_connect_timeout_ms", chain.node_connect_timeout_ms, 100, 60_000);
     faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
@@ -228,6 +254,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
     faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    faults.within("chain.max_tip_gwei", chain.max_tip_gwei, 1, 1_000);
     faults.check("chain.sweep_at", exact_minor(&chain.sweep_at).is_some(), "must be an amount with at most 6 decimals");
     faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
     keys(&chain.keys, faults);
@@ -301,7 +328,7 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
         config.chain_is_embedded(),
         "chain.node_url: the built-in chain holds nobody's money: name a node, or set wallets.enabled = false",
     );
-    refuse(chain.second_node_url.is_empty(), "chain.second_node_url: is missing: one node alone is believed nothing");
+    refuse(config.node_urls().len() < 2, "chain.second_node_url: is missing: nothing becomes money on one node's word");
     refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: name at least one token");
     refuse(
         chain.keys.source == KeySource::Seed,

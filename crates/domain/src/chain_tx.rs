@@ -19,7 +19,7 @@ pub mod states;
 
 pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
 pub use lane::lane_of;
-pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, take};
+pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, fill, raised, take};
 
 /// What an intent is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

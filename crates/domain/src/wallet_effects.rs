@@ -28,6 +28,8 @@ pub enum AlertKind {
     LowGas,
     /// Two nodes, or the chain and the ledger, do not agree.
     ChainMismatch,
+    /// A node of the chain cannot serve, lags, or claims what cannot be believed.
+    ChainNode,
     /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order.
     Payout,
     /// A regulator's order that the token's issuer has to carry out.
@@ -40,7 +42,7 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [AlertKind; 13] = [
+    pub const ALL: [AlertKind; 14] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
         AlertKind::DeepReorg,
@@ -50,6 +52,7 @@ impl AlertKind {
         AlertKind::Transaction,
         AlertKind::LowGas,
         AlertKind::ChainMismatch,
+        AlertKind::ChainNode,
         AlertKind::Payout,
         AlertKind::BlacklistByIssuer,
         AlertKind::Discrepancy,
@@ -68,6 +71,7 @@ impl AlertKind {
             AlertKind::Transaction => "transaction",
             AlertKind::LowGas => "low_gas",
             AlertKind::ChainMismatch => "chain_mismatch",
+            AlertKind::ChainNode => "chain_node",
             AlertKind::Payout => "payout",
             AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
             AlertKind::Discrepancy => "discrepancy",

@@ -53,6 +53,7 @@ pub fn config(random: &mut Random) -> ChainConfig {
         batch_max: random.pick(&[1, 2, 20, 20]),
         replace_after_s: random.pick(&[3, 10, 60]),
         max_fee_cap: FEE_CAP,
+        max_tip_cap: FEE_CAP,
         sweep: SweepTerms {
             at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
             every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),

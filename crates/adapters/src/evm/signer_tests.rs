@@ -21,6 +21,7 @@ fn config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
+        max_tip_cap: u128::MAX,
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }

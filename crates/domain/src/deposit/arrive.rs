@@ -241,19 +241,41 @@ impl Case {
         let long = self.deposit.lost_at.is_some_and(|lost| height >= lost + DROPPED_AFTER_BLOCKS);
         let release = self.deposit.release;
         let open = self.intent(release).is_some_and(|intent| intent.state == IntentState::Assigned);
-        if let (Some(state), true, false) = (self.next(Trigger::Dropped), long, open) {
+        if long && !open {
+            self.drop_out(&mut effects, cx);
+        }
+        effects
+    }
+
+    /// It is out of the chain, and its release has moved what a later deposit brought: that one is shown as released, and
+    /// this one as what it is. `None` = it is in the chain.
+    pub fn replaced(&mut self, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+        if self.deposit.place.is_some() {
+            return None;
+        }
+        let mut effects = WalletEffects::default();
+        if self.deposit.state == DepositState::Completed {
+            self.deposit.back_to = Some(DepositState::Completed);
+            self.enter(DepositState::Suspended, &mut effects, cx);
+        }
+        self.drop_out(&mut effects, cx);
+        Some(effects)
+    }
+
+    /// It will not come back: whoever was told of it is told so.
+    fn drop_out(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if let Some(state) = self.next(Trigger::Dropped) {
             effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
-            self.enter(state, &mut effects, cx);
+            self.enter(state, effects, cx);
             self.deposit.lost_at = None;
             if self.deposit.back_to.take() == Some(DepositState::Failed) {
-                return effects;
+                return;
             }
             if let Some(request) = &mut self.request {
                 request.uncredited(self.deposit.coin, self.deposit.minor);
             }
-            self.fail(FailureReason::TransactionDropped, &mut effects, cx);
+            self.fail(FailureReason::TransactionDropped, effects, cx);
         }
-        effects
     }
 
     /// The balance of its vault is not what the logs add up to: it does not count until it is.

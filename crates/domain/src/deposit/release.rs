@@ -152,6 +152,20 @@ impl Case {
         effects
     }
 
+    /// What its release was to move has gone to the wallet in `tx`, the release of a deposit that is in the chain no more: it
+    /// is released by that. `None` = it is not about to be released.
+    pub fn released_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+        if self.deposit.state != DepositState::Approved || self.deposit.place.is_none() {
+            return None;
+        }
+        let mut effects = WalletEffects::default();
+        self.withdraw_release(&mut effects, cx);
+        effects.merge(self.released(tx, 0, cx));
+        let what = format!("it was released by {tx}, which a reorganisation had taken from another deposit");
+        self.alert(AlertKind::DeepReorg, what, &mut effects);
+        Some(effects)
+    }
+
     /// The release failed as often as it is tried.
     pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         self.release_ends(reason, message(reason), cx)

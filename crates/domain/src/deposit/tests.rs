@@ -46,6 +46,7 @@ pub fn config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 30,
         max_fee_cap: 1_000_000_000_000,
+        max_tip_cap: 1_000_000_000_000,
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
     }
 }

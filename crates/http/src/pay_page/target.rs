@@ -141,6 +141,7 @@ pub(crate) mod tests {
             batch_max: 1,
             replace_after_s: 1,
             max_fee_cap: 1,
+            max_tip_cap: 1,
             sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
         }
     }

@@ -98,6 +98,7 @@ const ALERTS: Values = Values::Known(&[
     "transaction",
     "low_gas",
     "chain_mismatch",
+    "chain_node",
     "payout",
     "blacklist_by_issuer",
     "discrepancy",

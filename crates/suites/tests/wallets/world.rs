@@ -92,6 +92,7 @@ fn chain_config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: 1_000,
+        max_tip_cap: 1_000,
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }

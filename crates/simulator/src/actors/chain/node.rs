@@ -153,7 +153,7 @@ impl Chain for ChainNode {
             match second.hash(number) {
                 None => Ok(false),
                 Some(known) if known == hash => Ok(true),
-                Some(_) => Err(ChainFault::Disagreement(number)),
+                Some(_) => Err(ChainFault::Disagreement(format!("block {number}"))),
             }
         })
     }
