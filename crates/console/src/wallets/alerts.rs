@@ -30,7 +30,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::UnsupportedAsset
         | AlertKind::Transaction
         | AlertKind::LowGas
-        | AlertKind::ChainMismatch => return Ok(Cell::id(alert.subject)),
+        | AlertKind::ChainMismatch
+        | AlertKind::ChainNode => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

@@ -38,6 +38,30 @@ pub(super) fn act(
             held(ws, tenant, intent, *fence)?;
             give_up(ws, tenant, intent, Failure { why, reason: *reason, halt: None, at_once: *at_once }, rules, cx)
         }
+        ChainAction::Fill { taking } => {
+            let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
+            // One that is ahead of ours is nobody's to fill.
+            if taking.chain_nonce >= next {
+                return Err(Refused::Moved);
+            }
+            let (tx, effects) = chain_tx::fill(**taking, cx.now);
+            effects::write(ws, tenant, effects)?;
+            ws.chain_txs.put((tenant, tx.id), tx.clone());
+            Ok(Outcome::Taken(Box::new(tx)))
+        }
+        ChainAction::ReleasedBefore { intent, fence, lost, tx } => {
+            held(ws, tenant, intent, *fence)?;
+            let Subject::Deposit(of) = &intent.subject else { return Err(Refused::Moved) };
+            let mut case = super::deposit::load(ws, tenant, of)?;
+            let effects = case.released_before(*tx, cx).ok_or(Refused::Moved)?;
+            effects::write(ws, tenant, effects)?;
+            super::deposit::keep(ws, tenant, case);
+            let mut case = super::deposit::load(ws, tenant, lost)?;
+            let effects = case.replaced(cx).ok_or(Refused::Moved)?;
+            effects::write(ws, tenant, effects)?;
+            super::deposit::keep(ws, tenant, case);
+            Ok(Outcome::Done)
+        }
         ChainAction::Needless { intent, fence } => {
             let mut row = held(ws, tenant, intent, *fence)?;
             let (_, effects) = row.withdraw(cx.now);
@@ -52,7 +76,7 @@ pub(super) fn act(
         ChainAction::Signed { tx, fence, signed, fees, cancels } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
             let mut row = find(ws, tenant, tx)?;
-            if !cancels && !is_all_wanted(ws, &row, tx, cx) {
+            if !cancels && !is_all_wanted(ws, &row, tx, true, cx) {
                 row.call_off();
                 let again = JobChange::Set(JobKind::Transmit, cx.now);
                 ws.set_job(tenant, tx.tx.0, again);
@@ -62,10 +86,10 @@ pub(super) fn act(
             effects::write(ws, tenant, effects)?;
             Ok(keep(ws, row, Outcome::Done))
         }
-        ChainAction::Look { tx, fence, stuck } => {
+        ChainAction::Look { tx, fence, stuck, abreast } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
             let mut row = find(ws, tenant, tx)?;
-            if !is_all_wanted(ws, &row, tx, cx) {
+            if !is_all_wanted(ws, &row, tx, *abreast, cx) {
                 row.call_off();
             }
             let mut effects = if *stuck { row.page() } else { WalletEffects::default() };
@@ -93,7 +117,7 @@ pub(super) fn act(
             let ended = row.superseded(cx.now);
             end(ws, (tx, Told::default()), row, Some(ended), rules, cx)
         }
-        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
+        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell),
     }
 }
 
@@ -116,9 +140,17 @@ fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Resul
     ws.intents.get(&(tenant, key.intent)).cloned().ok_or(Refused::NotFound)
 }
 
-/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is.
-fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, cx: &Cx<'_>) -> bool {
-    tx.settled.is_some() || key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx))
+/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is, but for a
+/// release whose deposit fell out of the chain with it: it would be paid with what comes to the escrow next.
+fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
+    if tx.settled.is_none() {
+        return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
+    }
+    let is_there = |intent: &IntentKey| match &intent.subject {
+        Subject::Deposit(of) => ws.deposits.get(&(tx.tenant, of.id)).is_none_or(|deposit| deposit.place.is_some()),
+        _ => true,
+    };
+    !abreast || key.intents.iter().all(is_there)
 }
 
 /// Takes a nonce for those of the intents that are still wanted; the others are called off.

@@ -13,6 +13,7 @@ use super::{Denied, Wallets, not_found_as};
 use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::wallets::RequestAction;
+use crate::rescan;
 
 const FIELD: &str = "token";
 
@@ -185,6 +186,7 @@ impl Wallets {
             _ => None,
         };
         if let Some(value) = receipt.logs.iter().find_map(|log| paid(&log.event)) {
+            self.read_again(tx, receipt.block_number).await?;
             let Depth::Blocks(needed) = world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX)) else {
                 return Ok(Found::Confirming(None));
             };
@@ -194,6 +196,19 @@ impl Wallets {
         }
         let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if *to == escrow);
         Ok(if receipt.logs.iter().any(|log| other(&log.event)) { Found::OtherToken } else { Found::Elsewhere })
+    }
+
+    /// A payment that is unknown although its block was taken in was left out by a node: the block is read again.
+    async fn read_again(&self, tx: TxHash, number: u64) -> Result<(), Denied> {
+        let newest = self.store.chain_headers(1).await?;
+        if newest.first().is_some_and(|newest| newest.number >= number) {
+            // The same transaction is the same wish, however often it is shown.
+            let mut id = [0; 16];
+            id.copy_from_slice(&tx.0[..16]);
+            let id = uuid::Builder::from_random_bytes(id).into_uuid();
+            rescan::want(&self.store, id, rescan::Target::Tx(tx)).await?;
+        }
+        Ok(())
     }
 
     /// How many blocks the chain has from this one on, its own included, as far as it was read.

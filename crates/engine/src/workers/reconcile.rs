@@ -4,21 +4,23 @@
 //! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
 //! must stand a second look, made when the watcher has taken in all that the chain had at the first one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::chain::{Address, ChainFault, SignFault};
 use domain::currency::StableCoin;
+use domain::deposit::Watched;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
-use futures_util::future::try_join_all;
 use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
 
 use super::{Stop, Workers};
+use crate::batcher::fresh_id;
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
+use crate::rescan;
 use crate::world::WalletWorld;
 
 mod statements;
@@ -35,8 +37,14 @@ const LEASE: Span = Span::mins(1);
 const WATCHER_WITHIN: Span = Span::secs(60);
 /// Vaults read at once.
 const PAGE: usize = 1_000;
-/// Questions to the chain under way at once.
-const ASKED_AT_ONCE: usize = 16;
+/// Balances asked for at once.
+const ASKED_AT_ONCE: usize = 500;
+/// Vaults without books that one comparison looks at; the next one goes on after them.
+const UNBOOKED_MAX: usize = 500;
+/// Vaults that one comparison has looked through at most.
+const LOOKED_THROUGH_MAX: usize = 16;
+/// Where the store keeps the vault that the next comparison goes on after.
+const COMPARED_TO: &str = "reconciliation.compared_to";
 
 /// Why there is no report this time.
 #[derive(Debug, thiserror::Error)]
@@ -138,22 +146,80 @@ impl Workers {
     }
 
     async fn compare_chain(&self, wallets: &WalletWorld) -> Result<(usize, Vec<Break>), Trouble> {
-        let held = self.held(wallets).await?;
+        let (held, next) = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
+            self.go_on_after(next).await?;
             return Ok((held.len(), first));
         }
         // Asked for last: no balance of the first look is of a later block. From an earlier head on, what moved between the
         // head and the balance would differ in both looks.
         let head = wallets.chain.heads().await?.latest.number;
         self.watcher_reaches(head).await?;
-        let second = differing(wallets, &self.held(wallets).await?).await?;
+        let second = differing(wallets, &self.held(wallets).await?.0).await?;
         let stands = |it: &Break| {
             first
                 .iter()
                 .any(|at| (&at.account, at.tenant, at.side, at.said) == (&it.account, it.tenant, it.side, it.said))
         };
-        Ok((held.len(), second.into_iter().filter(stands).collect()))
+        let breaks: Vec<Break> = second.into_iter().filter(stands).collect();
+        self.look_through(&held, &breaks).await?;
+        self.go_on_after(next).await?;
+        Ok((held.len(), breaks))
+    }
+
+    /// Vaults that hold more than is known of are looked through by the watcher: what a node left out is booked then.
+    async fn look_through(&self, held: &[Held], breaks: &[Break]) -> Result<(), Trouble> {
+        let more = |it: &&Break| match it.side {
+            Side::Chain => it.said > it.most,
+            Side::Watcher => it.said < it.least,
+            Side::Rail => false,
+        };
+        for it in breaks.iter().filter(more).take(LOOKED_THROUGH_MAX) {
+            let of_break = |of: &&Held| of.tenant == it.tenant && of.account == it.account && of.logged.is_some();
+            if let Some(vault) = held.iter().find(of_break) {
+                rescan::want(&self.store, fresh_id(&self.store), rescan::Target::Vault(vault.address)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn go_on_after(&self, vault: Option<Address>) -> Result<(), Trouble> {
+        let text = vault.map_or_else(String::new, |vault| vault.to_string());
+        Ok(self.store.set_meta(COMPARED_TO, &text).await?)
+    }
+
+    /// Vaults that nothing was ever booked for, a part of them in each comparison, by address: whoever has an address can
+    /// pay to it, and a payment that no node showed is in no book. Answers where the next part begins as well.
+    async fn unbooked(
+        &self,
+        wallets: &WalletWorld,
+        booked: &BTreeSet<(Address, StableCoin)>,
+        moving: &BTreeMap<TenantId, Vec<Moving>>,
+    ) -> Result<(Vec<Held>, Option<Address>), Trouble> {
+        let after = self.store.meta(COMPARED_TO).await?.and_then(|text| Address::parse(&text));
+        let page = self.store.vaults_after(after, UNBOOKED_MAX).await?;
+        let next = page.last().filter(|_| page.len() == UNBOOKED_MAX).map(|vault| vault.address);
+        let coins = wallets.config.tokens.iter().map(|token| token.coin);
+        let pairs: Vec<(Watched, StableCoin)> = page
+            .iter()
+            .flat_map(|vault| coins.clone().map(move |coin| (*vault, coin)))
+            .filter(|(vault, coin)| !booked.contains(&(vault.address, *coin)))
+            .collect();
+        let wanted: Vec<(Address, StableCoin)> = pairs.iter().map(|(vault, coin)| (vault.address, *coin)).collect();
+        let logged = self.store.logged_of(&wanted).await?;
+        let held = pairs.into_iter().map(|(vault, coin)| {
+            let account = match vault.request {
+                Some(request) => AccountCode::Escrow(request, coin),
+                None => AccountCode::Wallet(vault.wallet, coin),
+            };
+            let none = Vec::new();
+            let (least, most) =
+                bounds(&Account::empty(vault.tenant, account.clone()), moving.get(&vault.tenant).unwrap_or(&none));
+            let logged = Some(logged.get(&(vault.address, coin)).copied().unwrap_or(0));
+            Held { tenant: vault.tenant, account, address: vault.address, coin, least, most, logged, swept: None }
+        });
+        Ok((held.collect(), next))
     }
 
     async fn watcher_reaches(&self, head: u64) -> Result<(), Trouble> {
@@ -171,8 +237,9 @@ impl Workers {
     }
 
     /// What the books of all tenants say of the chain.
-    async fn held(&self, wallets: &WalletWorld) -> Result<Vec<Held>, Trouble> {
+    async fn held(&self, wallets: &WalletWorld) -> Result<(Vec<Held>, Option<Address>), Trouble> {
         let mut all = Vec::new();
+        let mut all_moving = BTreeMap::new();
         for tenant in self.store.tenants().await? {
             let moving = self.store.moving(tenant.id).await?;
             let mut after = None;
@@ -199,8 +266,12 @@ impl Workers {
             for coin in StableCoin::ALL {
                 all.extend(self.collected(tenant.id, address, coin, &moving).await?);
             }
+            all_moving.insert(tenant.id, moving);
         }
-        Ok(all)
+        let booked: BTreeSet<(Address, StableCoin)> = all.iter().map(|it: &Held| (it.address, it.coin)).collect();
+        let (unbooked, next) = self.unbooked(wallets, &booked, &all_moving).await?;
+        all.extend(unbooked);
+        Ok((all, next))
     }
 
     /// What a controller holds, and what went from it to the treasury. What comes into the controller is not watched.
@@ -274,12 +345,14 @@ async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, T
         wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
     let (swept, asked): (Vec<&Held>, Vec<&Held>) = held.iter().partition(|it| it.swept.is_some());
     let mut breaks: Vec<Break> = swept.into_iter().filter_map(judged_swept).collect();
-    for some in asked.chunks(ASKED_AT_ONCE) {
-        let asked: Vec<(&Held, Address)> =
-            some.iter().filter_map(|held| Some((*held, *tokens.get(&held.coin)?))).collect();
-        let said = asked.iter().map(|(held, token)| wallets.chain.token_balance(*token, held.address));
-        for (said, (held, _)) in try_join_all(said).await?.into_iter().zip(asked) {
-            breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
+    for (coin, token) in tokens {
+        let of_coin: Vec<&Held> = asked.iter().filter(|held| held.coin == coin).copied().collect();
+        for some in of_coin.chunks(ASKED_AT_ONCE) {
+            let addresses: Vec<Address> = some.iter().map(|held| held.address).collect();
+            let said = wallets.chain.token_balances(token, &addresses).await?;
+            for (said, held) in said.into_iter().zip(some) {
+                breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
+            }
         }
     }
     Ok(breaks)

@@ -194,6 +194,29 @@ impl Store {
         Ok(())
     }
 
+    /// What the logs of vaults add up to, in minor units, by vault and coin.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn logged_of(
+        &self,
+        vaults: &[(Address, StableCoin)],
+    ) -> Result<HashMap<(Address, StableCoin), i64>, StoreError> {
+        let mut columns = Columns::new([Bytes, Text].into_iter(), vaults.len());
+        for (vault, of) in vaults {
+            columns.bytes(vault.0.to_vec()).text(of.currency().code());
+        }
+        let mut logged = HashMap::with_capacity(vaults.len());
+        if vaults.is_empty() {
+            return Ok(logged);
+        }
+        for row in &self.query_keys(&LOGGED, columns).await? {
+            let mut fields = row.fields();
+            logged.insert((Address(fixed(&mut fields)?), coin(&mut fields)?), fields.int()?);
+        }
+        Ok(logged)
+    }
+
     /// What the logs of a vault, or of a controller as far as it paid a treasury, add up to, in minor units.
     ///
     /// # Errors

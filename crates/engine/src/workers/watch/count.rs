@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, BlockAt, Heads};
+use domain::chain::{Address, Block, BlockAt, ChainFault, Depth, Heads, Sighting, TransferAt};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
@@ -29,36 +29,73 @@ enum Finding {
     Counts(u64),
     Gone(Place),
     Mismatch(String),
+    /// Its vault holds something else than its logs add up to.
+    Differs(String),
+    /// Enough nodes have its block, and it is not in there.
+    Absent(Place),
     Dropped,
+    /// It is deep enough, and too few nodes confirm it.
+    Unconfirmed,
     Waits,
 }
 
 impl Watch<'_> {
-    /// Looks through the deposits that wait for the chain.
-    pub(super) async fn count(&self, heads: &Heads) -> Result<(), Trouble> {
-        let waiting = self.workers.store.waiting_deposits(heads.latest.number, COUNT_MAX).await?;
+    /// Looks through the deposits that wait for the chain, which is `newest` blocks high.
+    pub(super) async fn count(&mut self, newest: u64) -> Result<(), Trouble> {
+        let waiting = self.workers.store.waiting_deposits(newest, COUNT_MAX).await?;
         if waiting.is_empty() {
+            self.workers.money_waits(self.memory, false).await;
             return Ok(());
         }
-        let blocks = self.judge_blocks(&waiting, heads).await?;
+        let heads = self.heads_for(&waiting, newest).await?;
+        let blocks = self.judge_blocks(&waiting, &heads).await?;
         let tenants: BTreeSet<TenantId> = waiting.iter().map(|deposit| deposit.tenant).collect();
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
         for tenant in tenants {
             policies.insert(tenant, self.workers.accept_late(tenant).await?);
         }
+        let (mut unconfirmed, mut absent, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
         for some in waiting.chunks(TOLD_AT_ONCE) {
-            let asked: Vec<_> = some.iter().map(|deposit| self.find_out(deposit, &blocks, heads)).collect();
+            let asked: Vec<_> = some.iter().map(|deposit| self.find_out(deposit, &blocks, &heads)).collect();
             let findings: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
+            let findings = findings.into_iter().collect::<Result<Vec<_>, Trouble>>()?;
+            for (deposit, finding) in some.iter().zip(&findings) {
+                match finding {
+                    Finding::Unconfirmed => unconfirmed = true,
+                    Finding::Absent(place) => _ = absent.insert(place.number),
+                    Finding::Differs(_) => _ = differing.insert(deposit.to),
+                    _ => {}
+                }
+            }
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
-                let finding = finding?;
                 let late = policies.get(&deposit.tenant).copied().flatten();
-                self.tell_finding(deposit, finding, late, heads).await
+                self.tell_finding(deposit, finding, late, &heads).await
             });
             for told in join_all(told).await {
                 told?;
             }
         }
+        self.workers.money_waits(self.memory, unconfirmed).await;
+        for number in absent {
+            self.read_block_again(number).await?;
+        }
+        for vault in differing {
+            self.look_through(vault).await?;
+        }
         Ok(())
+    }
+
+    /// How far the chain is, and how much of it is final where that is asked for.
+    async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
+        let counts_blocks =
+            |deposit: &Deposit| matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_));
+        match self.tip {
+            Some(tip) if waiting.iter().all(counts_blocks) => {
+                let latest = Block { number: newest, ..tip };
+                Ok(Heads { latest, safe: None, finalized: None })
+            }
+            _ => Ok(self.chain.heads().await?),
+        }
     }
 
     /// For each block that deposits wait in: whether this node still has it, and whether every other one agrees.
@@ -76,9 +113,13 @@ impl Watch<'_> {
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
             let verdict = match here {
                 Some(block) if block.hash != place.block => Verdict::Gone,
-                None => Verdict::Gone,
-                Some(_) if self.chain.agrees(place.number, place.block).await? => Verdict::Agreed,
-                Some(_) => Verdict::NotYet,
+                // One that does not have a block of this height lags.
+                None => Verdict::NotYet,
+                Some(_) => match self.chain.agrees(place.number, place.block).await {
+                    Ok(true) => Verdict::Agreed,
+                    Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => Verdict::NotYet,
+                    Err(fault) => return Err(fault.into()),
+                },
             };
             blocks.insert(place.number, (place, verdict));
         }
@@ -87,7 +128,7 @@ impl Watch<'_> {
 
     fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
         let depth = self.wallets.config.deposit_depth(deposit.minor);
-        let deep = heads.newest_at(depth).is_some_and(|newest| newest >= place.number);
+        let deep = self.wallets.config.newest_at(heads, depth).is_some_and(|newest| newest >= place.number);
         deep || planted::is(Planted::CreditBeforeDepth)
     }
 
@@ -115,30 +156,59 @@ impl Watch<'_> {
             Some((known, Verdict::Agreed)) if *known == place => {}
             Some((known, _)) if *known != place => return Ok(Finding::Gone(place)),
             Some((_, Verdict::Gone)) => return Ok(Finding::Gone(place)),
-            _ => return Ok(Finding::Waits),
+            Some(_) => return Ok(Finding::Unconfirmed),
+            None => return Ok(Finding::Waits),
         }
-        if let Some(finding) = self.compare(deposit.to, deposit.coin, heads).await? {
-            return Ok(finding);
+        let found = match self.is_seen(deposit, place).await {
+            Ok(None) => self.compare(deposit.to, deposit.coin).await,
+            other => other,
+        };
+        match found {
+            Ok(None) => Ok(Finding::Counts(heads.latest.number.saturating_sub(place.number) + 1)),
+            Ok(Some(finding)) => Ok(finding),
+            Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes do not agree about {what}"))),
+            Err(fault) => {
+                tracing::warn!(%fault, deposit = %deposit.id, "a deposit cannot be confirmed now");
+                Ok(Finding::Unconfirmed)
+            }
         }
-        Ok(Finding::Counts(heads.latest.number.saturating_sub(place.number) + 1))
     }
 
-    /// Compares what a vault holds with what its logs add up to; `None` = they are the same. The balance is the newest
-    /// block's, so the comparison means something only while that is the block that was taken in last.
-    async fn compare(&self, vault: Address, coin: StableCoin, heads: &Heads) -> Result<Option<Finding>, Trouble> {
-        let Some(token) = self.wallets.config.token(coin) else { return Ok(Some(Finding::Waits)) };
-        let sum = self.workers.store.vault_sum(vault, coin).await?;
-        let holds = self.chain.token_balance(token, vault).await?;
+    /// Holds a deposit against what each node says of its transaction; `None` = enough of them have it.
+    async fn is_seen(&self, deposit: &Deposit, place: Place) -> Result<Option<Finding>, ChainFault> {
+        let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(Some(Finding::Waits)) };
+        let transfer = TransferAt {
+            block_number: place.number,
+            block: place.block,
+            tx: deposit.tx,
+            ordinal: deposit.ordinal,
+            token,
+            from: deposit.from,
+            to: deposit.to,
+            value: deposit.minor.unsigned_abs(),
+        };
+        Ok(match self.chain.sees(&transfer).await? {
+            Sighting::Confirmed => None,
+            Sighting::Absent => Some(Finding::Absent(place)),
+            Sighting::Open => Some(Finding::Unconfirmed),
+        })
+    }
+
+    /// Compares what a vault holds after the newest block that was taken in with what its logs add up to; `None` = they
+    /// are the same.
+    async fn compare(&self, vault: Address, coin: StableCoin) -> Result<Option<Finding>, ChainFault> {
+        let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
+        let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
+            return Ok(Some(Finding::Waits));
+        };
+        let sum = self.workers.store.vault_sum(vault, coin).await.map_err(unreadable)?;
+        let Some(holds) = self.chain.balance_after(token, vault, &tip).await? else {
+            return Ok(Some(Finding::Unconfirmed));
+        };
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }
-        let same_block = self.tip.is_some_and(|tip| tip.hash == heads.latest.hash)
-            && self.chain.heads().await?.latest.hash == heads.latest.hash;
-        Ok(Some(if same_block {
-            Finding::Mismatch(format!("vault {vault} holds {holds}, its logs add up to {sum}"))
-        } else {
-            Finding::Waits
-        }))
+        Ok(Some(Finding::Differs(format!("vault {vault} holds {holds}, its logs add up to {sum}"))))
     }
 
     async fn tell_finding(
@@ -152,10 +222,11 @@ impl Watch<'_> {
         let action = match finding {
             Finding::Counts(confirmations) => DepositAction::Counted { confirmations },
             Finding::Gone(block) => DepositAction::Lost { block, height },
-            Finding::Mismatch(_) if deposit.disputed => return Ok(()),
-            Finding::Mismatch(what) => DepositAction::Disputed(what),
+            Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
+            Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
-            Finding::Waits => return Ok(()),
+            // The block is read again.
+            Finding::Absent(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
         };
         let named = DepositRef::of(deposit, late);
         self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await
