@@ -6,6 +6,7 @@ mod api;
 mod audit;
 mod bench;
 mod certify;
+mod chain;
 mod config;
 mod customers;
 mod doctor;
@@ -152,6 +153,9 @@ enum Command {
     /// Look through the books
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    /// Read blocks of the chain again
+    #[command(subcommand)]
+    Chain(chain::ChainCommand),
     /// See who did what, check that what is noted of it is what was noted
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -213,6 +217,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Users(command) => users::run(&command, &context),
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
+        Command::Chain(command) => chain::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
@@ -387,6 +392,8 @@ mod tests {
             "corridor audit key --output json",
             "corridor ledger reconcile --timeout 5",
             "corridor ledger reconcile --last --output json",
+            "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --timeout 5",
+            "corridor chain rescan --from 1 --to 2 --output json",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
@@ -453,6 +460,10 @@ mod tests {
             "corridor audit search --limit 0",
             "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
+            "corridor chain rescan",
+            "corridor chain rescan --from 1",
+            "corridor chain rescan --tx 0x12",
+            "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAE0",
             "corridor trigger",
             "corridor trigger no.such",
             "corridor certify",
