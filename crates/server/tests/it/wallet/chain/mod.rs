@@ -2,6 +2,7 @@
 //! carried out once, and the books are the chain's, whatever becomes of blocks, transactions and nodes.
 
 mod depth;
+mod lying;
 mod nodes;
 mod reconciled;
 mod reorgs;
