@@ -181,13 +181,7 @@ pub trait Chain: Send + Sync {
         token: Address,
         account: Address,
         block: &'a Block,
-    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
-        Box::pin(async move {
-            let holds = self.token_balance(token, account).await?;
-            let newest = self.heads().await?.latest;
-            Ok((newest.hash == block.hash).then_some(holds))
-        })
-    }
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>>;
     /// Whether the token's contract has the account on its blacklist.
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the token's contract moves nothing now.

@@ -1,6 +1,7 @@
 //! Commands about what we do on the chain: intents get a place in a transaction, transactions are signed, mined, lost
 //! and over, and what became of each intent is applied to what it was done for, in the same commit.
 
+use domain::chain::TxHash;
 use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState};
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
@@ -12,6 +13,7 @@ use store::working_set::{SignerRow, WorkingSet};
 use super::outcome::{Failure, fail, finish, is_wanted, stop};
 use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
+use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
 
@@ -38,29 +40,9 @@ pub(super) fn act(
             held(ws, tenant, intent, *fence)?;
             give_up(ws, tenant, intent, Failure { why, reason: *reason, halt: None, at_once: *at_once }, rules, cx)
         }
-        ChainAction::Fill { taking } => {
-            let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
-            // One that is ahead of ours is nobody's to fill.
-            if taking.chain_nonce >= next {
-                return Err(Refused::Moved);
-            }
-            let (tx, effects) = chain_tx::fill(**taking, cx.now);
-            effects::write(ws, tenant, effects)?;
-            ws.chain_txs.put((tenant, tx.id), tx.clone());
-            Ok(Outcome::Taken(Box::new(tx)))
-        }
+        ChainAction::Fill { taking } => fill(ws, tenant, taking, cx),
         ChainAction::ReleasedBefore { intent, fence, lost, tx } => {
-            held(ws, tenant, intent, *fence)?;
-            let Subject::Deposit(of) = &intent.subject else { return Err(Refused::Moved) };
-            let mut case = super::deposit::load(ws, tenant, of)?;
-            let effects = case.released_before(*tx, cx).ok_or(Refused::Moved)?;
-            effects::write(ws, tenant, effects)?;
-            super::deposit::keep(ws, tenant, case);
-            let mut case = super::deposit::load(ws, tenant, lost)?;
-            let effects = case.replaced(cx).ok_or(Refused::Moved)?;
-            effects::write(ws, tenant, effects)?;
-            super::deposit::keep(ws, tenant, case);
-            Ok(Outcome::Done)
+            released_before(ws, tenant, (intent, *fence), (lost, *tx), cx)
         }
         ChainAction::Needless { intent, fence } => {
             let mut row = held(ws, tenant, intent, *fence)?;
@@ -119,6 +101,40 @@ pub(super) fn act(
         }
         ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell),
     }
+}
+
+/// A nonce that the chain waits for is filled. One that is ahead of ours is nobody's to fill.
+fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
+    let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
+    if taking.chain_nonce >= next {
+        return Err(Refused::Moved);
+    }
+    let (tx, effects) = chain_tx::fill(*taking, cx.now);
+    effects::write(ws, tenant, effects)?;
+    ws.chain_txs.put((tenant, tx.id), tx.clone());
+    Ok(Outcome::Taken(Box::new(tx)))
+}
+
+/// A deposit is released by the transaction of one that a reorganisation took away, and that one is what it is. The later
+/// one first: no balance falls below zero in between.
+fn released_before(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    (intent, fence): (&IntentKey, i64),
+    (lost, tx): (&DepositRef, TxHash),
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    held(ws, tenant, intent, fence)?;
+    let Subject::Deposit(of) = &intent.subject else { return Err(Refused::Moved) };
+    let mut case = super::deposit::load(ws, tenant, of)?;
+    let effects = case.released_before(tx, cx).ok_or(Refused::Moved)?;
+    effects::write(ws, tenant, effects)?;
+    super::deposit::keep(ws, tenant, case);
+    let mut case = super::deposit::load(ws, tenant, lost)?;
+    let effects = case.replaced(cx).ok_or(Refused::Moved)?;
+    effects::write(ws, tenant, effects)?;
+    super::deposit::keep(ws, tenant, case);
+    Ok(Outcome::Done)
 }
 
 fn find(ws: &WorkingSet, tenant: TenantId, key: &TxKey) -> Result<ChainTx, Refused> {

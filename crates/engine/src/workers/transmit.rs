@@ -196,7 +196,7 @@ impl Workers {
     async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: Option<u64>) -> Result<(), ChainFault> {
         let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
         let Some(count) = count.filter(|count| *count < nonce) else { return Ok(()) };
-        if self.clock().now() - case.tx.state_at < GAP_AFTER {
+        if self.clock().now() - case.tx.created_at < GAP_AFTER {
             return Ok(());
         }
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));

@@ -111,6 +111,14 @@ impl Chain for QuietChain {
     fn token_balance(&self, _: Address, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
         self.answer(0)
     }
+    fn balance_after<'a>(
+        &'a self,
+        _: Address,
+        _: Address,
+        _: &'a Block,
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+        self.answer(Some(0))
+    }
     fn is_blacklisted(&self, _: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
         let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
         self.answer(listed)

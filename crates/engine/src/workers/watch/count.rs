@@ -6,7 +6,7 @@ use domain::chain::{Address, Block, BlockAt, ChainFault, Depth, Heads, Sighting,
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::TenantId;
 use domain::time::Span;
 use futures_util::future::join_all;
@@ -19,6 +19,8 @@ use crate::planted::{self, Planted};
 
 /// The most deposits of one look.
 const COUNT_MAX: usize = 10_000;
+/// Nodes that keep no archive know the balances of so many blocks at least.
+const BALANCES_KEPT: u64 = 64;
 /// Questions to a node under way at once.
 const ASKED_AT_ONCE: usize = 64;
 /// Findings that are told at once, so that batches are full.
@@ -160,7 +162,7 @@ impl Watch<'_> {
             None => return Ok(Finding::Waits),
         }
         let found = match self.is_seen(deposit, place).await {
-            Ok(None) => self.compare(deposit.to, deposit.coin).await,
+            Ok(None) => self.compare(deposit.to, deposit.coin, place).await,
             other => other,
         };
         match found {
@@ -194,21 +196,29 @@ impl Watch<'_> {
         })
     }
 
-    /// Compares what a vault holds after the newest block that was taken in with what its logs add up to; `None` = they
-    /// are the same.
-    async fn compare(&self, vault: Address, coin: StableCoin) -> Result<Option<Finding>, ChainFault> {
+    /// Compares what a vault holds after a block with what its logs add up to there; `None` = they are the same. The block
+    /// is the deposit's own, which enough nodes have; nodes keep no balances of long ago, so it is a newer one for an old
+    /// deposit.
+    async fn compare(&self, vault: Address, coin: StableCoin, at: Place) -> Result<Option<Finding>, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
             return Ok(Some(Finding::Waits));
         };
-        let sum = self.workers.store.vault_sum(vault, coin).await.map_err(unreadable)?;
-        let Some(holds) = self.chain.balance_after(token, vault, &tip).await? else {
+        let number = at.number.max(tip.number.saturating_sub(BALANCES_KEPT));
+        let Some(block) = self.chain.block(BlockAt::Number(number)).await? else {
             return Ok(Some(Finding::Unconfirmed));
         };
+        let Some(holds) = self.chain.balance_after(token, vault, &block).await? else {
+            return Ok(Some(Finding::Unconfirmed));
+        };
+        let logs = self.workers.store.vault_logs(vault).await.map_err(unreadable)?;
+        let counts = |log: &&VaultLog| log.coin == coin && log.place.number <= number;
+        let sum: i64 = logs.iter().filter(counts).map(|log| log.minor).sum();
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }
-        Ok(Some(Finding::Differs(format!("vault {vault} holds {holds}, its logs add up to {sum}"))))
+        let what = format!("vault {vault} holds {holds} after block {number}, its logs add up to {sum}");
+        Ok(Some(Finding::Differs(what)))
     }
 
     async fn tell_finding(

@@ -167,11 +167,10 @@ pub(super) async fn watch(workers: Arc<Workers>, wallets: WalletWorld, mut stop:
             done = round => done,
             _ = stop.wait_for(|stop| *stop) => break,
         };
-        let pause = workers.pause_between_looks(&memory);
         match done {
             Some(Round::More) => {}
-            Some(Round::Fresh) => workers.pause(Span(pause.0 * 2), &mut stop).await,
-            Some(Round::UpToDate) => workers.pause(pause, &mut stop).await,
+            Some(Round::Fresh) => workers.pause(workers.quarters(&memory, 3), &mut stop).await,
+            Some(Round::UpToDate) => workers.pause(workers.quarters(&memory, 1), &mut stop).await,
             None => workers.pause(RETRY, &mut stop).await,
         }
     }
@@ -189,9 +188,10 @@ impl Workers {
         while matches!(self.watch_round(wallets, &mut memory).await, Some(Round::More | Round::Fresh)) {}
     }
 
-    /// A quarter of the time that a block takes, not more than a quarter of mainnet's.
-    fn pause_between_looks(&self, memory: &Memory) -> Span {
-        Span(memory.block_time.0 / 4).min(LOOK_MAX).max(self.world.tuning.poll)
+    /// So many quarters of the time that a block takes, and not longer than a block of mainnet's.
+    fn quarters(&self, memory: &Memory, count: i64) -> Span {
+        let quarter = Span(memory.block_time.0 / 4).min(LOOK_MAX);
+        Span(quarter.0 * count).max(self.world.tuning.poll)
     }
 
     /// One look at the chain; `None` = another process has the role, or something does not answer.

@@ -191,6 +191,20 @@ impl Chain for ChainNode {
         Box::pin(self.ask(move |_, _, state| holds(state).unwrap_or(0)))
     }
 
+    fn balance_after<'a>(
+        &'a self,
+        token: Address,
+        account: Address,
+        block: &'a Block,
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+        Box::pin(self.ask(move |blocks, view, _| {
+            let there = view.block(blocks.start(), block.number)?;
+            let state = blocks.state_at(block.number);
+            let holds = state.coins.get(&token).and_then(|coin| coin.balances.get(&account).copied());
+            (there.hash == block.hash).then(|| holds.unwrap_or(0))
+        }))
+    }
+
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
         let listed = move |state: &State| state.coins.get(&token).is_some_and(|coin| coin.blacklist.contains(&account));
         Box::pin(self.ask(move |_, _, state| listed(state)))

@@ -115,8 +115,13 @@ async fn one_lying_node_of_two_invents_no_payment(on: On) {
     let request = node.bank.request(&wallet, "25.00", "USDC").await;
     node.by_hand();
     node.taken_in().await;
+    // Nobody takes the block in before the lie is told.
+    liar.set_silent(true);
+    honest.set_silent(true);
     node.mine(1);
     invents(&liar, usdc(&node), request["escrow_address"].text(), newest(&node));
+    liar.set_silent(false);
+    honest.set_silent(false);
     node.mine(DEPOSIT_DEPTH + 8);
     alerted(&node, AlertKind::ChainMismatch).await;
     assert_untold(&node, &request);
@@ -136,9 +141,11 @@ async fn what_was_invented_while_the_other_node_was_silent_goes_again(on: On) {
     let request = node.bank.request(&wallet, "25.00", "USDC").await;
     node.by_hand();
     node.taken_in().await;
-    node.mine(1);
+    liar.set_silent(true);
     honest.set_silent(true);
+    node.mine(1);
     invents(&liar, usdc(&node), request["escrow_address"].text(), newest(&node));
+    liar.set_silent(false);
     node.mine(1);
     node.bank.newest(&wallet, "PENDING").await;
     node.mine(DEPOSIT_DEPTH + 2);
