@@ -108,7 +108,7 @@ pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreEr
     store.set_meta(WANTED, &wanted[spare..].join("\n")).await
 }
 
-/// Whether a wish still waits. Two who want something at the same instant may undo each other's: who waits looks here.
+/// Whether a wish still waits. Two callers at the same instant may undo each other's wish: a caller that waits looks here.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -125,7 +125,7 @@ pub(crate) async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
     Ok(lines(store, WANTED).await?.iter().filter_map(parse).collect())
 }
 
-/// What came of a wish; `None` = it waits, or nobody knows it any more.
+/// What came of a wish; `None` = it waits, or its report is no longer kept.
 ///
 /// # Errors
 /// The store cannot be reached.

@@ -262,7 +262,7 @@ impl Case {
         Some(effects)
     }
 
-    /// It will not come back: whoever was told of it is told so.
+    /// It will not come back: the bank is notified.
     fn drop_out(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         if let Some(state) = self.next(Trigger::Dropped) {
             effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));

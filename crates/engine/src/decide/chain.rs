@@ -103,7 +103,7 @@ pub(super) fn act(
     }
 }
 
-/// A nonce that the chain waits for is filled. One that is ahead of ours is nobody's to fill.
+/// A nonce that the chain waits for is filled. One that is ahead of ours is left alone.
 fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
     let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
     if taking.chain_nonce >= next {

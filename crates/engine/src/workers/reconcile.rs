@@ -189,8 +189,8 @@ impl Workers {
         Ok(self.store.set_meta(COMPARED_TO, &text).await?)
     }
 
-    /// Vaults that nothing was ever booked for, a part of them in each comparison, by address: whoever has an address can
-    /// pay to it, and a payment that no node showed is in no book. Answers where the next part begins as well.
+    /// Vaults that nothing was ever booked for, a part of them in each comparison, by address: anyone can pay to an
+    /// address, and a payment that no node showed is in no book. Answers where the next part begins as well.
     async fn unbooked(
         &self,
         wallets: &WalletWorld,

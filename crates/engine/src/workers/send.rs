@@ -371,7 +371,7 @@ impl Workers {
     }
 
     /// How many transactions of a signer the chain has, as far as nodes may be believed: a count that is ahead of our own
-    /// books would leave a gap that everything waits behind.
+    /// books would leave a gap that blocks everything after it.
     async fn believed_nonce(&self, wallets: &WalletWorld, lane: &Lane) -> Result<u64, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
         let counts = wallets.chain.nonces(lane.signer).await?;
@@ -391,7 +391,7 @@ impl Workers {
         if counts.len() > 1 && counts.iter().all(|count| *count == lowest) {
             return Ok(lowest);
         }
-        // Nobody else can be asked: it must go on saying so.
+        // No other node can be asked: this one must keep claiming it for a while.
         let key = format!("chain.nonce_claim:{:?}", lane.signer);
         let claim = self.store.meta(&key).await.map_err(unreadable)?;
         let claim = claim

@@ -191,7 +191,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Fills nonces that the chain waits for and that no transaction of ours has: everything of the signer waits behind
+    /// Fills nonces that the chain waits for and that no transaction of ours has: all later ones of the signer wait for
     /// them. Not at once: nodes tell each other of transactions in any order.
     async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: Option<u64>) -> Result<(), ChainFault> {
         let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;

@@ -28,7 +28,7 @@ impl EvmChain {
         ready.into_iter().chain(resting).collect()
     }
 
-    /// Asks one node after the other until one answers. Where none does, the first one's fault is told.
+    /// Asks one node after the other until one answers. Where none does, the first one's fault is the answer.
     pub(super) async fn first<'a, T>(
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,

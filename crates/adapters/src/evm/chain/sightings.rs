@@ -14,7 +14,7 @@ const RECEIPT: &str = "eth_getTransactionReceipt";
 
 /// What one node says of a transaction that is said to be in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Told {
+enum Seen {
     /// It has the transaction there.
     There(Box<Receipt>),
     /// It has the block, and the transaction is not in there, or it has another block.
@@ -65,13 +65,13 @@ impl EvmChain {
         is_it: impl Fn(&Receipt) -> bool,
         what: impl Fn() -> String,
     ) -> Result<Sighting, ChainFault> {
-        let said = self.every(|node| Box::pin(self.told(node, (tx, number, block), controllers))).await;
+        let said = self.every(|node| Box::pin(self.look_for(node, (tx, number, block), controllers))).await;
         let (mut having, mut missing, mut failed) = (Vec::new(), Vec::new(), None);
-        for (node, told) in said {
-            match told {
-                Ok(Told::There(receipt)) if is_it(&receipt) => having.push(node),
-                Ok(Told::There(_) | Told::Otherwise) => missing.push(node),
-                Ok(Told::NotYet) => {}
+        for (node, seen) in said {
+            match seen {
+                Ok(Seen::There(receipt)) if is_it(&receipt) => having.push(node),
+                Ok(Seen::There(_) | Seen::Otherwise) => missing.push(node),
+                Ok(Seen::NotYet) => {}
                 Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
             }
         }
@@ -84,12 +84,12 @@ impl EvmChain {
         }
     }
 
-    async fn told(
+    async fn look_for(
         &self,
         node: &Endpoint,
         (tx, number, block): (TxHash, u64, BlockHash),
         controllers: &[Address],
-    ) -> Result<Told, RpcFault> {
+    ) -> Result<Seen, RpcFault> {
         let requests = [
             Request::new(RECEIPT, json!([tx.to_string()])),
             Request::new(BLOCK_BY_NUMBER, header_params(height(number))),
@@ -98,14 +98,14 @@ impl EvmChain {
         let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
         let (receipt, header) = (next()?, next()?);
         let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
-        let Some(header) = header else { return Ok(Told::NotYet) };
+        let Some(header) = header else { return Ok(Seen::NotYet) };
         if header.block().hash != block {
-            return Ok(Told::Otherwise);
+            return Ok(Seen::Otherwise);
         }
         let receipt = self.read_receipt(read(RECEIPT, receipt)?, tx, controllers)?;
         Ok(match receipt.filter(|receipt| (receipt.block_number, receipt.block) == (number, block)) {
-            Some(receipt) => Told::There(Box::new(receipt)),
-            None => Told::Otherwise,
+            Some(receipt) => Seen::There(Box::new(receipt)),
+            None => Seen::Otherwise,
         })
     }
 

@@ -527,7 +527,7 @@ async fn reading_goes_to_the_next_node_and_back() {
     assert_eq!((both.head().await, first.asked().len()), (Ok(9), asked));
     clock.forward(Span::secs(2));
     assert_eq!((both.head().await, first.asked().len()), (Ok(7), asked + 1));
-    // Both are told of, each by its own name.
+    // Both are reported, each by its own name.
     *second.broken.lock().expect("broken") = Some(Err(TransportFault::Failed("gone".to_owned())));
     clock.forward(Span::secs(60));
     let reports = both.survey().await;

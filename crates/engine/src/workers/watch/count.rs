@@ -204,13 +204,15 @@ impl Watch<'_> {
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
             return Ok(Some(Finding::Waits));
         };
-        let number = at.number.max(tip.number.saturating_sub(BALANCES_KEPT));
-        let Some(block) = self.chain.block(BlockAt::Number(number)).await? else {
-            return Ok(Some(Finding::Unconfirmed));
+        let newer = tip.number.saturating_sub(BALANCES_KEPT);
+        let (number, holds) = match self.balance_after(token, vault, at.number).await {
+            Ok(holds) => (at.number, holds),
+            Err(ChainFault::Unreachable(_)) if newer > at.number => {
+                (newer, self.balance_after(token, vault, newer).await?)
+            }
+            Err(fault) => return Err(fault),
         };
-        let Some(holds) = self.chain.balance_after(token, vault, &block).await? else {
-            return Ok(Some(Finding::Unconfirmed));
-        };
+        let Some(holds) = holds else { return Ok(Some(Finding::Unconfirmed)) };
         let logs = self.workers.store.vault_logs(vault).await.map_err(unreadable)?;
         let counts = |log: &&VaultLog| log.coin == coin && log.place.number <= number;
         let sum: i64 = logs.iter().filter(counts).map(|log| log.minor).sum();
@@ -219,6 +221,14 @@ impl Watch<'_> {
         }
         let what = format!("vault {vault} holds {holds} after block {number}, its logs add up to {sum}");
         Ok(Some(Finding::Differs(what)))
+    }
+
+    /// `None` = too few nodes have a block of this height.
+    async fn balance_after(&self, token: Address, vault: Address, number: u64) -> Result<Option<u64>, ChainFault> {
+        match self.chain.block(BlockAt::Number(number)).await? {
+            Some(block) => self.chain.balance_after(token, vault, &block).await,
+            None => Ok(None),
+        }
     }
 
     async fn tell_finding(

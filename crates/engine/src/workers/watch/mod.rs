@@ -72,7 +72,7 @@ struct Memory {
     nodes: nodes::Ward,
     /// When a vault was last looked through again because its balance is not what its logs add up to.
     looked_through: BTreeMap<Address, Timestamp>,
-    /// What somebody wants to have looked through, as far as that is done.
+    /// The rescan under way, as far as it is done.
     rescan: Option<rescan::Progress>,
 }
 
@@ -339,7 +339,7 @@ impl Watch<'_> {
             return Ok(if self.chain.is_gone(tip).await? { Standing::Gone } else { Standing::Here });
         }
         let kept = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
-        // Further back than is followed, a node that has less is one that was set up anew.
+        // Further back than headers are kept: a node that has less was set up from the start.
         let Some(known) = kept.iter().find(|header| header.number <= newest) else { return Ok(Standing::Ahead) };
         Ok(if self.chain.is_gone(known).await? { Standing::Gone } else { Standing::Ahead })
     }

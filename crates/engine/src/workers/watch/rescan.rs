@@ -18,7 +18,7 @@ pub(super) struct Progress {
 }
 
 impl Watch<'_> {
-    /// Does a part of what is to be looked through; whether the next part can be done at once.
+    /// Does a part of the rescan under way; whether the next part can be done at once.
     pub(super) async fn go_on_rescanning(&mut self) -> Result<bool, Trouble> {
         let mut progress = match self.memory.rescan.take() {
             Some(progress) => progress,

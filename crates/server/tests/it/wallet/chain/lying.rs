@@ -23,12 +23,12 @@ on_both_stores! {
     what_was_invented_while_the_other_node_was_silent_goes_again
     one_lying_node_of_two_ends_no_transaction
     what_is_final_is_what_the_most_cautious_node_says
-    a_silent_node_is_told_of_and_nothing_counts_until_it_is_replaced
-    a_lagging_node_is_told_of
+    a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced
+    a_lagging_node_is_alerted
     case_22_rpc_proxy_a_payment_that_a_node_forgot_once_is_seen
     a_payment_that_a_node_forgot_and_its_header_denied_is_seen_at_depth
     a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan
-    what_nobody_saw_in_an_unpaid_escrow_is_found_by_reconciliation
+    what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation
     a_nonce_that_is_claimed_too_high_is_not_taken
     a_gap_below_our_nonces_is_filled
     a_node_that_takes_no_batches_and_asks_for_pauses_serves
@@ -45,6 +45,10 @@ fn word(address: &str) -> String {
 
 fn quantity(value: &Value) -> u64 {
     u64::from_str_radix(value.as_str().unwrap_or("0x0").trim_start_matches("0x"), 16).unwrap_or(0)
+}
+
+fn no_such_method(answer: &mut Value) {
+    *answer = json!({"id": answer["id"], "error": {"code": -32601, "message": "no such method"}});
 }
 
 /// A node that invents a transfer of 777 USDC to an escrow in a genuine block, with all that belongs to it: log, receipt,
@@ -69,6 +73,7 @@ fn invents(tricks: &Tricks, usdc: Address, escrow: &str, block: Value) {
                 logs.push(log.clone());
             }
         }
+        "eth_getBlockReceipts" => no_such_method(answer),
         "eth_getTransactionReceipt" if params[0] == json!(INVENTED.to_string()) => {
             answer["result"] = json!({
                 "transactionHash": INVENTED.to_string(), "blockNumber": block["number"], "blockHash": block["hash"],
@@ -115,7 +120,7 @@ async fn one_lying_node_of_two_invents_no_payment(on: On) {
     let request = node.bank.request(&wallet, "25.00", "USDC").await;
     node.by_hand();
     node.taken_in().await;
-    // Nobody takes the block in before the lie is told.
+    // The watcher must not take the block in before the lie is ready.
     liar.set_silent(true);
     honest.set_silent(true);
     node.mine(1);
@@ -233,7 +238,7 @@ async fn what_is_final_is_what_the_most_cautious_node_says(on: On) {
     node.finish().await;
 }
 
-async fn a_silent_node_is_told_of_and_nothing_counts_until_it_is_replaced(on: On) {
+async fn a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced(on: On) {
     for silent_is_first in [true, false] {
         let (first, second) = (Tricks::default(), Tricks::default());
         let node = OwnNode::with_tricks(on, &first, &second).await;
@@ -257,7 +262,7 @@ async fn a_silent_node_is_told_of_and_nothing_counts_until_it_is_replaced(on: On
     }
 }
 
-async fn a_lagging_node_is_told_of(on: On) {
+async fn a_lagging_node_is_alerted(on: On) {
     // Much more than its payments have to wait for.
     const LAG: u64 = 200;
     let node = OwnNode::with_second(on, |chain| chain.lagging_view(LAG)).await;
@@ -335,7 +340,7 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
         forgets(&tricks, u32::MAX);
         tricks.twist(|method, _, answer| {
             if method == "eth_getBlockReceipts" {
-                *answer = json!({"id": answer["id"], "error": {"code": -32601, "message": "no such method"}});
+                no_such_method(answer);
             }
         });
         pays(&node, &request).await;
@@ -362,8 +367,8 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
     }
 }
 
-/// Whoever compares finds what no node showed: an escrow that nothing was ever booked for holds money.
-async fn what_nobody_saw_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) {
+/// Reconciliation finds what no node showed: an escrow that nothing was ever booked for holds money.
+async fn what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) {
     let tricks = Tricks::default();
     let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
     let wallet = node.wallet("surplus").await;
@@ -373,7 +378,7 @@ async fn what_nobody_saw_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) 
     forgets(&tricks, u32::MAX);
     tricks.twist(|method, _, answer| {
         if method == "eth_getBlockReceipts" {
-            *answer = json!({"id": answer["id"], "error": {"code": -32601, "message": "no such method"}});
+            no_such_method(answer);
         }
     });
     pays(&node, &request).await;
@@ -447,6 +452,10 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
 
 async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     let tricks = Tricks::default();
+    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
+    let wallet = node.wallet("pauses").await;
+    tricks.refuse_batches();
+    let (request, _) = paid(&node, &wallet).await;
     let mut asked = 0_u32;
     tricks.twist(move |_, _, answer| {
         asked += 1;
@@ -454,10 +463,6 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
             *answer = json!({"id": answer["id"], "error": {"code": 429, "message": "compute units per second"}});
         }
     });
-    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
-    tricks.refuse_batches();
-    let wallet = node.wallet("pauses").await;
-    let (request, _) = paid(&node, &wallet).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;

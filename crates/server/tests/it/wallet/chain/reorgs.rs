@@ -307,7 +307,7 @@ async fn what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_one
     let wallet = node.wallet("took").await;
     let (request, seen, release) = completed_and_gone(&node, &wallet).await;
     take_away(&node, &seen, &release);
-    // Whoever has the bytes sends them again before anything else can take the nonce.
+    // The old bytes are sent again before anything else can take the nonce.
     pay_again(&node, &request);
     let raw: String = release.attempts.last().expect("signed").raw.iter().map(|byte| format!("{byte:02x}")).collect();
     node.chain.call("eth_sendRawTransaction", json!([format!("0x{raw}")])).expect("taken");
