@@ -27,17 +27,17 @@ impl EvmChain {
     /// What any node has of a transaction, the first of the configuration first.
     pub(super) async fn any_receipt(&self, tx: TxHash, controllers: &[Address]) -> Result<Option<Receipt>, ChainFault> {
         let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
-        let (mut answered, mut failed) = (false, None);
+        let (mut answered, mut failed) = (0, None);
         for (node, receipt) in said {
             match receipt {
                 Ok(Some(receipt)) => return Ok(Some(receipt)),
-                Ok(None) => answered = true,
+                Ok(None) => answered += 1,
                 Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
             }
         }
         match failed {
-            // Another one may have it.
-            Some(fault) if !answered || self.needed() > 1 => Err(fault),
+            // One that does not answer may have it.
+            Some(fault) if answered < self.needed() => Err(fault),
             _ => Ok(None),
         }
     }

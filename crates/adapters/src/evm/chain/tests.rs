@@ -489,6 +489,34 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
 }
 
 #[tokio::test]
+async fn two_nodes_of_three_are_enough_and_one_is_not() {
+    let word = |number: u128| json!(format!("0x{number:064x}"));
+    let listing = |number| node().on("eth_call", word(number));
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    let chain_of_three = |nodes: [Arc<Node>; 3]| {
+        let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+        let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+        let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+        EvmChain::new(&config(), contracts, nodes.map(|node| node as Arc<dyn Transport>).to_vec(), &clock)
+    };
+    for (nodes, expected) in [
+        ([listing(1), listing(1), lost()], Ok(true)),
+        ([lost(), listing(0), listing(0)], Ok(false)),
+        ([lost(), listing(1), lost()], Err("first node: gone")),
+    ] {
+        let said = chain_of_three(nodes).is_blacklisted(USDC, USDC).await;
+        assert_eq!(said, expected.map_err(|text| ChainFault::Unreachable(text.to_owned())));
+    }
+    let said = chain_of_three([listing(1), listing(1), listing(0)]).is_blacklisted(USDC, USDC).await;
+    assert!(matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")), "{said:?}");
+    // No receipt is none where two say so.
+    let without = || node().on("eth_getTransactionReceipt", Value::Null);
+    let tx = TxHash([1; 32]);
+    assert_eq!(chain_of_three([without(), lost(), without()]).receipt(tx, &[]).await, Ok(None));
+    is_unreachable(chain_of_three([without(), lost(), lost()]).receipt(tx, &[]).await);
+}
+
+#[tokio::test]
 async fn what_two_nodes_say_of_a_balance_or_a_blacklist_must_be_the_same() {
     let after = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
     let word = |number: u128| json!(format!("0x{number:064x}"));
