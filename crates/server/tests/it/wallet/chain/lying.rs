@@ -263,17 +263,18 @@ async fn a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced(on: On
 }
 
 async fn a_lagging_node_is_alerted(on: On) {
-    // Much more than its payments have to wait for.
-    const LAG: u64 = 200;
+    const LAG: u64 = 20;
     let node = OwnNode::with_second(on, |chain| chain.lagging_view(LAG)).await;
     let wallet = node.wallet("behind").await;
-    let (request, _) = paid(&node, &wallet).await;
-    node.mine(LAG - 50);
-    node.taken_in().await;
+    // How many blocks are a lag is a matter of time.
+    node.chain.set_mining(devchain::Mining::Every(Duration::from_millis(500)));
     alerted(&node, AlertKind::ChainNode).await;
+    let (request, _) = paid(&node, &wallet).await;
+    node.mine(DEPOSIT_DEPTH + 2);
+    node.taken_in().await;
     node.bank.newest(&wallet, "PENDING").await;
     assert_untold(&node, &request);
-    node.mine(LAG);
+    // It has what matters by and by.
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
@@ -464,6 +465,11 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
         }
     });
     node.steady();
+    node.bank.newest(&wallet, "COMPLETED").await;
+    // The test itself asks through the same node.
+    tricks.replace();
+    let serves = || async { node.running.chain().chain.head().await.is_ok() };
+    assert!(testkit::wait::until_async(WAIT_MAX, serves).await, "it rests for ever");
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
 }
