@@ -460,7 +460,7 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     let mut asked = 0_u32;
     tricks.twist(move |_, _, answer| {
         asked += 1;
-        if asked % 40 == 0 {
+        if asked.is_multiple_of(40) {
             *answer = json!({"id": answer["id"], "error": {"code": 429, "message": "compute units per second"}});
         }
     });
