@@ -134,16 +134,17 @@ pub async fn report(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreEr
     Ok(reports.iter().filter_map(|line| Report::parse(line)).find(|report| report.wish == wish))
 }
 
-/// A wish is fulfilled: its report is kept before it goes.
+/// A wish is fulfilled. It goes before its report is there: a caller that has read the report can ask for something else, and
+/// one whose wish is lost in between asks again.
 pub(crate) async fn fulfil(store: &Store, report: &Report) -> Result<(), StoreError> {
-    let mut reports = lines(store, REPORTS).await?;
-    reports.push(report.to_line());
-    let spare = reports.len().saturating_sub(KEPT_MAX);
-    store.set_meta(REPORTS, &reports[spare..].join("\n")).await?;
     let id = report.wish.to_string();
     let mut wanted = lines(store, WANTED).await?;
     wanted.retain(|line| !line.starts_with(&id));
-    store.set_meta(WANTED, &wanted.join("\n")).await
+    store.set_meta(WANTED, &wanted.join("\n")).await?;
+    let mut reports = lines(store, REPORTS).await?;
+    reports.push(report.to_line());
+    let spare = reports.len().saturating_sub(KEPT_MAX);
+    store.set_meta(REPORTS, &reports[spare..].join("\n")).await
 }
 
 #[cfg(test)]

@@ -46,6 +46,15 @@ pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdc).await, Ok(3 * COIN));
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdt).await, Ok(0));
     assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
+    // What is kept of a block is exchanged for what it has.
+    assert_eq!(world.store.vault_logs_between(11, 12).await.map(|logs| logs.len()), Ok(3));
+    assert_eq!(world.store.vault_logs_between(12, 99).await, Ok(Vec::new()));
+    world.store.amend_block(&role, block(11, 0).hash, &logs[..1]).await.expect("amended");
+    let sums = world.store.logged_of(&[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)]).await.expect("read");
+    assert_eq!(sums[&(escrow, StableCoin::Usdc)], 5 * COIN);
+    assert_eq!(sums.get(&(wallet, StableCoin::Usdc)).copied().unwrap_or(0), 0);
+    world.store.amend_block(&role, block(11, 0).hash, &logs).await.expect("amended");
+    assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
     let another = world.store.take_block_in(&role, &block(12, 1), &[]).await;
     assert!(matches!(another, Err(StoreError::Conflict(_))), "the other must be rewound first: {another:?}");
     world.store.rewind_chain(&role, 10).await.expect("rewound");
@@ -77,6 +86,7 @@ pub async fn who_lost_the_role_writes_nothing(world: World) {
     for refused in [
         world.store.take_block_in(&old, &block(11, 0), &[]).await,
         world.store.rewind_chain(&old, 9).await,
+        world.store.amend_block(&old, block(10, 0).hash, &[]).await,
         world.store.set_token_state(&old, &token).await,
         world.store.take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[]).await,
     ] {
@@ -130,6 +140,14 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
         ]
     );
     assert_eq!(world.store.watched(&[]).await, Ok(Vec::new()));
+    // All of them, by address, page by page.
+    let mut all: Vec<Address> = found.iter().map(|vault| vault.address).collect();
+    all.sort_unstable();
+    let mut listed = Vec::new();
+    while let page @ [_, ..] = &world.store.vaults_after(listed.last().copied(), 2).await.expect("read")[..] {
+        listed.extend(page.iter().map(|vault| vault.address));
+    }
+    assert_eq!(listed, all);
 }
 
 pub async fn open_transactions_and_intents_are_found(world: World) {
@@ -166,6 +184,10 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
     assert_eq!(from(21).await, Ok(open[3..4].to_vec()));
     assert_eq!(world.store.open_chain_txs(9).await, Ok(open[..3].to_vec()), "of all tenants, the oldest first");
     assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
+    let signer = open[0].signer;
+    assert_eq!(world.store.taken_nonces(signer, 1, 4).await, Ok(vec![1, 2, 3]), "of all states");
+    assert_eq!(world.store.taken_nonces(Address([9; 20]), 0, 9).await, Ok(Vec::new()));
+    assert_eq!(world.store.next_nonce(tenant, signer).await, Ok(None), "nothing was taken through its sequence");
 
     let intents = world
         .put(tenant, |ws, ids| {
