@@ -68,6 +68,7 @@ pub struct Http {
     pub listen: SocketAddr,
     pub public_url: String,
     pub header_timeout_s: u64,
+    pub idle_timeout_s: u64,
     pub body_timeout_s: u64,
     pub max_body_bytes: usize,
     pub max_connections: usize,

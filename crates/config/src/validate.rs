@@ -66,6 +66,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
 fn http_and_store(config: &Config, faults: &mut Faults) {
     let http = &config.http;
     faults.within("http.header_timeout_s", http.header_timeout_s, 1, 300);
+    faults.within("http.idle_timeout_s", http.idle_timeout_s, 1, 3_600);
     faults.within("http.body_timeout_s", http.body_timeout_s, 1, 300);
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);

@@ -3,6 +3,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, options, post};
@@ -55,8 +56,8 @@ fn with_cors(mut response: Response) -> Response {
     response
 }
 
-async fn transaction(State(chain): State<BuiltInChain>, Path(hash): Path<String>) -> Response {
-    let Some(hash) = TxHash::parse(&hash) else {
+async fn transaction(State(chain): State<BuiltInChain>, hash: Result<Path<String>, PathRejection>) -> Response {
+    let Some(hash) = hash.ok().and_then(|Path(hash)| TxHash::parse(&hash)) else {
         return page(StatusCode::NOT_FOUND, "This is no transaction hash.", None);
     };
     match chain.call("eth_getTransactionReceipt", json!([hash.to_string()])) {

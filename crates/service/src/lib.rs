@@ -13,7 +13,7 @@ use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
-use http_api::server::Drained;
+use http_api::server::{Drained, Refusals};
 use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
@@ -212,12 +212,13 @@ impl Service {
             scenarios,
         });
         let settings = config.server_settings();
+        let refusals = Refusals::new(payments.world().wall_clock.clone());
         let serving = tokio::spawn(async move {
             let mut stopping = stopping;
             let stopped = async move {
                 let _closed = stopping.wait_for(|stop| *stop).await;
             };
-            if http_api::server::serve(listener, router, settings, stopped).await == Drained::Cut {
+            if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
                 tracing::warn!("requests were still open after the drain time-out and were cut");
             }
         });

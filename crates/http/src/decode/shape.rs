@@ -138,15 +138,37 @@ impl Shape for PositiveNumber {
     type Out = Decimal;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
-        let Value::Number(number) = value else {
-            return Err(Fault::new(field, "decimal_type", "Input should be a valid number"));
-        };
-        let decimal = Decimal::parse(number).map_err(|error| number_fault(field, error))?;
-        if decimal.is_positive() {
-            return Ok(decimal);
-        }
-        Err(Fault::new(field, "greater_than", "Input should be greater than 0").with("gt", 0))
+        let decimal = Decimal::parse(number(field, value)?).map_err(|error| number_fault(field, error))?;
+        positive(field, decimal)
     }
+}
+
+/// A JSON number greater than zero, rounded half-even to this many decimals before anything else is asked of it, within
+/// the bounds of [`Decimal::parse_rounded`]. Text is no number.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundedNumber(pub u32);
+
+impl Shape for RoundedNumber {
+    type Out = Decimal;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
+        let rounded = Decimal::parse_rounded(number(field, value)?, self.0);
+        positive(field, rounded.map_err(|error| number_fault(field, error))?)
+    }
+}
+
+fn number<'v>(field: &'static str, value: &'v Value<'_>) -> Result<&'v str, Fault> {
+    match value {
+        Value::Number(number) => Ok(number),
+        _ => Err(Fault::new(field, "decimal_type", "Input should be a valid number")),
+    }
+}
+
+fn positive(field: &'static str, value: Decimal) -> Result<Decimal, Fault> {
+    if value.is_positive() {
+        return Ok(value);
+    }
+    Err(Fault::new(field, "greater_than", "Input should be greater than 0").with("gt", 0))
 }
 
 fn number_fault(field: &'static str, error: DecimalError) -> Fault {
@@ -156,6 +178,9 @@ fn number_fault(field: &'static str, error: DecimalError) -> Fault {
         DecimalError::OutOfRange => Fault::new(field, "decimal_max_digits", message)
             .with("max_digits", Decimal::MAX_DIGITS)
             .with("decimal_places", Decimal::MAX_DECIMALS),
+        DecimalError::OutOfRoundedRange => Fault::new(field, "decimal_max_digits", message)
+            .with("max_digits", Decimal::ROUNDED_MAX_DIGITS)
+            .with("decimal_places", Decimal::ROUNDED_MAX_DECIMALS),
     }
 }
 

@@ -24,6 +24,7 @@ use super::way::Way;
 use super::words::Words;
 use super::{live, qr};
 use crate::address_windows::AddressWindows;
+use crate::compressed;
 use crate::server::body::{BodyLimits, collect, is_encoded};
 use crate::wallet_v1::render::Links;
 
@@ -215,7 +216,9 @@ impl Pages {
         self.status(&followed).await?;
         let room = self.streams.clone().try_acquire_owned().map_err(|_| Stopped::Failed)?;
         let events = Body::from_stream(stream::stream(self.clone(), followed, room));
-        Ok(answer(StatusCode::OK, "text/event-stream", events, NEVER))
+        let mut response = answer(StatusCode::OK, "text/event-stream", events, NEVER);
+        compressed::mark_stream(response.headers_mut());
+        Ok(response)
     }
 
     /// What a script is told of a page that has something to follow.

@@ -189,14 +189,16 @@ fn a_list_query_has_its_defaults_and_bounds() {
 #[test]
 fn a_payment_is_named_by_our_id_or_by_the_callers() {
     let id = PaymentId::parse(QUOTE).expect("a UUID");
-    assert_eq!(payment_lookup(QUOTE, Some("country=PAK")), Ok((Country::Pak, PaymentKey::Id(id))));
+    assert_eq!(payment_lookup(Some(QUOTE), Some("country=PAK")), Ok((Country::Pak, PaymentKey::Id(id))));
     let external = PaymentKey::External("INV-1".to_owned());
-    assert_eq!(payment_lookup("INV-1", Some("country=PAK&external=true")), Ok((Country::Pak, external)));
-    assert_eq!(faults(payment_lookup("INV-1", Some("country=PAK"))), [("id", "uuid_parsing")]);
+    assert_eq!(payment_lookup(Some("INV-1"), Some("country=PAK&external=true")), Ok((Country::Pak, external)));
+    assert_eq!(faults(payment_lookup(Some("INV-1"), Some("country=PAK"))), [("id", "uuid_parsing")]);
     assert_eq!(
-        faults(payment_lookup(QUOTE, Some("external=2"))),
+        faults(payment_lookup(Some(QUOTE), Some("external=2"))),
         [("country", "missing"), ("external", "bool_parsing")]
     );
-    assert_eq!(faults(quote_lookup(QUOTE, None)), [("country", "missing")]);
-    assert!(quote_lookup(QUOTE, Some("country=VNM")).is_ok());
+    assert_eq!(faults(quote_lookup(Some(QUOTE), None)), [("country", "missing")]);
+    assert!(quote_lookup(Some(QUOTE), Some("country=VNM")).is_ok());
+    assert_eq!(faults(quote_lookup(None, Some("country=VNM"))), [("id", "url_encoding")]);
+    assert_eq!(faults(payment_lookup(None, Some("country=PAK&external=true"))), [("id", "url_encoding")]);
 }
