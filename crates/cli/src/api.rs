@@ -162,7 +162,15 @@ pub async fn get_in_any_country(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(refusal.map_or_else(|| Failure::Usage("no country to look in".to_owned()), Failure::from))
+    match (refusal, given) {
+        // The service's own words are of one country; this was asked in all.
+        (Some(_), None) => {
+            let all = Country::ALL.map(Country::alpha3).join(", ");
+            Err(Failure::Refused(format!("not found in any country ({all}): {missing}")))
+        }
+        (Some(refusal), Some(_)) => Err(refusal.into()),
+        (None, _) => Err(Failure::Usage("no country to look in".to_owned())),
+    }
 }
 
 /// An id or a caller's own id as one segment of a path.

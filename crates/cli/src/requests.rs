@@ -36,7 +36,8 @@ pub struct CreateArgs {
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
     /// How much
-    #[arg(long, value_parser = amount, requires = "currency", required_unless_present = "flexible")]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true, requires = "currency")]
+    #[arg(required_unless_present = "flexible")]
     amount: Option<String>,
     /// In what: a coin (USDC, USDT), or money to be paid in coins (PKR, USD, AED, SAR)
     #[arg(long, value_parser = code, requires = "amount")]
@@ -95,7 +96,7 @@ pub struct PayArgs {
     #[arg(value_name = "ID")]
     request: String,
     /// How much [default: what is asked for, as its cents say]
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: Option<String>,
     /// In which coin [default: USDC]
     #[arg(long, value_parser = code, requires = "amount")]

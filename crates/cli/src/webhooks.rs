@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::audit::Deed;
 use domain::ports::Clock as _;
 use domain::time::Span;
+use domain::webhook::shown_url;
 use secrecy::SecretString;
 use serde_json::json;
 use store::Webhook;
@@ -260,11 +261,11 @@ async fn found(opened: &Opened, tenant: domain::ids::TenantId) -> Result<Option<
 fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
-            output::members(&[("url", url.to_owned()), ("secret", secret.to_owned())])?;
+            output::members(&[("url", shown_url(url)), ("secret", secret.to_owned())])?;
             output::remark("The secret is shown this once.");
             Ok(())
         }
-        Output::Json => output::json(&json!({ "url": url, "secret": secret })),
+        Output::Json => output::json(&json!({ "url": shown_url(url), "secret": secret })),
     }
 }
 
@@ -278,7 +279,7 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let (since, why) = webhook.disabled.clone().unzip();
     match context.output {
         Output::Table => output::members(&[
-            ("url", webhook.url),
+            ("url", shown_url(&webhook.url)),
             ("secrets", signing.to_string()),
             ("payment events", if webhook.payment_events { "on" } else { "off" }.to_owned()),
             ("set", webhook.created_at.to_string()),
@@ -286,7 +287,7 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
             ("why", why.unwrap_or_default()),
         ]),
         Output::Json => output::json(&json!({
-            "url": webhook.url,
+            "url": shown_url(&webhook.url),
             "secrets": signing,
             "payment_events": webhook.payment_events,
             "created_at": webhook.created_at.to_string(),

@@ -129,12 +129,15 @@ fn fault_line(fault: &Value) -> String {
     let place =
         fault.get("loc").and_then(Value::as_array).map(|loc| loc.iter().map(plain).collect::<Vec<_>>().join("."));
     let text = |name: &str| fault.get(name).map(plain).unwrap_or_default();
+    let message = text("msg");
     let context: String = fault
         .get("ctx")
         .and_then(Value::as_object)
-        .map(|ctx| ctx.iter().map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
+        // What the message says already is not said again.
+        .map(|ctx| ctx.iter().filter(|(_, value)| !message.contains(&plain(value))))
+        .map(|news| news.map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
         .unwrap_or_default();
-    format!("{}: {} ({}{context})", place.unwrap_or_default(), text("msg"), text("type"))
+    format!("{}: {message} ({}{context})", place.unwrap_or_default(), text("type"))
 }
 
 /// `the quote has expired (quote_expired, request 0193…)`
@@ -187,6 +190,12 @@ mod tests {
                 r#"{"error":"CONFLICT","message":"Not from here","details":{"current_status":"BLOCKED"},"request_id":"r-1","timestamp":"t"}"#,
                 r#"refused with 409: Not from here (CONFLICT, details {"current_status":"BLOCKED"}, request_id r-1)"#,
                 Some("CONFLICT"),
+            ),
+            (
+                422,
+                r#"{"detail":[{"loc":["query","country"],"msg":"Input should be 'PAK' or 'IND'","type":"enum","ctx":{"expected":"'PAK' or 'IND'"}}]}"#,
+                "refused with 422:\n  query.country: Input should be 'PAK' or 'IND' (enum)",
+                Some("enum"),
             ),
             (403, r#"{"detail":"no"}"#, "refused with 403: no", None),
             (404, "<html>\u{1b}[2J", "refused with 404: <html> [2J", None),

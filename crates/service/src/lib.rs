@@ -34,6 +34,7 @@ mod engine_room;
 pub mod environment;
 mod keep_fresh;
 mod no_chain;
+mod only_worker;
 pub mod ops;
 mod routes;
 pub mod samples;
@@ -50,6 +51,7 @@ pub mod world;
 use self::chain::ChainSide;
 use self::clock::BusinessClock;
 use self::engine_room::EngineRoom;
+use self::only_worker::OnlyWorker;
 use self::scenarios::Scenarios;
 use self::sender::Sender;
 use self::world::{Ground, Surroundings};
@@ -88,6 +90,7 @@ pub struct Service {
     serving: JoinHandle<()>,
     /// Goes last.
     _engine_room: EngineRoom,
+    _only_worker: Option<OnlyWorker>,
 }
 
 /// How a service is to be started.
@@ -172,7 +175,9 @@ impl Service {
             }
             chain.set_up(config, &tenants).await?;
         }
+        let mut only_worker = None;
         if role != Role::Api {
+            only_worker = only_worker::take_over(config, data_dir, &store).await?;
             let notary = audit::Notary::of(&store, config, data_dir).await?;
             let signing =
                 audit::keep_signing(notary, config.clone(), node_name(&store), clock.clone(), stopping.clone());
@@ -234,6 +239,7 @@ impl Service {
             tasks,
             serving,
             _engine_room: engine_room,
+            _only_worker: only_worker,
         })
     }
 

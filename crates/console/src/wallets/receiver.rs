@@ -2,6 +2,7 @@
 
 use domain::time::Span;
 use domain::wallet_event::WalletEventKind;
+use domain::webhook::shown_url;
 use engine::console::Deed;
 use engine::wallets::Webhook;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -28,7 +29,7 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().wall_now();
     let valid = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
     let mut facts = vec![
-        ("Address", Cell::maybe(Some(webhook.url.clone()).filter(|url| !url.is_empty()))),
+        ("Address", Cell::maybe(Some(shown_url(&webhook.url)).filter(|url| !url.is_empty()))),
         ("Secrets that sign", Cell::number(valid)),
         ("Set", Cell::When(webhook.created_at)),
         (

@@ -13,6 +13,8 @@ pub(super) struct Binary64 {
 const MANTISSA_BITS: u32 = 53;
 /// Digits after which every binary64 is told from its neighbours.
 const DIGITS_MAX: u32 = 17;
+/// Decimals to which a value is looked at: 53 bits times as many tens still fit into 128.
+const DECIMALS_MAX: i32 = 22;
 
 impl Binary64 {
     /// The nearest double to a decimal number's text, as every language reads it.
@@ -55,16 +57,13 @@ impl Binary64 {
         format!("{whole}.{fraction}")
     }
 
-    /// An integer of `digits` digits, and how many of them are decimals. Holds for values above 10^-20.
+    /// An integer of `digits` digits, and how many of them are decimals. Holds for values that have so many within 22 decimals.
     fn significant(self, digits: u32) -> (u128, i32) {
         let digits = i32::try_from(digits).expect("few");
-        let mut decimals = digits - 1;
+        // From above: fewer decimals than the first digit needs would round it up.
+        let mut decimals = DECIMALS_MAX;
         loop {
             let number = self.rounded(decimals);
-            if number == 0 {
-                decimals += 1;
-                continue;
-            }
             match i32::try_from(number.to_string().len()).expect("few") - digits {
                 // One digit too many is what rounding up to the next power of ten gives.
                 1 if number == 10_u128.pow(digits.unsigned_abs()) => return (number / 10, decimals - 1),

@@ -13,6 +13,7 @@ use domain::policy::fields::{self, Field};
 use domain::rail::RailStatus;
 use domain::user::{Role, Scope, User};
 use domain::wallet::WalletState;
+use domain::webhook::shown_url;
 use store::{NewApproval, StoreError, StoredUser, Tenant};
 
 use super::{Console, Denied, Proposal};
@@ -311,7 +312,14 @@ pub(super) fn access_changes(
 
 /// What of a receiver's address a proposal changes.
 pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, Denied> {
-    if before == url { Err(Denied::NoChange) } else { Ok(vec![change("url", before, url)]) }
+    if before == url {
+        return Err(Denied::NoChange);
+    }
+    let (seen, mut wanted) = (shown_url(before), shown_url(url));
+    if seen == wanted {
+        wanted.push_str(" (with other values)");
+    }
+    Ok(vec![change("url", &seen, &wanted)])
 }
 
 /// What switching payment events changes.

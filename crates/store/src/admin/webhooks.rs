@@ -5,7 +5,7 @@ use std::fmt;
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
-use domain::webhook::{Endpoint, SecretText};
+use domain::webhook::{Endpoint, SecretText, shown_url};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::secrets::{self, KeySecret};
@@ -78,7 +78,10 @@ impl Webhook {
 
 impl fmt::Debug for Webhook {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Webhook").field("url", &self.url).field("disabled", &self.disabled).finish_non_exhaustive()
+        out.debug_struct("Webhook")
+            .field("url", &shown_url(&self.url))
+            .field("disabled", &self.disabled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -90,21 +93,13 @@ fn place(tenant: &TenantId) -> Place<'_> {
 fn facts(webhook: &Webhook) -> Facts {
     let state = if webhook.disabled.is_some() { "disabled" } else { "enabled" };
     let secrets = i64::try_from(webhook.secrets.len()).unwrap_or(i64::MAX);
-    let facts = Facts::new().text("url", shown(&webhook.url)).text("state", state).number("secrets", secrets);
+    let facts = Facts::new().text("url", shown_url(&webhook.url)).text("state", state).number("secrets", secrets);
     facts.opt_text("disabled_why", webhook.disabled.as_ref().map(|(_, why)| why))
 }
 
 /// A switch in the audit log.
 const fn on_or_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-/// An address without user, password and query.
-fn shown(url: &str) -> String {
-    let plain = url.split_once(['?', '#']).map_or(url, |(plain, _)| plain);
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    format!("{scheme}://{}{path}", host.rsplit_once('@').map_or(host, |(_, host)| host))
 }
 
 impl Store {

@@ -183,7 +183,7 @@ fn the_faults_of_an_order_name_the_whole_path() {
         (account(json!({"iban": null})), ("bank_account.iban", "missing")),
         (account(json!({"iban": "PK36SCBL0000001123456703"})), ("bank_account.iban", "invalid_iban")),
         (account(json!({"iban": "AE070331234567890123456"})), ("bank_account.iban", "invalid_iban")),
-        (account(json!({"iban": null, "account_number": "1"})), ("bank_account.bank_code", "missing")),
+        (account(json!({"iban": null, "account_number": "12345"})), ("bank_account.bank_code", "missing")),
         (account(json!({"iban": null, "bank_code": "SCBL"})), ("bank_account.account_number", "missing")),
         (account(json!({"account_number": "1-2"})), ("bank_account.account_number", "invalid_account_number")),
         (account(json!({"bank_code": "1"})), ("bank_account.bank_code", "invalid_branch_code")),

@@ -1,7 +1,7 @@
 //! What each rule of fields wants, in words.
 
 /// Rule and meaning, for both services.
-pub(super) const RULES: [(&str, &str); 54] = [
+pub(super) const RULES: [(&str, &str); 55] = [
     ("missing", "the field is required; blank text counts as missing"),
     ("json_invalid", "the body is not JSON, or not the strict JSON that is taken: `loc` has the byte offset"),
     ("dict_type", "an object"),
@@ -12,7 +12,10 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("enum", "one of the values that the message lists"),
     ("decimal_type", "a number"),
     ("decimal_parsing", "a decimal number"),
-    ("decimal_max_digits", "a number with at most 20 significant digits"),
+    (
+        "decimal_max_digits",
+        "a number with at most 20 significant digits and 12 decimals; the amount of a payment may have 40 and 30",
+    ),
     ("decimal_max_places", "a number with fewer decimals"),
     ("greater_than", "a larger number"),
     ("less_than", "a smaller number"),
@@ -25,10 +28,11 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("date_type", "a date as text"),
     ("date_parsing", "a date: `YYYY-MM-DD`"),
     ("date_past", "a date in the past"),
-    ("datetime_parsing", "a time in RFC 3339"),
+    ("datetime_parsing", "a time in RFC 3339; a bare date is its midnight in UTC"),
     ("bool_type", "`true` or `false`"),
     ("bool_parsing", "`true` or `false`"),
     ("multiple_values", "the parameter once"),
+    ("extra_forbidden", "the name as it is documented: `ctx.given` looks like it, misspelt"),
     ("too_long", "fewer items"),
     ("url_encoding", "a correctly percent-encoded query"),
     ("invalid_iban", "an IBAN of the country, check digits right"),
@@ -47,7 +51,7 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("invalid_country", "a country in ISO 3166-1 alpha-3"),
     ("invalid_relation", "a relation that is agreed: `payments.sender_relations`"),
     ("document_expired", "an identity document that is still valid"),
-    ("amount_mismatch", "the amount that the quote gives: `ctx.expected`"),
+    ("amount_mismatch", "the amount that the quote gives, its `amount_destination`: `ctx.expected`"),
     ("amount_below_min", "at least the quote's `min_amount_destination`"),
     ("amount_above_max", "at most the quote's `max_amount_destination`"),
     ("currency_mismatch", "the quote's currency"),
