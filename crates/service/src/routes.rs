@@ -82,7 +82,8 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         }
     }
     if parts.role != Role::Worker && parts.config.environment != Environment::Production {
-        router = router.route("/", get(http_api::openapi::root));
+        let no_such_route = |id: RequestId| async move { Problem::no_such_route().respond(&id) };
+        router = router.route("/", get(http_api::openapi::root).fallback(no_such_route));
     }
     let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })

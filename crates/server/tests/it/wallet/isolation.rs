@@ -123,7 +123,6 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
         ("/v1/sdk/webhooks/deliveries", "deliveries"),
         ("/v1/sdk/webhooks/deliveries?status=delivered", "deliveries"),
         ("/v1/sdk/events", "events"),
-        ("/v1/sdk/events?after=1", "events"),
     ] {
         let page = bank.get(path).send().await.ok();
         assert!(page[name].items().is_empty(), "{path}: {page}");
@@ -131,7 +130,7 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
             assert_eq!(pagination["total_count"].number(), "0", "{path}");
         }
         let theirs = other.get(path).send().await.ok();
-        assert!(!theirs[name].items().is_empty() || path.contains("after=1"), "{path}: {theirs}");
+        assert!(!theirs[name].items().is_empty(), "{path}: {theirs}");
     }
     // Their wallet's address, told to us as a recipient, is no wallet of ours either.
     let shown = other.get(&format!("/v1/sdk/wallets/{}", things.ids["wallet_id"])).send().await.ok();
