@@ -66,9 +66,9 @@ typescript() {
     cp -r "$HERE/typescript" "$HERE/package.json" "$HERE/package-lock.json" "$work/"
     (cd "$work" && npm ci --no-audit --no-fund >npm.log 2>&1) || { cat "$work/npm.log" >&2; return 1; }
     for service in payment wallet; do
-        (cd "$work" && npx openapi-typescript "$DOCUMENTS/$service.json" -o "typescript/$service.d.ts" >/dev/null 2>&1)
+        (cd "$work" && npx openapi-typescript "$DOCUMENTS/$service.json" --default-non-nullable=false -o "typescript/$service.d.ts" >/dev/null 2>&1)
     done
-    (cd "$work" && npx tsc --strict --target es2022 --module nodenext --types node --outDir compiled typescript/client.ts)
+    (cd "$work" && npx tsc --strict --target es2022 --module nodenext --types node --outDir compiled typescript/client.ts >&2)
     (cd "$work" && node compiled/client.js)
 }
 
