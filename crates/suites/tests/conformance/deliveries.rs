@@ -375,6 +375,8 @@ pub async fn permits_never_exceed_the_limit(world: World) {
         (it.granted, it.drawn)
     };
     assert_eq!(draw(tenant, "wallets", window, 1, LIMIT).await, (0, LIMIT), "used up");
+    assert_eq!(world.store.drawn_permits(tenant, "wallets", window).await, Ok(LIMIT));
+    assert_eq!(world.store.drawn_permits(tenant, "wallets", window + Span::mins(1)).await, Ok(0));
     assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit takes nothing back");
     assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one gives the rest");
     assert_eq!(draw(tenant, "orders", window, 9, 50).await, (9, 9));

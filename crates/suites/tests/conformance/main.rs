@@ -129,6 +129,7 @@ conformance! {
         a_lane_is_taken_by_its_signer
         a_lease_that_ran_out_is_taken_again
         a_node_that_stops_gives_its_jobs_back
+        what_dead_nodes_held_can_be_given_back_at_once
         jobs_that_are_not_due_wait
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
