@@ -3,12 +3,14 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, options, post};
 use domain::chain::TxHash;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use http_api::problem::Problem;
+use http_api::request_id::RequestId;
 use serde_json::{Value, json};
 
 use super::built_in::BuiltInChain;
@@ -39,7 +41,14 @@ pub(super) fn router(chain: BuiltInChain) -> Router {
         .with_state(chain)
 }
 
-async fn rpc(State(chain): State<BuiltInChain>, body: Bytes) -> Response {
+async fn rpc(State(chain): State<BuiltInChain>, id: RequestId, body: Result<Bytes, BytesRejection>) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => {
+            let status = rejection.status();
+            return Problem::new(status, "unreadable_body", "The body is too large, or broke off").respond(&id);
+        }
+    };
     let mut response = chain.serve_bytes(&body).await.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_cors(response)

@@ -182,7 +182,7 @@ async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<
     let head = store.event_head(tenant).await.map_err(failed)?;
     if after > head {
         let message = format!(
-            "The log ends at {head}: this position is from another log, or from one that was reset; start again from 0 or {head}"
+            "The log ends at {head}: this position is from another log, or from one that was reset; start again from 0, or without one"
         );
         return Err(Problem::bad_request("cursor_ahead", message).with("head", head));
     }

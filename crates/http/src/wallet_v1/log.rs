@@ -65,7 +65,7 @@ async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, Wall
     }
     let message = format!(
         "after: the log ends at {head}: this position is from another log, or from one that was reset; \
-         start again from 0 or {head}"
+         start again from 0"
     );
     Err(WalletProblem::invalid_request(message).of_field("after").with("reason", "cursor_ahead").number("head", head))
 }
