@@ -177,13 +177,15 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     if !has_key && !config::kek_path(data_dir).exists() {
         return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
     }
+    let mut made_by = None;
     let looked = run_async(async {
         let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
         store.ready().await.map_err(Failure::of_store)?;
-        store.environment().await.map_err(Failure::of_store)
+        made_by = store.environment().await.map_err(Failure::of_store)?;
+        Ok(())
     });
     match looked {
-        Ok(made_by) => {
+        Ok(()) => {
             let of = made_by.map_or_else(String::new, |made_by| format!("; made by a {} service", made_by.name()));
             Finding::new(NAME, Level::Ok, format!("can be reached and has this version's schema{of}"))
         }

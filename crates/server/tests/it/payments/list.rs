@@ -260,7 +260,7 @@ async fn the_default_limit_is_twenty(on: On) {
     assert_eq!(list(&bank, "country=PAK&limit=1000").await.len(), 22);
 }
 
-const WRONG: [(&str, &[&str]); 31] = [
+const WRONG: [(&str, &[&str]); 34] = [
     ("", &["query.country missing"]),
     ("country=", &["query.country enum"]),
     ("country=pak", &["query.country enum"]),
