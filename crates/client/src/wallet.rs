@@ -6,6 +6,8 @@ use serde_json::value::RawValue;
 use super::error::ClientError;
 use super::{Answer, Client};
 
+/// `details.reason` of a refused position that is ahead of the log.
+const CURSOR_AHEAD: &str = "cursor_ahead";
 /// Entries asked for at once: the API's greatest `limit` of a list.
 const PAGE: usize = 100;
 /// The same of the log of events.
@@ -87,7 +89,12 @@ impl Client {
         if oldest.is_empty() {
             return Ok(next);
         }
-        let is_behind = async |after| Ok(!self.wallet_events_page(after, 1).await?.0.is_empty());
+        let is_behind = async |after| match self.wallet_events_page(after, 1).await {
+            Ok((events, _)) => Ok(!events.is_empty()),
+            // Beyond the end a position is refused.
+            Err(ClientError::Refused { message, .. }) if message.contains(CURSOR_AHEAD) => Ok(false),
+            Err(error) => Err(error),
+        };
         end_of_log(next, is_behind).await
     }
 
