@@ -216,17 +216,8 @@ impl Service {
             stopping: stopping.clone(),
             scenarios,
         });
-        let settings = config.server_settings();
         let refusals = Refusals::new(payments.world().wall_clock.clone());
-        let serving = tokio::spawn(async move {
-            let mut stopping = stopping;
-            let stopped = async move {
-                let _closed = stopping.wait_for(|stop| *stop).await;
-            };
-            if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
-                tracing::warn!("requests were still open after the drain time-out and were cut");
-            }
-        });
+        let serving = tokio::spawn(serve(listener, router, config.server_settings(), refusals, stopping));
         Ok(Service {
             address,
             public_url,
@@ -261,6 +252,21 @@ impl Service {
     /// Completes when the HTTP server has ended by itself.
     pub async fn ended(&mut self) {
         let _ended = (&mut self.serving).await;
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    router: axum::Router,
+    settings: http_api::server::Settings,
+    refusals: Refusals,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let stopped = async move {
+        let _closed = stopping.wait_for(|stop| *stop).await;
+    };
+    if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
+        tracing::warn!("requests were still open after the drain time-out and were cut");
     }
 }
 
