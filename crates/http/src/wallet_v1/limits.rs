@@ -148,9 +148,11 @@ impl Permits for Store {
 /// waits for the one writer of SQLite. What is noted is ahead of what is used: a restart gives nobody more.
 struct OneProcess {
     store: Store,
-    /// Permits drawn of each tenant's and group's newest window.
-    drawn: AsyncMutex<HashMap<(TenantId, &'static str), (i64, u32)>>,
+    drawn: AsyncMutex<DrawnWindows>,
 }
+
+/// Of each tenant and group the newest window, and how many of its permits are drawn.
+type DrawnWindows = HashMap<(TenantId, &'static str), (i64, u32)>;
 
 /// One process draws this part of a window at once.
 const BLOCKS_OF_WINDOW: u32 = 10;
