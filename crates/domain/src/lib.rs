@@ -23,6 +23,7 @@ pub mod email;
 pub mod event;
 pub mod exchange;
 pub mod fault;
+pub mod holder_name;
 pub mod iban;
 pub mod identity;
 pub mod ids;

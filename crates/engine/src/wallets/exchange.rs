@@ -21,9 +21,10 @@ use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
-use crate::payments::check::UNSPOKEN;
 
 const FIELD: &str = "order_id";
+/// What is told of a holder whom no rail can pay.
+const NO_HOLDER: &str = "Input should be the name of the account's holder as the bank has it, in Latin letters";
 /// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind of which nothing is known yet.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
@@ -54,13 +55,12 @@ impl Wallets {
     /// The rate as it is now, for an amount or for one coin (GET exchange-rate).
     ///
     /// # Errors
-    /// [`Denied::RateUnavailable`]; [`Denied::Invalid`] for an amount of which nothing would be paid out.
+    /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount of which nothing would be paid out.
     pub fn exchange_rate(&self, caller: &Caller, coin: StableCoin, minor: Option<i64>) -> Result<RateQuote, Denied> {
         self.offered()?;
         let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
-        quote.ok_or_else(|| {
-            Denied::Invalid(Fault::new("amount", "invalid_amount", "Nothing could be paid out for this amount"))
-        })
+        // In the words in which an order of that amount is refused.
+        quote.ok_or(Denied::Refused(Refused::Exchange(OrderRefusal::Amount)))
     }
 
     /// Makes an order (POST orders).
@@ -220,7 +220,7 @@ impl Wallets {
         };
         if let Some(Unfit::Name(_)) = route::lacking(&self.world.corridors, &wanted) {
             let field = "bank_account.account_holder_name";
-            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", UNSPOKEN)));
+            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", NO_HOLDER)));
         }
         let rails = route::candidates(&self.world.corridors, &wanted);
         let rail = rails.first().ok_or_else(refused)?;

@@ -319,6 +319,36 @@ async fn bank_accounts_are_pakistani(on: On) {
             json!({"account_holder_name": "\u{3200C}", "iban": "PK36SCBL0000001123456702"}),
             vec!["bank_account.account_holder_name unsupported_characters"],
         ),
+        // The bank would not know its customer by these, after the coins have moved.
+        (
+            json!({"account_holder_name": "عائشہ خان", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "李小龙", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "123", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "<b>x</b>", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        // Another bank, another account.
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "bank_code": "HABB"}),
+            vec!["bank_account.bank_code branch_iban_mismatch"],
+        ),
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "bank_code": "HABBPKKA"}),
+            vec!["bank_account.bank_code branch_iban_mismatch"],
+        ),
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "account_number": "998877665544"}),
+            vec!["bank_account.account_number account_iban_mismatch"],
+        ),
         (
             json!({"account_holder_name": holder, "iban": "PK37SCBL0000001123456702"}),
             vec!["bank_account.iban invalid_iban"],

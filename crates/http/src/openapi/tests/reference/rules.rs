@@ -1,7 +1,7 @@
 //! What each rule of fields wants, in words.
 
 /// Rule and meaning, for both services.
-pub(super) const RULES: [(&str, &str); 54] = [
+pub(super) const RULES: [(&str, &str); 55] = [
     ("missing", "the field is required; blank text counts as missing"),
     ("json_invalid", "the body is not JSON, or not the strict JSON that is taken: `loc` has the byte offset"),
     ("dict_type", "an object"),
@@ -39,6 +39,7 @@ pub(super) const RULES: [(&str, &str); 54] = [
     ("invalid_routing_number", "a routing number of nine digits (Bangladesh)"),
     ("invalid_branch_code", "a branch code of the country's form"),
     ("branch_iban_mismatch", "the bank of the IBAN and the branch code to be the same"),
+    ("account_iban_mismatch", "the account number to be that of the IBAN"),
     ("branch_code_required", "a branch code: the bank has more than one, or the country needs it"),
     ("unsupported_characters", "a name that a rail of the country can say: in Latin letters"),
     ("invalid_mobile", "a mobile number with its country code"),
