@@ -9,11 +9,13 @@ use crate::time::Timestamp;
 
 pub mod asked;
 mod change;
+mod money;
 pub mod refund_to;
 pub mod states;
 
 pub use asked::{AmountAsked, AmountRefusal, FIAT, Paid};
 pub use change::{DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, NewRequest, RequestConflict, create};
+pub use money::RequestMoney;
 pub use refund_to::{Named, RefundTo};
 pub use states::{RequestStep, RequestTrigger};
 
@@ -64,16 +66,25 @@ pub enum RequestException {
     Late,
     /// The other coin came.
     WrongAsset,
+    /// Money is kept in escrow: in review, behind a block, or its release failed.
+    Held,
+    /// Money was refused.
+    Rejected,
+    /// Money was refused and given back.
+    Refunded,
 }
 
 impl RequestException {
     /// Every exception.
-    pub const ALL: [RequestException; 5] = [
+    pub const ALL: [RequestException; 8] = [
         RequestException::None,
         RequestException::Partial,
         RequestException::Overpaid,
         RequestException::Late,
         RequestException::WrongAsset,
+        RequestException::Held,
+        RequestException::Rejected,
+        RequestException::Refunded,
     ];
 
     /// The name on the wire.
@@ -84,6 +95,9 @@ impl RequestException {
             RequestException::Overpaid => "OVERPAID",
             RequestException::Late => "LATE",
             RequestException::WrongAsset => "WRONG_ASSET",
+            RequestException::Held => "HELD",
+            RequestException::Rejected => "REJECTED",
+            RequestException::Refunded => "REFUNDED",
         }
     }
 }
@@ -155,6 +169,9 @@ pub struct PaymentRequest {
     pub late: bool,
     /// Whether the other coin than the one asked for has come.
     pub wrong_asset: bool,
+    /// How much of the other coin a reviewer took in place of the one asked for, one for one, in minor units; `None` =
+    /// nothing.
+    pub other_taken: Option<i64>,
     /// Since when something in its escrow is on legal hold: nothing leaves that any more.
     pub held_at: Option<Timestamp>,
     /// The call that takes its escrow off legal hold on the chain, under way or done; `None` = the newest word is a hold.
@@ -198,4 +215,4 @@ pub struct SenderInfo {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -3,7 +3,7 @@
 
 use super::case::{Case, Terms};
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, Pot, Watched};
+use super::{Deposit, DepositState, Pot, ReviewVerdict, Watched};
 use crate::chain::{Address, TxHash};
 use crate::chain_tx::{IntentState, Place};
 use crate::currency::StableCoin;
@@ -248,8 +248,10 @@ impl Case {
             if self.deposit.back_to.take() == Some(DepositState::Failed) {
                 return effects;
             }
+            let decision = self.deposit.decision.as_ref();
+            let taken = decision.is_some_and(|decision| decision.verdict == ReviewVerdict::Approve);
             if let Some(request) = &mut self.request {
-                request.uncredited(self.deposit.coin, self.deposit.minor);
+                request.uncredited(self.deposit.coin, self.deposit.minor, taken);
             }
             self.fail(FailureReason::TransactionDropped, &mut effects, cx);
         }

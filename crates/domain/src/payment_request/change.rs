@@ -12,6 +12,7 @@ use crate::risk::ReasonCode;
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletRefusal};
 use crate::wallet_effects::WalletEffects;
+use crate::wallet_event::{About, Aggregate, OptionalEvent, WalletEvent};
 
 /// Hours that a link may be valid (`decisions.md`, "Bounds").
 pub const EXPIRES_IN_HOURS: std::ops::RangeInclusive<i64> = 1..=720;
@@ -62,6 +63,7 @@ pub fn create(
         paid_at: None,
         late: false,
         wrong_asset: false,
+        other_taken: None,
         held_at: None,
         lift: None,
         confirming: 0,
@@ -97,9 +99,20 @@ impl PaymentRequest {
         self.events
     }
 
-    /// `exception`: of several, the first of wrong coin, late, too little, too much.
+    /// What has come as far as it counts towards what is asked for: what a reviewer took of the other coin counts as the
+    /// coin that is asked for.
+    pub fn counted(&self) -> Received {
+        match (self.asked, self.other_taken) {
+            (Asked::Crypto { coin, .. }, Some(taken)) => {
+                self.received.checked_add(coin, taken).unwrap_or(self.received)
+            }
+            _ => self.received,
+        }
+    }
+
+    /// `exception` without what became of the money: of several, the first of wrong coin, late, too little, too much.
     pub fn exception(&self) -> RequestException {
-        match self.asked.compare(&self.received) {
+        match self.asked.compare(&self.counted()) {
             _ if self.wrong_asset => RequestException::WrongAsset,
             _ if self.late => RequestException::Late,
             Paid::InPart => RequestException::Partial,
@@ -139,7 +152,7 @@ impl PaymentRequest {
         // The sum of all coins that exist is far below 64 bits.
         self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
         self.version += 1;
-        let complete = matches!(self.asked.compare(&self.received), Paid::InFull | Paid::Over);
+        let complete = matches!(self.asked.compare(&self.counted()), Paid::InFull | Paid::Over);
         let effects = self.step(
             match came {
                 _ if !complete || !counts => RequestTrigger::PartPaid,
@@ -158,15 +171,24 @@ impl PaymentRequest {
     }
 
     /// A payment that counted fell out of the chain after all. What was shown as PAID stays so: an alert is out.
-    pub fn uncredited(&mut self, coin: StableCoin, minor: i64) {
+    /// `taken`: whether a reviewer had let it pass.
+    pub fn uncredited(&mut self, coin: StableCoin, minor: i64, taken: bool) {
         self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
+        if taken && !self.asked.takes(coin) {
+            self.other_taken = self.other_taken.map(|sum| (sum - minor).max(0));
+        }
         self.version += 1;
     }
 
-    /// A person let money pass that came too late.
-    pub fn late_approved(&mut self, now: Timestamp) -> WalletEffects {
-        match self.asked.compare(&self.received) {
-            Paid::InFull | Paid::Over => self.step(RequestTrigger::LateApproved, now),
+    /// A reviewer let money pass that did not count by itself: it came too late, or in the other coin, which is taken one
+    /// for one.
+    pub fn review_approved(&mut self, coin: StableCoin, minor: i64, now: Timestamp) -> WalletEffects {
+        if !self.asked.takes(coin) {
+            self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));
+            self.version += 1;
+        }
+        match self.asked.compare(&self.counted()) {
+            Paid::InFull | Paid::Over => self.step(RequestTrigger::ReviewApproved, now),
             Paid::Nothing | Paid::InPart => WalletEffects::default(),
         }
     }
@@ -181,6 +203,13 @@ impl PaymentRequest {
         }
         let confirming = self.confirming > 0;
         self.step(if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp }, now)
+    }
+
+    /// What the bank is told of one that has just expired, where its endpoint subscribes to that.
+    pub fn expired(&self, customer: &str, now: Timestamp) -> OptionalEvent {
+        let about = About { request: Some(self.id), wallet: self.wallet, customer: customer.to_owned(), deposit: None };
+        let event = WalletEvent::RequestExpired { about, expires_at: self.expires_at, at: now };
+        OptionalEvent { aggregate: Aggregate::Request(self.id), event }
     }
 
     /// The bank cancels it.

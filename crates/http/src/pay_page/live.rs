@@ -92,7 +92,10 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
 
 const fn notice_key(exception: RequestException) -> Option<&'static str> {
     match exception {
-        RequestException::None => None,
+        // What became of the money is the bank's to know: its sender is not told.
+        RequestException::None | RequestException::Held | RequestException::Rejected | RequestException::Refunded => {
+            None
+        }
         RequestException::Partial => Some("notice-partial"),
         RequestException::Overpaid => Some("notice-overpaid"),
         RequestException::Late => Some("notice-late"),

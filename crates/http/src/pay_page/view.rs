@@ -280,7 +280,7 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     let offer = |coin| match request.asked {
         Asked::Flexible => Some(Offer { coin, minor: None }),
         _ => {
-            let left = request.asked.outstanding(&request.received, coin).filter(|left| *left > 0)?;
+            let left = request.asked.outstanding(&request.counted(), coin).filter(|left| *left > 0)?;
             Some(Offer { coin, minor: Some(left) })
         }
     };

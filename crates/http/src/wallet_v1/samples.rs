@@ -76,6 +76,7 @@ pub(crate) fn request() -> PaymentRequest {
         paid_at: None,
         late: false,
         wrong_asset: false,
+        other_taken: None,
         held_at: None,
         lift: None,
         confirming: 0,

@@ -1,14 +1,18 @@
 //! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
 
-use domain::deposit::{Deposit, DepositState};
+use std::collections::BTreeMap;
+
+use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
+use domain::payment_request::{PaymentRequest, RequestMoney};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 
 use super::page::{Listed, Page, most, total};
 use crate::error::StoreError;
 use crate::rows::{self, narrow, wide};
-use crate::sql::{Row, Stmt, Value};
+use crate::sql::Kind::Uuid;
+use crate::sql::{Columns, Row, Stmt, Value};
 use crate::store::Store;
 
 /// The shorter of the two windows that deposits are summed up over.
@@ -65,9 +69,27 @@ static REFUSED: Stmt = Stmt::written(
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 \
      AND d.credited_at > $4 AND d.state IN ('rejected', 'legal_hold', 'refunding', 'refunded')",
 );
+static MONEY: Stmt = Stmt::by_keys(
+    "deposit.money",
+    &[("tenant", Uuid), ("wallet", Uuid), ("request", Uuid)],
+    "SELECT d.request, d.state, d.pot, d.coin, CAST(SUM(d.amount) AS BIGINT) FROM {{keys}} \
+     JOIN deposit d ON d.wallet = k.wallet AND d.tenant = k.tenant AND d.request = k.request \
+     WHERE d.state NOT IN ('seen', 'orphaned') GROUP BY d.request, d.state, d.pot, d.coin",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &OF_REQUEST, &HELD, &IN_STATES, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &MONEY,
+    &ONE,
+    &OF_REQUEST,
+    &HELD,
+    &IN_STATES,
+    &WAITING,
+    &FROM_HEIGHT,
+    &IN_REVIEW,
+    &IN_REVIEW_TOTAL,
+    &COUNTED,
+    &REFUSED,
+];
 
 impl Store {
     /// A deposit.
@@ -92,6 +114,35 @@ impl Store {
         let keys = self.id_keys().await?;
         let ids = [wallet.0, request.0].map(|id| Value::from(keys.stored(id)));
         self.deposits(&OF_REQUEST, [vec![tenant.0.into()], ids.into()].concat()).await
+    }
+
+    /// Where the money is that came for payment requests of a tenant. A request that nothing came for is left out.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn money_of_requests(
+        &self,
+        tenant: TenantId,
+        requests: &[PaymentRequest],
+    ) -> Result<BTreeMap<PaymentRequestId, RequestMoney>, StoreError> {
+        let mut found: BTreeMap<PaymentRequestId, RequestMoney> = BTreeMap::new();
+        if requests.is_empty() {
+            return Ok(found);
+        }
+        let keys = self.id_keys().await?;
+        let mut wanted = Columns::new([Uuid; 3].into_iter(), requests.len());
+        for request in requests {
+            wanted.uuid(tenant.0).uuid(keys.stored(request.wallet.0)).uuid(keys.stored(request.id.0));
+        }
+        for row in &self.query_keys(&MONEY, wanted).await? {
+            let mut fields = row.fields();
+            let request = PaymentRequestId(keys.public(fields.uuid()?));
+            let state = fields.named("deposit state", DepositState::parse)?;
+            let pot = fields.named("pot", Pot::parse)?;
+            let coin = rows::coin(&mut fields)?;
+            found.entry(request).or_default().add((state, pot), coin, fields.int()?);
+        }
+        Ok(found)
     }
 
     /// Deposits that wait for their wallet to be unblocked, the first one first.

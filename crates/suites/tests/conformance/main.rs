@@ -225,6 +225,7 @@ conformance! {
         unknown_values_of_wallets_are_refused
         documents_open_only_where_they_belong;
     wallet_reads:
+        the_money_of_requests_is_added_up_by_where_it_is
         a_wallets_history_is_merged_filtered_and_paged
         requests_are_listed_by_state
         deposits_are_found_by_what_they_wait_for

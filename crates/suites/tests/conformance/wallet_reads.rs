@@ -6,7 +6,7 @@ use domain::exchange::ExchangeState;
 use domain::ids::{DepositId, TenantId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
-use domain::payment_request::RequestState;
+use domain::payment_request::{Received, RequestMoney, RequestState};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 use domain::wallet::Wallet;
@@ -20,6 +20,32 @@ const FIRST: Page = Page { page: 0, limit: 100 };
 
 fn ids(page: &Listed<store::Transaction>) -> Vec<Uuid> {
     page.rows.iter().map(store::Transaction::id).collect()
+}
+
+pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let (one, two, none) = (world.request(&wallet).await, world.request(&wallet).await, world.request(&wallet).await);
+    for (number, request, state, pot) in [
+        (1, &one, DepositState::Completed, Pot::Wallet),
+        (2, &one, DepositState::Completed, Pot::Wallet),
+        (3, &one, DepositState::Rejected, Pot::Escrow),
+        (4, &one, DepositState::Seen, Pot::Nowhere),
+        (5, &one, DepositState::Failed, Pot::Nowhere),
+        (6, &two, DepositState::InReview, Pot::Escrow),
+    ] {
+        world.deposit(&wallet, Some(request), number, |it| (it.state, it.pot) = (state, pot)).await;
+    }
+    world.deposit(&wallet, None, 7, |_| {}).await;
+    let requests = [one.clone(), two.clone(), none.clone()];
+    let money = world.store.money_of_requests(tenant, &requests).await.expect("read");
+    let deposits = |count: i64| Received { usdc: count * 25 * COIN, usdt: 0 };
+    let of_one = RequestMoney { released: deposits(2), rejected: deposits(1), ..RequestMoney::default() };
+    let of_two = RequestMoney { held: deposits(1), ..RequestMoney::default() };
+    assert_eq!(money, [(one.id, of_one), (two.id, of_two)].into());
+    assert_eq!(world.store.money_of_requests(tenant, &[]).await, Ok([].into()));
+    let foreign = world.store.money_of_requests(TenantId(Uuid::new_v4()), &requests).await;
+    assert_eq!(foreign, Ok([].into()));
 }
 
 pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
