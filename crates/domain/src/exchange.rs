@@ -77,11 +77,25 @@ impl ExchangeState {
     /// `status` of the specification's order.
     pub const fn status(self) -> OrderStatus {
         match self {
-            ExchangeState::Pending | ExchangeState::Debiting => OrderStatus::Pending,
-            ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => OrderStatus::Processing,
+            ExchangeState::Pending => OrderStatus::Pending,
+            // From the moment at which it can no longer be cancelled.
+            ExchangeState::Debiting | ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => {
+                OrderStatus::Processing
+            }
             ExchangeState::Settled => OrderStatus::Settled,
             ExchangeState::Failed => OrderStatus::Failed,
             ExchangeState::Cancelled => OrderStatus::Cancelled,
+        }
+    }
+
+    /// Why it cannot be cancelled, for a person; `None` = its status says so by itself.
+    pub const fn why_not_cancelled(self) -> Option<&'static str> {
+        match self {
+            ExchangeState::Debiting => Some("its coins are being moved"),
+            ExchangeState::Debited => Some("its coins have been moved"),
+            ExchangeState::Paying => Some("its payout is under way"),
+            ExchangeState::Returning => Some("its coins are on their way back to the wallet"),
+            ExchangeState::Pending | ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => None,
         }
     }
 

@@ -117,6 +117,12 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
                 .of_field("customer_id")
                 .with_top_level("existing_wallet_id", id)
         }
+        WalletRefusal::Ordered(day) => {
+            let status = WalletState::Blocked.name();
+            WalletProblem::conflict(format!("The wallet is {status}: a blacklisting is ordered for {day}"))
+                .with("current_status", status)
+                .with("effective_date", day)
+        }
         WalletRefusal::Conflict(state) => {
             WalletProblem::conflict(format!("The wallet is {}", state.name())).with("current_status", state.name())
         }
@@ -179,7 +185,8 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::Unfunded { .. } => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
-            WalletProblem::conflict(format!("The order is {status}")).with("current_status", status)
+            let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();
+            WalletProblem::conflict(format!("The order is {status}{why}")).with("current_status", status)
         }
     }
 }
@@ -232,6 +239,11 @@ mod tests {
                 WalletRefusal::Conflict(WalletState::Blacklisted).into(),
                 409,
                 json!({"error": "CONFLICT", "details": {"current_status": "BLACKLISTED"}}),
+            ),
+            (
+                WalletRefusal::Ordered(jiff::civil::date(2027, 12, 4)).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "BLOCKED", "effective_date": "2027-12-04"}}),
             ),
             (
                 WalletRefusal::Frozen(WalletState::Blocked).into(),
