@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::chain::vault;
 use crate::ledger::Transfer;
 use crate::payment::JobChange;
-use crate::wallet_event::NewWalletEvent;
+use crate::wallet_event::{NewWalletEvent, OptionalEvent};
 
 /// What an alert is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +110,8 @@ pub struct WalletEffects {
     pub transfers: Vec<Transfer>,
     /// Events in order.
     pub events: Vec<NewWalletEvent>,
+    /// Events for endpoints that subscribe to them, after all of `events`.
+    pub optional: Vec<OptionalEvent>,
     /// What becomes of jobs, by their subjects.
     pub jobs: Vec<(Uuid, JobChange)>,
     /// What a person has to look at.
@@ -121,6 +123,7 @@ impl WalletEffects {
     pub fn merge(&mut self, other: WalletEffects) {
         self.transfers.extend(other.transfers);
         self.events.extend(other.events);
+        self.optional.extend(other.optional);
         self.jobs.extend(other.jobs);
         self.alerts.extend(other.alerts);
     }

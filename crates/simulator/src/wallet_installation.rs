@@ -10,6 +10,7 @@ use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
 use domain::time::Span;
+use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::wallet_policy::WalletPolicy;
 use engine::wallets::Caller;
 use futures_util::FutureExt;
@@ -109,6 +110,12 @@ pub fn enrol(store: &Store, wishes: &Wishes) -> anyhow::Result<()> {
         let url = format!("https://{tag}.example");
         let added = store.add_webhook(*id, &url, secret, "installation").now_or_never().ok_or_else(at_once)?;
         added.context("adding a receiver")?;
+        // Every other bank wants all that there is.
+        if number % 2 == 0 {
+            let all: Subscriptions = WalletEventKind::OPTIONAL.into_iter().collect();
+            let done = store.subscribe_webhook(*id, &all, "installation").now_or_never().ok_or_else(at_once)?;
+            done.context("subscribing to events")?;
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::payment_request::PaymentRequest;
 use crate::time::Span;
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
+use crate::wallet_event::{About, AboutDeposit, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
 
 /// A deposit with what belongs to it, taken out of the books for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +133,13 @@ impl Case {
 
     /// What its events begin with.
     pub(super) fn about(&self) -> About {
-        About { request: self.deposit.request, wallet: self.wallet.id, customer: self.wallet.customer_id.clone() }
+        let deposit = &self.deposit;
+        About {
+            request: deposit.request,
+            wallet: self.wallet.id,
+            customer: self.wallet.customer_id.clone(),
+            deposit: Some(AboutDeposit { id: deposit.id, tx: deposit.tx }),
+        }
     }
 
     /// Adds an event to its request's, or to its wallet's where it has no request.

@@ -16,7 +16,7 @@ use crate::payment::{Cx, JobChange};
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::FailureReason;
+use crate::wallet_event::{Aggregate, FailureReason, OptionalEvent, WalletEvent};
 
 /// An order that has not begun after this long is called off.
 pub const TIMEOUT: Span = Span::hours(24);
@@ -192,6 +192,28 @@ impl OrderCase {
             ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => JobChange::Done,
         };
         effects.jobs.push((self.order.id.0, job));
+        effects.optional.extend(self.ended(cx));
+    }
+
+    /// What the bank is told of an order that ended without being settled.
+    fn ended(&self, cx: &Cx<'_>) -> Option<OptionalEvent> {
+        let order = &self.order;
+        let cancelled = match order.state {
+            ExchangeState::Failed => false,
+            ExchangeState::Cancelled => true,
+            _ => return None,
+        };
+        let event = WalletEvent::OrderEnded {
+            order: order.id,
+            wallet: order.wallet,
+            customer: self.wallet.customer_id.clone(),
+            minor: order.minor,
+            coin: order.coin,
+            cancelled,
+            reason: order.failure?,
+            at: cx.now,
+        };
+        Some(OptionalEvent { aggregate: Aggregate::Order(order.id), event })
     }
 
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {

@@ -107,6 +107,8 @@ pub enum RequestAction {
     Expire {
         /// The fence under which the worker holds the job.
         fence: i64,
+        /// The wallet that it is for.
+        wallet: WalletId,
     },
     /// A sender has said who he is.
     Sender(SenderInfoId, SenderDetails),
@@ -213,7 +215,10 @@ impl RequestAction {
         match self {
             RequestAction::Cancel { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
             RequestAction::WalletChanged(wallet) => _ = need.wallets.insert((tenant, *wallet)),
-            RequestAction::Expire { .. } => {}
+            RequestAction::Expire { wallet, .. } => {
+                need.wallets.insert((tenant, *wallet));
+                need.streams.insert((tenant, request.0));
+            }
             RequestAction::Sender(..) => _ = need.senders.insert((tenant, request)),
             RequestAction::RefundTo(answer) => need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id))),
         }

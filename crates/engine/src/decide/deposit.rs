@@ -138,8 +138,8 @@ pub(super) fn act(
         DepositAction::RefundListed { screened, .. } => case.refund_listed(screened)?,
         DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,
     };
-    effects::write(ws, tenant, effects)?;
     let deposit = Box::new(case.deposit.clone());
     keep(ws, tenant, case);
+    effects::write(ws, tenant, effects)?;
     Ok(Outcome::Deposit(deposit))
 }

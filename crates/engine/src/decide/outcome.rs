@@ -335,7 +335,13 @@ fn unsupported_event(
     cx: &Cx<'_>,
 ) -> Result<NewWalletEvent, Refused> {
     let mut wallet = ws.wallets.get(&(tenant, asset.vault.wallet)).cloned().ok_or(Refused::NotFound)?;
-    let about = About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
+    let about = About {
+        request: asset.vault.request,
+        wallet: wallet.id,
+        customer: wallet.customer_id.clone(),
+        // Nothing that is a deposit.
+        deposit: None,
+    };
     let reason = FailureReason::UnsupportedAsset;
     let event = WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
     let Some(id) = asset.vault.request else {

@@ -35,9 +35,16 @@ pub(super) fn act(
             }
             _ => WalletEffects::default(),
         },
-        RequestAction::Expire { fence } => {
+        RequestAction::Expire { fence, wallet } => {
             holds(ws, tenant, id.0, *fence)?;
-            request.time_passed(cx.now)
+            let customer = ws.wallets.get(&(tenant, *wallet)).filter(|_| request.wallet == *wallet);
+            let customer = customer.ok_or(Refused::Moved)?.customer_id.clone();
+            let before = request.state;
+            let mut effects = request.time_passed(cx.now);
+            if request.state != before {
+                effects.optional.push(request.expired(&customer, cx.now));
+            }
+            effects
         }
         RequestAction::Sender(info, details) => {
             ws.add_sender(SenderInfo { id: *info, tenant, request: id, details: details.clone(), at: cx.now });
@@ -48,8 +55,8 @@ pub(super) fn act(
             WalletEffects::default()
         }
     };
-    effects::write(ws, tenant, effects)?;
     ws.requests.put(key, request.clone());
+    effects::write(ws, tenant, effects)?;
     Ok(Outcome::Request(Box::new(request)))
 }
 

@@ -343,7 +343,13 @@ pub(crate) static DELIVERY_STREAM: Table = Table {
 /// Batches see and change only whether it is disabled.
 pub(crate) static WEBHOOK_ENDPOINT: Table = Table {
     name: "webhook_endpoint",
-    columns: &[("tenant", Uuid), ("version", Int), ("disabled_at", Int), ("disabled_why", Text)],
+    columns: &[
+        ("tenant", Uuid),
+        ("version", Int),
+        ("disabled_at", Int),
+        ("disabled_why", Text),
+        ("subscriptions", Text),
+    ],
     keys: 1,
     changes: &["version", "disabled_at", "disabled_why"],
     guards: &["version"],

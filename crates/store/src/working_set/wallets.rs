@@ -7,7 +7,7 @@ use domain::ids::TenantId;
 use domain::payment_request::{RefundTo, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
-use domain::wallet_event::{NewWalletEvent, WalletEventEntry};
+use domain::wallet_event::{NewWalletEvent, Subscriptions, WalletEventEntry};
 
 use super::WorkingSet;
 
@@ -25,6 +25,8 @@ pub struct SignerRow {
 pub struct ReceiverRow {
     /// Since when it gets nothing, and why; `None` = it gets everything.
     pub disabled: Option<(Timestamp, String)>,
+    /// The optional events that it gets.
+    pub subscriptions: Subscriptions,
     /// Rises by one with every change of the row.
     pub version: i64,
 }
@@ -66,7 +68,8 @@ impl WorkingSet {
     pub fn disable_receiver(&mut self, tenant: TenantId, why: &str) {
         let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else { return };
         let disabled = Some((self.now, why.to_owned()));
-        self.receivers.put(tenant, ReceiverRow { disabled, version: row.version + 1 });
+        let row = ReceiverRow { disabled, version: row.version + 1, ..row.clone() };
+        self.receivers.put(tenant, row);
     }
 
     /// Adds a try to deliver.

@@ -89,6 +89,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         paid_at: None,
         late: false,
         wrong_asset: false,
+        other_taken: None,
         held_at: None,
         lift: None,
         confirming: 0,
@@ -260,7 +261,7 @@ pub fn attempt(number: i32, unique: u64, now: Timestamp) -> TxAttempt {
 }
 
 pub fn about(request: &PaymentRequest) -> About {
-    About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned() }
+    About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned(), deposit: None }
 }
 
 /// The request's event of this number.
