@@ -369,13 +369,13 @@ impl Deposit {
         DepositId(uuid::Builder::from_random_bytes(bytes).into_uuid())
     }
 
-    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before.
+    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before, but for money that a
+    /// reorganisation took out of the wallet: it is in the wallet no longer.
     pub fn status(&self) -> Option<DepositStatus> {
-        let state = match self.state {
-            DepositState::Suspended | DepositState::Refunding | DepositState::Refunded => {
-                self.back_to.unwrap_or(self.state)
-            }
-            state => state,
+        let state = match (self.state, self.back_to) {
+            (DepositState::Suspended, Some(DepositState::Completed)) => DepositState::Suspended,
+            (DepositState::Suspended | DepositState::Refunding | DepositState::Refunded, Some(before)) => before,
+            (state, _) => state,
         };
         Some(match state {
             DepositState::Orphaned => return None,

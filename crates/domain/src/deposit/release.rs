@@ -14,8 +14,8 @@ use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
-/// More than any vault holds: what is to fail on the chain asks for it.
-const TOO_MUCH: u64 = i64::MAX.unsigned_abs();
+/// More than any vault of a sandbox holds, in minor units (a billion coins): what is to fail on the chain asks for it.
+const TOO_MUCH: u64 = 1_000_000_000_000_000;
 
 impl Case {
     /// It may go to the wallet. What came straight to the wallet is there already.
