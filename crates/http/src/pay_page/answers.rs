@@ -11,6 +11,8 @@ use crate::limits::Allowance;
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What a page of ours never asks of a browser.
+const PERMISSIONS_POLICY: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
 /// For a versioned asset: a year, which is for good.
 pub const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 /// For everything that may be another thing the next time.
@@ -104,6 +106,8 @@ pub fn answer(
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
+        (header::HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (header::HeaderName::from_static("x-robots-tag"), "noindex"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -2,6 +2,7 @@
 
 mod access;
 pub mod acts;
+mod additions;
 mod audit;
 mod blacklist;
 mod chain;
