@@ -109,8 +109,8 @@ impl Inside {
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
         let made = self.wallets.create_request(&self.caller, asked, None).await.context("a payment request")?.made;
-        self.wallets.submit_sender(&made.token, sender(nth)).await.context("a sender's details")?;
-        Ok(Link { request: made.id, wallet, escrow: made.escrow })
+        let said = self.wallets.submit_sender(&made.token, sender(nth), None).await.context("a sender's details")?;
+        Ok(Link { request: made.id, wallet, escrow: said.escrow.unwrap_or(made.escrow) })
     }
 
     async fn wallet(&self, name: &str) -> anyhow::Result<WalletId> {

@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::currency::StableCoin;
+use domain::decimal::Decimal;
 use domain::policy::Environment;
 use domain::time::Span;
 use serde::Deserialize;
@@ -19,6 +20,13 @@ use super::validate::{Faults, is_http_url};
 const GWEI: u128 = 1_000_000_000;
 /// Decimals of an amount of coin or of US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
+
+/// `release_min` where it is what a release costs.
+const RELEASE_COST: &str = "cost";
+/// The most that it can be, in minor units.
+const RELEASE_MIN_MOST: i64 = 1_000_000_000;
+/// What it is on the built-in chain, where gas costs nothing.
+const EMBEDDED_RELEASE_MIN: i64 = 1_000;
 
 /// On the built-in chain nobody waits longer to see a sweep.
 const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
@@ -126,6 +134,8 @@ pub struct Chain {
     pub batch_max: usize,
     pub replace_after_s: u32,
     pub max_fee_gwei: u64,
+    pub release_min: String,
+    pub gas_coin_usd: Exact,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
@@ -161,12 +171,34 @@ impl Config {
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
             max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            release_min: self.release_min(),
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
             },
         }
     }
+}
+
+impl Config {
+    /// On the built-in chain gas costs nothing.
+    fn release_min(&self) -> ReleaseMin {
+        let chain = &self.chain;
+        match parse_release_min(&chain.release_min) {
+            Some(Some(minor)) => ReleaseMin::Fixed(minor),
+            _ if self.chain_is_embedded() => ReleaseMin::Fixed(EMBEDDED_RELEASE_MIN),
+            _ => ReleaseMin::Cost { gas_coin_micros: minor(&chain.gas_coin_usd) },
+        }
+    }
+}
+
+/// An amount, or `Some(None)` for what a release costs.
+fn parse_release_min(text: &str) -> Option<Option<i64>> {
+    if text == RELEASE_COST {
+        return Some(None);
+    }
+    let minor = Decimal::parse(text).ok()?.to_minor(COIN_DECIMALS)?;
+    (0..=RELEASE_MIN_MOST).contains(&minor).then_some(Some(minor))
 }
 
 /// What is checked to be a depth before it comes here.
@@ -228,6 +260,16 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
     faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    faults.check(
+        "chain.release_min",
+        parse_release_min(&chain.release_min).is_some(),
+        "must be an amount from 0 to 1000 with at most 6 decimals, or \"cost\"",
+    );
+    faults.check(
+        "chain.gas_coin_usd",
+        exact_minor(&chain.gas_coin_usd).is_some(),
+        "must be an amount with at most 6 decimals",
+    );
     faults.check("chain.sweep_at", exact_minor(&chain.sweep_at).is_some(), "must be an amount with at most 6 decimals");
     faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
     keys(&chain.keys, faults);

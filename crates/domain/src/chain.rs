@@ -89,6 +89,51 @@ pub struct ChainConfig {
     pub max_fee_cap: u128,
     /// When the controllers' coins are swept to the treasuries.
     pub sweep: SweepTerms,
+    /// What is not worth a release.
+    pub release_min: ReleaseMin,
+}
+
+/// What a deposit must be worth to be released: less waits in its vault for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseMin {
+    /// So many minor units (10^-6 of a coin, which is worth a dollar here).
+    Fixed(i64),
+    /// What its release costs in gas.
+    Cost {
+        /// What one of the chain's own coin is worth, in millionths of a dollar.
+        gas_coin_micros: i64,
+    },
+}
+
+impl ReleaseMin {
+    /// Gas of one release out of a vault that is not deployed yet, the dearest of those measured (`contracts/README.md`).
+    pub const RELEASE_GAS: u128 = 162_333;
+    /// What a release is taken to cost at least, in minor units.
+    pub const LEAST: i64 = 100_000;
+    /// What a release is taken to cost at most, in minor units: no node's word about fees makes payments dust.
+    pub const MOST: i64 = 5_000_000;
+
+    /// The amount in minor units at these fees; without them what a release costs at least.
+    pub fn minor(self, fees: Option<&Fees>) -> i64 {
+        const WEI: u128 = 1_000_000_000_000_000_000;
+        match (self, fees) {
+            (ReleaseMin::Fixed(minor), _) => minor,
+            (ReleaseMin::Cost { .. }, None) => ReleaseMin::LEAST,
+            (ReleaseMin::Cost { gas_coin_micros }, Some(fees)) => {
+                let cost = ReleaseMin::RELEASE_GAS.saturating_mul(fees.now());
+                let cost = cost.saturating_mul(u128::from(gas_coin_micros.unsigned_abs())).div_ceil(WEI);
+                i64::try_from(cost).unwrap_or(ReleaseMin::MOST).clamp(ReleaseMin::LEAST, ReleaseMin::MOST)
+            }
+        }
+    }
+
+    /// Whether deposits of this amount are worth a release whatever the fees are, so that those need not be asked for.
+    pub const fn is_always_worth(self, minor: i64) -> bool {
+        match self {
+            ReleaseMin::Fixed(_) => true,
+            ReleaseMin::Cost { .. } => minor >= ReleaseMin::MOST,
+        }
+    }
 }
 
 impl ChainConfig {

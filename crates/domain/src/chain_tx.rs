@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::chain::{Address, BlockHash, Fees, KeyRole, LogEvent, Movement, TxHash, Word};
 use crate::currency::StableCoin;
-use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
+use crate::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
 
 mod intent;
@@ -252,6 +252,8 @@ pub struct Intent {
     pub coin: Option<StableCoin>,
     /// What is called.
     pub plan: Plan,
+    /// The dust that a release takes along: deposits of the same vault, whose amounts it moves too.
+    pub riders: Vec<DepositId>,
     /// Whether it is sent although a simulation says that it fails (a sandbox shows what then happens).
     pub unchecked: bool,
     /// Where it is.
@@ -289,6 +291,7 @@ impl Intent {
             request: None,
             coin: None,
             plan,
+            riders: Vec::new(),
             unchecked: false,
             state: IntentState::Waiting,
             tx: None,

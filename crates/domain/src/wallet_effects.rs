@@ -22,6 +22,8 @@ pub enum AlertKind {
     UnsupportedAsset,
     /// Money came straight to a wallet's address.
     DirectDeposit,
+    /// Money that is too little to be judged came from, or in the name of, a listed party.
+    ListedDust,
     /// A transaction of ours failed, or is stuck at the highest fee.
     Transaction,
     /// A signer has little left to pay for gas.
@@ -40,13 +42,14 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [AlertKind; 13] = [
+    pub const ALL: [AlertKind; 14] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
         AlertKind::DeepReorg,
         AlertKind::TokenChanged,
         AlertKind::UnsupportedAsset,
         AlertKind::DirectDeposit,
+        AlertKind::ListedDust,
         AlertKind::Transaction,
         AlertKind::LowGas,
         AlertKind::ChainMismatch,
@@ -65,6 +68,7 @@ impl AlertKind {
             AlertKind::TokenChanged => "token_changed",
             AlertKind::UnsupportedAsset => "unsupported_asset",
             AlertKind::DirectDeposit => "direct_deposit",
+            AlertKind::ListedDust => "listed_dust",
             AlertKind::Transaction => "transaction",
             AlertKind::LowGas => "low_gas",
             AlertKind::ChainMismatch => "chain_mismatch",

@@ -14,7 +14,7 @@ use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, Wal
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::report::Stale;
 use domain::payment::{Payment, Trigger};
-use domain::payment_request::{PaymentRequest, RequestConflict};
+use domain::payment_request::{PaymentRequest, RequestConflict, SenderInfo, TooManySubmissions};
 use domain::quote::{Offer, Quote};
 use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
 use domain::sender_limit::Tally;
@@ -232,6 +232,8 @@ pub enum Outcome {
     Wallet(Box<Wallet>),
     /// A payment request was made or changed.
     Request(Box<PaymentRequest>),
+    /// A sender's details were taken.
+    Submitted(Box<SenderInfo>),
     /// A deposit was changed.
     Deposit(Box<Deposit>),
     /// An order was made or changed.
@@ -291,6 +293,9 @@ pub enum Refused {
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
+    /// The payment request takes no more submissions of sender's details.
+    #[error(transparent)]
+    Submissions(#[from] TooManySubmissions),
     /// Another worker holds the job.
     #[error("job is held under fence {current}, not {held}")]
     Fenced {

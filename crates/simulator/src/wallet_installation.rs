@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
@@ -43,6 +43,7 @@ pub fn config(random: &mut Random) -> ChainConfig {
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
+        release_min: ReleaseMin::Fixed(0),
         small_below: 1_000 * COIN,
         small_depth: Depth::Blocks(random.pick(&[1, 1, 2, 3, 6, 12])),
         medium_below: 2_000 * COIN,

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 16] = [
+const MIGRATIONS: [Migration; 17] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -35,6 +35,7 @@ const MIGRATIONS: [Migration; 16] = [
     Migration { version: 14, name: "refund addresses", text: include_str!("../migrations/0014_refund_addresses.sql") },
     Migration { version: 15, name: "console provider", text: include_str!("../migrations/0015_console_provider.sql") },
     Migration { version: 16, name: "lifted holds", text: include_str!("../migrations/0016_lifted_holds.sql") },
+    Migration { version: 21, name: "submissions", text: include_str!("../migrations/0021_submissions.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.

@@ -23,8 +23,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }
         AlertKind::Discrepancy => "/payments/",
-        // A payment's or an order's pay-out: the search knows which.
-        AlertKind::RailMismatch => "/search?q=",
+        // A payment's or an order's pay-out, a request or a wallet: the search knows which.
+        AlertKind::RailMismatch | AlertKind::ListedDust => "/search?q=",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
         | AlertKind::UnsupportedAsset

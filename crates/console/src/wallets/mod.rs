@@ -191,7 +191,7 @@ const fn deposit_tone(state: DepositState) -> Tone {
         DepositState::Seen | DepositState::Screening | DepositState::Approved | DepositState::Refunding => Tone::Busy,
         DepositState::InReview | DepositState::Held | DepositState::Suspended => Tone::Warn,
         DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Tone::Bad,
-        DepositState::Orphaned => Tone::Plain,
+        DepositState::Orphaned | DepositState::Dust => Tone::Plain,
     }
 }
 

@@ -115,11 +115,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
             Cell::maybe(said.email.clone()),
             Cell::maybe(said.phone_number.clone()),
             Cell::maybe(said.custodial_provider.clone()),
+            info.escrow.map_or(Cell::Empty, Cell::id),
         ]
     };
-    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from"];
-    let senders =
-        Table::new("What senders said", &head, senders.iter().map(row).collect()).or("No sender has said who he is.");
+    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from", "Pays to"];
+    let senders = Table::new("What senders said", &head, senders.iter().map(row).collect())
+        .or("No sender has submitted details.");
     let mut sections = vec![
         Section { facts: facts(&visit, &request), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },

@@ -43,13 +43,15 @@ pub struct Found {
 }
 
 impl Found {
-    /// The deposit that it is seen as for the first time; `sender` is what was said about it before.
+    /// The deposit that it is seen as for the first time; `sender` is what the submission says whose escrow it
+    /// came to.
     pub fn deposit(&self, sender: SenderDetails, now: Timestamp) -> Deposit {
         Deposit {
             id: Deposit::id_of(self.chain_id, self.tx, self.ordinal),
             tenant: self.vault.tenant,
             wallet: self.vault.wallet,
             request: self.vault.request,
+            submission: self.vault.submission,
             coin: self.coin,
             minor: self.minor,
             from: self.from,
@@ -71,8 +73,10 @@ impl Found {
             concern: None,
             assessment: None,
             decision: None,
+            is_dust: false,
             spoiled: false,
             release: None,
+            riders: Vec::new(),
             release_tx: None,
             completed_at: None,
             failure: None,
@@ -169,6 +173,9 @@ impl Case {
     }
 
     fn credit(&mut self, confirmations: u64, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if self.deposit.minor < terms.release_min {
+            return self.credit_dust(confirmations, effects, cx);
+        }
         let trigger = match self.wallet.state {
             WalletState::Active | WalletState::Pending => Trigger::Counted,
             WalletState::Blocked => Trigger::CountedBlocked,
@@ -199,7 +206,7 @@ impl Case {
         }
     }
 
-    fn received(&self, confirmations: u64) -> WalletEvent {
+    pub(super) fn received(&self, confirmations: u64) -> WalletEvent {
         let deposit = &self.deposit;
         WalletEvent::PaymentReceived {
             about: self.about(),
@@ -248,7 +255,7 @@ impl Case {
             if self.deposit.back_to.take() == Some(DepositState::Failed) {
                 return effects;
             }
-            if let Some(request) = &mut self.request {
+            if let Some(request) = self.request.as_mut().filter(|_| !self.deposit.is_dust) {
                 request.uncredited(self.deposit.coin, self.deposit.minor);
             }
             self.fail(FailureReason::TransactionDropped, &mut effects, cx);

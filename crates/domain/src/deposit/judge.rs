@@ -26,6 +26,9 @@ impl Case {
         terms: Terms<'_>,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
+        if self.deposit.state == DepositState::Dust {
+            return Ok(self.dust_screened(assessment, terms, cx));
+        }
         // What was blocked meanwhile waits, whatever was found, and is screened again after that.
         if self.deposit.state == DepositState::Screening && self.wallet.state.is_frozen() {
             return Ok(self.wallet_changed(cx));
@@ -64,7 +67,7 @@ impl Case {
     }
 
     /// Tells the decision, then takes it.
-    fn judged(
+    pub(super) fn judged(
         &mut self,
         state: DepositState,
         assessment: Assessment,

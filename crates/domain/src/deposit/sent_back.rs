@@ -39,6 +39,7 @@ impl Deposit {
             DepositState::Refunding => Asking::Over,
             DepositState::Seen
             | DepositState::Orphaned
+            | DepositState::Dust
             | DepositState::Held
             | DepositState::Screening
             | DepositState::InReview

@@ -53,6 +53,7 @@ pub fn create(
         token: new.token,
         escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
         reference,
+        submissions: 0,
         asked: new.asked,
         purpose: new.purpose,
         created_at: now,
@@ -64,6 +65,7 @@ pub fn create(
         wrong_asset: false,
         held_at: None,
         lift: None,
+        submission_holds: Vec::new(),
         confirming: 0,
         events: 0,
         version: 1,
@@ -132,6 +134,18 @@ impl PaymentRequest {
         now: Timestamp,
     ) -> (Option<ReasonCode>, WalletEffects) {
         self.no_longer_confirming(block_at);
+        self.gathered((coin, minor), block_at, accept_late, now)
+    }
+
+    /// What was too little to count by itself counts now; as [`PaymentRequest::credited`].
+    pub fn gathered(
+        &mut self,
+        (coin, minor): (StableCoin, i64),
+        block_at: Timestamp,
+        accept_late: Option<Span>,
+        now: Timestamp,
+    ) -> (Option<ReasonCode>, WalletEffects) {
+        let review = self.concern_about(coin, block_at, accept_late);
         let came = self.came(block_at, accept_late);
         let counts = self.asked.takes(coin);
         self.wrong_asset |= !counts;
@@ -149,12 +163,34 @@ impl PaymentRequest {
             },
             now,
         );
-        let review = match came {
-            _ if !counts => Some(ReasonCode::WrongAsset),
+        (review, effects)
+    }
+
+    /// Why a person must decide about a payment of this coin from a block of this time, if one must.
+    pub fn concern_about(
+        &self,
+        coin: StableCoin,
+        block_at: Timestamp,
+        accept_late: Option<Span>,
+    ) -> Option<ReasonCode> {
+        match self.came(block_at, accept_late) {
+            _ if !self.asked.takes(coin) => Some(ReasonCode::WrongAsset),
             Came::TooLate => Some(ReasonCode::TooLate),
             Came::InTime | Came::Late => None,
-        };
-        (review, effects)
+        }
+    }
+
+    /// A payment that was [`PaymentRequest::seen`] is at depth, and too little to count by itself.
+    pub fn dust_counted(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
+        self.lost(block_at, now)
+    }
+
+    /// Whether this much more of a coin would complete it.
+    pub fn would_complete(&self, coin: StableCoin, minor: i64) -> bool {
+        let with = self.received.checked_add(coin, minor).unwrap_or(self.received);
+        let is_enough = |it: &Received| matches!(self.asked.compare(it), Paid::InFull | Paid::Over);
+        let awaits = self.asked != Asked::Flexible && self.asked.takes(coin);
+        awaits && !is_enough(&self.received) && is_enough(&with)
     }
 
     /// A payment that counted fell out of the chain after all. What was shown as PAID stays so: an alert is out.

@@ -52,6 +52,7 @@ impl IntentKey {
                     request: intent.request,
                     coin,
                     intents: vec![intent.id],
+                    riders: intent.riders.clone(),
                     accept_late: None,
                 })
             }

@@ -108,8 +108,15 @@ pub enum RequestAction {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// A sender has said who he is.
-    Sender(SenderInfoId, SenderDetails),
+    /// A sender has said who they are.
+    Sender {
+        /// The id that the submission will have.
+        id: SenderInfoId,
+        /// The request's wallet.
+        wallet: WalletId,
+        /// What was said.
+        details: Box<SenderDetails>,
+    },
     /// A sender has said where money of his is to be sent back to.
     RefundTo(Box<RefundAnswer>),
 }
@@ -214,13 +221,13 @@ impl RequestAction {
             RequestAction::Cancel { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
             RequestAction::WalletChanged(wallet) => _ = need.wallets.insert((tenant, *wallet)),
             RequestAction::Expire { .. } => {}
-            RequestAction::Sender(..) => _ = need.senders.insert((tenant, request)),
+            RequestAction::Sender { wallet, .. } => _ = need.wallets.insert((tenant, *wallet)),
             RequestAction::RefundTo(answer) => need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id))),
         }
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender(..) | RequestAction::RefundTo(_))
+        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender { .. } | RequestAction::RefundTo(_))
     }
 }
 

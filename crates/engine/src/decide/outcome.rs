@@ -42,7 +42,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
         }),
         Subject::Sweep(id, _) => ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed),
         Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent.plan {
-            Plan::SetLegalHold { held, .. } => request.wants_told(intent.id, held),
+            Plan::SetLegalHold { vault, held, .. } => request.wants_told(intent.id, &vault, held),
             _ => true,
         }),
         Subject::Other => match intent.plan {

@@ -56,6 +56,8 @@ struct Held {
     tenant: TenantId,
     account: AccountCode,
     address: Address,
+    /// The escrows of a request's submissions, which the same account stands for.
+    others: Vec<Address>,
     coin: StableCoin,
     least: i64,
     most: i64,
@@ -183,10 +185,12 @@ impl Workers {
                 all.extend(page.into_iter().map(|vault| {
                     let (least, most) = bounds(&vault.account, &moving);
                     let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
+                    let others = vault.others;
                     Held {
                         tenant: tenant.id,
                         account,
                         address,
+                        others,
                         coin,
                         least,
                         most,
@@ -221,12 +225,14 @@ impl Workers {
         let returning: i64 = moving.iter().filter(back).map(|it| it.minor).sum();
         let (least, most) = bounds(&unswept, &[]);
         let least = least.saturating_sub(returning);
-        let holds = Held { tenant, account: unswept.code, address, coin, least, most, logged: None, swept: None };
+        let (account, others) = (unswept.code, Vec::new());
+        let holds = Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
         // The treasury is the bank's own: it spends what it has got. So it is what it got that is compared.
         let got = treasury.credits_posted;
         let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
         let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
-        Ok([holds, Held { tenant, account, address, coin, least: got, most, logged: None, swept }])
+        let others = Vec::new();
+        Ok([holds, Held { tenant, account, address, others, coin, least: got, most, logged: None, swept }])
     }
 
     async fn compare_rails(&self) -> Result<(usize, Vec<Break>), Trouble> {
@@ -277,7 +283,13 @@ async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, T
     for some in asked.chunks(ASKED_AT_ONCE) {
         let asked: Vec<(&Held, Address)> =
             some.iter().filter_map(|held| Some((*held, *tokens.get(&held.coin)?))).collect();
-        let said = asked.iter().map(|(held, token)| wallets.chain.token_balance(*token, held.address));
+        let said = asked.iter().map(|(held, token)| async move {
+            let mut sum: u64 = 0;
+            for address in std::iter::once(&held.address).chain(&held.others) {
+                sum = sum.saturating_add(wallets.chain.token_balance(*token, *address).await?);
+            }
+            Ok::<u64, ChainFault>(sum)
+        });
         for (said, (held, _)) in try_join_all(said).await?.into_iter().zip(asked) {
             breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
         }
@@ -360,6 +372,7 @@ mod tests {
             tenant: TENANT,
             account: code(),
             address: Address([1; 20]),
+            others: Vec::new(),
             coin: StableCoin::Usdc,
             least: 90,
             most: 100,
@@ -380,6 +393,7 @@ mod tests {
             tenant: TENANT,
             account: AccountCode::Treasury(StableCoin::Usdc),
             address: Address([1; 20]),
+            others: Vec::new(),
             coin: StableCoin::Usdc,
             least: 90,
             most: 100,

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use engine::command::Refused;
 use engine::wallets::Denied;
 use http::{HeaderValue, StatusCode, header};
 
@@ -22,6 +23,8 @@ pub enum Stopped {
     TooMany(Allowance),
     /// There is nothing to pay here.
     Closed,
+    /// The link has taken as many senders' details as it takes.
+    Full,
     /// A form that is none.
     Refused(StatusCode),
     /// It cannot be served now.
@@ -32,6 +35,7 @@ impl From<Denied> for Stopped {
     fn from(denied: Denied) -> Stopped {
         match denied {
             Denied::NotFound(_) | Denied::NotOffered => Stopped::Closed,
+            Denied::Refused(Refused::Submissions(_)) => Stopped::Full,
             denied => {
                 tracing::error!(%denied, "a payment page could not be served");
                 Stopped::Failed
@@ -52,6 +56,7 @@ impl Stopped {
     pub fn respond(self, here: &Here) -> Response {
         let (status, title, texts): (_, _, &[&str]) = match &self {
             Stopped::Closed => (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"]),
+            Stopped::Full => (StatusCode::CONFLICT, "full-title", &["full-text", "closed-paid"]),
             Stopped::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "busy-title", &["busy-text"]),
             Stopped::Refused(status) => (*status, "unread-title", &["unread-text"]),
             Stopped::Failed => (StatusCode::SERVICE_UNAVAILABLE, "failed-title", &["failed-text"]),
@@ -68,7 +73,7 @@ impl Stopped {
             Stopped::Failed => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }
-            Stopped::Closed | Stopped::Refused(_) => {}
+            Stopped::Closed | Stopped::Full | Stopped::Refused(_) => {}
         }
         response
     }

@@ -23,7 +23,7 @@ impl Line {
     fn of(incoming: &Incoming, words: Words) -> askama::Result<Line> {
         let (class, bar) = match incoming.progress {
             Progress::Seen(bar) => ("way", bar),
-            Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
+            Progress::Small | Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
             Progress::Done => ("good", None),
             Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack => ("over", None),
         };
@@ -32,6 +32,7 @@ impl Line {
                 words.with("seen", &[("have", &have.to_string()), ("need", &need.to_string())])
             }
             Progress::Seen(None) => words.say("seen-soon"),
+            Progress::Small => words.say("small"),
             Progress::Checking => words.say("checking"),
             Progress::CheckingLonger => words.say("checking-longer"),
             Progress::PassingOn => words.say("passing-on"),

@@ -150,7 +150,8 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
 const fn status(state: DepositState) -> DepositStatus {
     match state {
         DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
-        DepositState::Held
+        DepositState::Dust
+        | DepositState::Held
         | DepositState::Screening
         | DepositState::InReview
         | DepositState::Approved

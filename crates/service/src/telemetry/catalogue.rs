@@ -95,6 +95,7 @@ const ALERTS: Values = Values::Known(&[
     "token_changed",
     "unsupported_asset",
     "direct_deposit",
+    "listed_dust",
     "transaction",
     "low_gas",
     "chain_mismatch",

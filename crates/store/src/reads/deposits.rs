@@ -43,6 +43,13 @@ static FROM_HEIGHT: Stmt = Stmt::written(
     "deposit.from_height",
     "SELECT {{deposit d}} FROM deposit d WHERE d.height >= $1 ORDER BY d.height, d.tenant, d.id",
 );
+// The largest first: what is hardly worth anything is left where it is.
+static DUST: Stmt = Stmt::written(
+    "deposit.dust",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'dust' AND d.coin = $3 \
+     AND (d.request = $4 OR (d.request IS NULL AND $5 = 1)) AND COALESCE(d.submission, 0) = $6 AND d.id <> $7 \
+     ORDER BY d.amount DESC, d.id LIMIT $8",
+);
 static IN_REVIEW: Stmt = Stmt::written(
     "deposit.in_review",
     "SELECT {{deposit d}} FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1 \
@@ -58,7 +65,7 @@ static COUNTED: Stmt = Stmt::written(
     "deposit.counted",
     "SELECT COUNT(*), CAST(COALESCE(SUM(d.amount), 0) AS BIGINT) FROM deposit d \
      WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 AND d.credited_at > $4 \
-     AND d.state NOT IN ('seen', 'orphaned', 'suspended')",
+     AND d.state NOT IN ('seen', 'orphaned', 'suspended', 'dust')",
 );
 static REFUSED: Stmt = Stmt::written(
     "deposit.refused",
@@ -66,8 +73,19 @@ static REFUSED: Stmt = Stmt::written(
      AND d.credited_at > $4 AND d.state IN ('rejected', 'legal_hold', 'refunding', 'refunded')",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &OF_REQUEST, &HELD, &IN_STATES, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &ONE,
+    &OF_REQUEST,
+    &HELD,
+    &IN_STATES,
+    &WAITING,
+    &DUST,
+    &FROM_HEIGHT,
+    &IN_REVIEW,
+    &IN_REVIEW_TOTAL,
+    &COUNTED,
+    &REFUSED,
+];
 
 impl Store {
     /// A deposit.
@@ -106,6 +124,27 @@ impl Store {
     ) -> Result<Vec<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+    }
+
+    /// Dust of the same coin in the vault of a deposit, this one apart: the largest first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn dust_beside(&self, deposit: &Deposit, limit: usize) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![
+            deposit.tenant.0.into(),
+            keys.stored(deposit.wallet.0).into(),
+            deposit.coin.currency().code().to_owned().into(),
+            keys.stored(deposit.request.map_or(deposit.wallet.0, |request| request.0)).into(),
+            i64::from(deposit.request.is_none()).into(),
+            i64::from(deposit.submission.unwrap_or_default()).into(),
+            keys.stored(deposit.id.0).into(),
+            most(limit),
+        ];
+        let mut dust = self.deposits(&DUST, params).await?;
+        dust.retain(|it| it.to == deposit.to);
+        Ok(dust)
     }
 
     /// Deposits of a wallet that are in one of these states, the first one first.

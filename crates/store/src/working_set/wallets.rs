@@ -3,7 +3,7 @@
 use domain::chain::KeyRole;
 use domain::delivery::DeliveryAttempt;
 use domain::deposit::UnsupportedAsset;
-use domain::ids::TenantId;
+use domain::ids::{TenantId, WalletId};
 use domain::payment_request::{RefundTo, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
@@ -51,10 +51,12 @@ impl WorkingSet {
         entries
     }
 
-    /// Adds what a sender said: from here on the newest of its request.
-    pub fn add_sender(&mut self, info: SenderInfo) {
-        self.last_senders.put((info.tenant, info.request), info.clone());
-        self.sender_infos.add(info);
+    /// Adds what a sender said, with the wallet that their escrow pays.
+    pub fn add_sender(&mut self, info: SenderInfo, wallet: WalletId) {
+        if let Some(number) = info.number {
+            self.senders.put((info.tenant, info.request, number), info.clone());
+        }
+        self.sender_infos.add((info, wallet));
     }
 
     /// Adds where a sender wants money sent back.

@@ -117,16 +117,26 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
     assert_eq!(world.store.first_wallet_at().await, Ok(Some(mine.created_at.min(other.created_at))));
     let request = world.request(&mine).await;
-    let asked = [request.escrow, Address([9; 20]), other.address, mine.address];
+    let said = world
+        .put(one, |ws, ids| {
+            let said = crate::wallet_world::sender(&request, (1, "Ali"), ws.now, ids);
+            ws.add_sender(said.clone(), mine.id);
+            ws.add_sender(crate::wallet_world::sender(&request, (0, "Before"), ws.now, ids), mine.id);
+            said
+        })
+        .await;
+    let shown = said.escrow.expect("has one");
+    let asked = [request.escrow, Address([9; 20]), other.address, mine.address, shown];
     let mut found = world.store.watched(&asked).await.expect("read");
     found.sort_by_key(|it| asked.iter().position(|address| *address == it.address));
-    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request };
+    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request, submission: None };
     assert_eq!(
         found,
         [
             vault(request.escrow, one, mine.id, Some(request.id)),
             vault(other.address, two, other.id, None),
             vault(mine.address, one, mine.id, None),
+            Watched { submission: Some(1), ..vault(shown, one, mine.id, Some(request.id)) },
         ]
     );
     assert_eq!(world.store.watched(&[]).await, Ok(Vec::new()));
@@ -217,7 +227,7 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let asset = |value, at| UnsupportedAsset {
-        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None },
+        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None, submission: None },
         token: Address([8; 20]),
         from: Address([9; 20]),
         value,

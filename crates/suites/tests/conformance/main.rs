@@ -204,7 +204,7 @@ conformance! {
         a_broken_chain_is_not_signed;
     wallet_rows:
         a_wallet_is_loaded_as_it_was_saved
-        a_request_is_loaded_with_the_newest_sender
+        a_request_is_loaded_with_the_senders_that_are_named
         where_senders_want_money_back_is_kept_answer_by_answer
         a_deposit_is_loaded_as_it_was_saved
         an_exchange_order_is_loaded_with_its_attempts

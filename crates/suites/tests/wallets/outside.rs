@@ -192,6 +192,8 @@ pub struct Lists {
 }
 
 pub const LISTED: Address = Address([0x66; 20]);
+/// An address that may be a listed one: for a person.
+pub const NEAR: Address = Address([0x9e; 20]);
 
 impl Lists {
     fn found(&self, score: u8) -> Screened {
@@ -213,7 +215,11 @@ impl NameScreen for Lists {
 
 impl AddressScreen for Lists {
     fn screen(&self, address: &Address, _: Timestamp) -> Screened {
-        self.found(if *address == LISTED { 100 } else { 0 })
+        self.found(match *address {
+            LISTED => 100,
+            NEAR => 90,
+            _ => 0,
+        })
     }
 }
 

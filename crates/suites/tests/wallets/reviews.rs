@@ -19,7 +19,7 @@ use engine::command::{Action, Command, Outcome, Refused};
 use engine::wallets::{Denied, Page, ReviewAsked};
 use uuid::Uuid;
 
-use crate::outside::LISTED;
+use crate::outside::{LISTED, NEAR};
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
 async fn in_review(world: &World) -> Deposit {
@@ -112,7 +112,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
     let wallet = world.wallet().await;
     world.clock.pass(Span::secs(1));
     let request = world.request(&wallet, 3 * COIN).await;
-    let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+    let pay = async || world.pay_unnamed(&request, NEAR, COIN).await;
     let deposits = [pay().await, pay().await];
     (wallet, request, deposits)
 }
@@ -121,7 +121,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
 fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
-        let good = world.pay(&request, COIN).await;
+        let good = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
         world.work().await;
         let releasing = world.deposit_now(good.id).await;
         assert_eq!(releasing.state, DepositState::Approved);
@@ -138,7 +138,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
         decide(&world, &second, ReviewVerdict::Reject).await;
         let back = world.wallets.propose_refund(&caller, second.id, Address([3; 20]), "officer-1").await;
         assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
-        let late = world.pay(&request, COIN).await;
+        let late = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
         world.work().await;
         let late = world.deposit_now(late.id).await;
         let reason = late.assessment.as_ref().map(|assessment| assessment.reason);

@@ -26,7 +26,7 @@ const TOLD_AT_ONCE: usize = 1_024;
 
 /// What is to be done about a deposit that waits for the chain.
 enum Finding {
-    Counts(u64),
+    Counts { confirmations: u64, release_min: i64 },
     Gone(Place),
     Mismatch(String),
     Dropped,
@@ -41,13 +41,15 @@ impl Watch<'_> {
             return Ok(());
         }
         let blocks = self.judge_blocks(&waiting, heads).await?;
+        let release_min = self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
         let tenants: BTreeSet<TenantId> = waiting.iter().map(|deposit| deposit.tenant).collect();
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
         for tenant in tenants {
             policies.insert(tenant, self.workers.accept_late(tenant).await?);
         }
         for some in waiting.chunks(TOLD_AT_ONCE) {
-            let asked: Vec<_> = some.iter().map(|deposit| self.find_out(deposit, &blocks, heads)).collect();
+            let asked: Vec<_> =
+                some.iter().map(|deposit| self.find_out(deposit, &blocks, heads, release_min)).collect();
             let findings: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
                 let finding = finding?;
@@ -101,6 +103,7 @@ impl Watch<'_> {
         deposit: &Deposit,
         blocks: &BTreeMap<u64, (Place, Verdict)>,
         heads: &Heads,
+        release_min: i64,
     ) -> Result<Finding, Trouble> {
         let Some(place) = deposit.place else {
             let lost = deposit.lost_at.unwrap_or(u64::MAX);
@@ -120,7 +123,8 @@ impl Watch<'_> {
         if let Some(finding) = self.compare(deposit.to, deposit.coin, heads).await? {
             return Ok(finding);
         }
-        Ok(Finding::Counts(heads.latest.number.saturating_sub(place.number) + 1))
+        let confirmations = heads.latest.number.saturating_sub(place.number) + 1;
+        Ok(Finding::Counts { confirmations, release_min })
     }
 
     /// Compares what a vault holds with what its logs add up to; `None` = they are the same. The balance is the newest
@@ -150,7 +154,7 @@ impl Watch<'_> {
     ) -> Result<(), Trouble> {
         let height = heads.latest.number;
         let action = match finding {
-            Finding::Counts(confirmations) => DepositAction::Counted { confirmations },
+            Finding::Counts { confirmations, release_min } => DepositAction::Counted { confirmations, release_min },
             Finding::Gone(block) => DepositAction::Lost { block, height },
             Finding::Mismatch(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) => DepositAction::Disputed(what),

@@ -19,6 +19,11 @@ impl Links {
         format!("{}/pay/{token}", self.base_url)
     }
 
+    /// Whether browsers reach the pages over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.base_url.starts_with("https:")
+    }
+
     /// `qr_code_url`: an image of the link.
     pub fn qr_code_url(&self, token: &str) -> String {
         format!("{}/pay/{token}/qr.svg", self.base_url)

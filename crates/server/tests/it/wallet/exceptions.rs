@@ -85,7 +85,7 @@ async fn a_refused_wrong_asset_stays_in_escrow(on: On) {
     bank.decide(&review, "reject").await;
     let rejected = bank.newest(&wallet, "REJECTED").await;
     assert_eq!((rejected["currency"].text(), rejected["type"].text()), ("USDC", "RECEIVED"));
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_000_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
 }
 

@@ -36,4 +36,5 @@ mod roles;
 mod table;
 mod tokens;
 mod unlimited;
+mod who_paid;
 mod wire;

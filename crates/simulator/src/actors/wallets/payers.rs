@@ -35,10 +35,11 @@ impl Programs {
             let parts = vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
             return self.transfer(payable, parts).await;
         };
-        if let Some((first, last)) = sender_name(payable.sender) {
-            self.introduce(&request, first, last).await;
-        }
-        let (coin, escrow) = (payable.coin, request.escrow);
+        let escrow = match sender_name(payable.sender) {
+            Some((first, last)) => self.introduce(&request, first, last).await,
+            None => request.escrow,
+        };
+        let coin = payable.coin;
         let due = request.asked.due(coin).unwrap_or(payable.minor);
         match payable.manner {
             Manner::Exact | Manner::Direct => self.transfer(payable, vec![(coin, due, escrow)]).await,
@@ -73,7 +74,8 @@ impl Programs {
         }
     }
 
-    async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) {
+    /// A sender says who they are; the address that they are shown.
+    async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) -> Address {
         let details = SenderDetails {
             first_name: Some(first.to_owned()),
             last_name: Some(last.to_owned()),
@@ -84,11 +86,16 @@ impl Programs {
         let token = request.token.clone();
         let submit = move |wallets: Wallets| {
             let (token, details) = (token.clone(), details.clone());
-            async move { wallets.submit_sender(&token, details).await }.boxed()
+            async move { wallets.submit_sender(&token, details, None).await }.boxed()
         };
-        if let Some(Err(denied)) = self.insist("a sender's details", submit).await {
-            self.truth.complain(format!("the link of {} does not work: {denied:?}", request.id));
+        match self.insist("a sender's details", submit).await {
+            Some(Ok(info)) => return info.escrow.unwrap_or(request.escrow),
+            Some(Err(denied)) => {
+                self.truth.complain(format!("the link of {} does not work: {denied:?}", request.id));
+            }
+            None => {}
         }
+        request.escrow
     }
 
     async fn cancel_request(&self, request: &PaymentRequest) {
