@@ -177,8 +177,8 @@ impl Sender {
         Ok(vec![paid])
     }
 
-    /// Where it pays: for whoever has said who they are last, or else for itself; without a form, as a sender who knows
-    /// nothing but the request's own address.
+    /// Where it pays: to the escrow of the newest submission, or else of one that it makes. Where the form takes nothing
+    /// more, to the request's own.
     async fn escrow(&self, request: &PaymentRequest) -> anyhow::Result<Address> {
         let said = self.wallets.store().sender_infos(request.tenant, request.id).await?;
         let shown = match said.into_iter().rev().find_map(|info| info.escrow) {

@@ -1,5 +1,5 @@
-//! Deposits that are not worth a release. They are recorded and screened, and hold nothing up, block nobody and count for no
-//! refusal. They wait in their vault until they add up to a release, complete the request, or another deposit's release
+//! Deposits that are not worth a release. They are recorded and screened, and hold nothing up, block no wallet and count for
+//! no refusal. They wait in their vault until they add up to a release, complete the request, or another deposit's release
 //! takes them along: one movement then moves them all.
 
 use super::case::{Case, Terms};

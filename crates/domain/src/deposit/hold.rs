@@ -147,7 +147,7 @@ impl PaymentRequest {
         if held { hold.held_at.is_some() && hold.lift.is_none() } else { hold.lift == Some(intent) }
     }
 
-    /// The controller holds an escrow no more; what waits in there goes on, which whoever follows `lifted` sees to.
+    /// The controller holds an escrow no more; what waits in there goes on, which the worker that follows `lifted` sees to.
     pub fn escrow_lifted(&mut self, intent: IntentId, lifted: DepositId, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(escrow) = self.lifted_by(intent)

@@ -144,8 +144,8 @@ impl Wallets {
         self.store.request_by_token(token).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// A sender says who they are, and gets an escrow that is theirs alone. The same details again, from whoever knows the
-    /// submission that was made of them before, are that submission.
+    /// A sender says who they are, and gets an escrow that is theirs alone. The same details again, from a browser that
+    /// names the submission it made of them `before`, are that submission.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; refusals as [`PaymentRequest::submit`] has them.

@@ -188,7 +188,7 @@ impl Workers {
             name,
             payer,
             payer_flagged,
-            velocity: self.store.velocity(deposit.tenant, deposit.wallet, deposit.id, now).await?,
+            velocity: self.store.velocity(deposit.tenant, deposit.wallet, (deposit.id, deposit.request), now).await?,
             concern: deposit.concern,
             blocked_before: deposit.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Blocked),
         };

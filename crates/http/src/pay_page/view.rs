@@ -20,7 +20,7 @@ pub struct Incoming {
     pub progress: Progress,
     /// When it was in the chain.
     pub paid_at: Timestamp,
-    /// Whether it may be the visitor's own: of what is another's nothing is asked, and for it nobody waits.
+    /// Whether it may be the visitor's own. Another sender's payment asks nothing of the visitor, and does not stand in the way.
     pub is_own: bool,
     /// Its transaction; shown to nobody but the sender.
     pub tx: TxHash,

@@ -1,5 +1,7 @@
 //! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
 
+use std::collections::BTreeSet;
+
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
 use domain::risk::Velocity;
@@ -191,7 +193,8 @@ impl Store {
         Ok(Listed { rows, total })
     }
 
-    /// What a wallet has received and had refused lately, `except` not counted.
+    /// What a wallet has received and had refused lately, `except` not counted. What was refused of one payment request counts
+    /// once, and of the request that `except` came for not at all: anyone with the link could repeat it.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -199,7 +202,7 @@ impl Store {
         &self,
         tenant: TenantId,
         wallet: WalletId,
-        except: DepositId,
+        (except, request): (DepositId, Option<PaymentRequestId>),
         now: Timestamp,
     ) -> Result<Velocity, StoreError> {
         const MARGIN: Span = Span::days(7);
@@ -211,8 +214,11 @@ impl Store {
         let (day_count, day_minor) = counted(&self.query(&COUNTED, params(DAY)).await?)?;
         let (_, month_minor) = counted(&self.query(&COUNTED, params(MONTH)).await?)?;
         let refused = self.deposits(&REFUSED, params(MONTH)).await?;
-        let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none()).count();
-        let month_rejections = u32::try_from(by_screening).unwrap_or(u32::MAX);
+        let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none());
+        let (of_requests, others): (Vec<_>, Vec<_>) = by_screening.partition(|deposit| deposit.request.is_some());
+        let requests: BTreeSet<_> = of_requests.iter().filter_map(|deposit| deposit.request).collect();
+        let counted = requests.iter().filter(|of| Some(**of) != request).count() + others.len();
+        let month_rejections = u32::try_from(counted).unwrap_or(u32::MAX);
         Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
     }
 

@@ -158,11 +158,11 @@ pub async fn velocity_counts_what_came_and_what_was_refused(world: World) {
     world.deposit(&wallet, None, 9, by_hand).await;
     let amount = 25 * COIN;
     let expected = Velocity { day_count: 2, day_minor: 2 * amount, month_minor: 4 * amount, month_rejections: 2 };
-    assert_eq!(world.store.velocity(tenant, wallet.id, this.id, now).await, Ok(expected));
+    assert_eq!(world.store.velocity(tenant, wallet.id, (this.id, None), now).await, Ok(expected));
     let none = DepositId(Uuid::new_v4());
-    let with_this = world.store.velocity(tenant, wallet.id, none, now).await.expect("read");
+    let with_this = world.store.velocity(tenant, wallet.id, (none, None), now).await.expect("read");
     assert_eq!((with_this.day_count, with_this.month_minor), (3, 5 * amount));
-    let empty = world.store.velocity(TenantId(Uuid::new_v4()), wallet.id, none, now).await;
+    let empty = world.store.velocity(TenantId(Uuid::new_v4()), wallet.id, (none, None), now).await;
     assert_eq!(empty, Ok(Velocity::default()));
 }
 

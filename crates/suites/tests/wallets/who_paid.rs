@@ -114,8 +114,30 @@ fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
         assert_eq!(listed, 1, "compliance is called once for the request: {alerts:?}");
         let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
         assert_eq!((honest.state, honest.riders.len()), (DepositState::Approved, 0), "{:?}", honest.assessment);
-        let velocity = world.store.velocity(TENANT, wallet.id, honest.id, world.clock.now()).await.expect("readable");
+        let this = (honest.id, honest.request);
+        let velocity = world.store.velocity(TENANT, wallet.id, this, world.clock.now()).await.expect("readable");
         assert_eq!((velocity.day_count, velocity.month_rejections), (0, 0));
+    });
+}
+
+#[test]
+fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_each() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        for _ in 0..4 {
+            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            assert_eq!(paid(&world, &request, Some(&stranger), STRANGER, COIN).await.state, DepositState::LegalHold);
+        }
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
+        let mut last = None;
+        for _ in 0..2 {
+            let another = world.request(&wallet, 25 * COIN).await;
+            let stranger = says(&world, &another, "Edgar", "Evil").await;
+            last = paid(&world, &another, Some(&stranger), STRANGER, COIN).await.assessment;
+        }
+        assert_eq!(last.map(|it| it.reason), Some(ReasonCode::RepeatedRejections));
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
     });
 }
 

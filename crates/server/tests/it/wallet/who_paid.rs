@@ -114,7 +114,7 @@ async fn a_link_that_has_taken_enough_submissions_says_so(on: On) {
     let full = link.submit("?lang=en", FORM).await;
     assert_eq!(full.status, 409);
     assert!(text(&full).contains("This link has been used too often"), "{full:?}");
-    // Whoever has an address pays there.
+    // A sender who has an address can still pay there.
     bank.coins(StableCoin::Usdc, &shown(&link, &first).await, 25_000_000).await;
     bank.newest(&wallet, "COMPLETED").await;
     bank.finish().await;
@@ -155,7 +155,7 @@ async fn three_strangers_with_dust_block_nothing(on: On) {
         bank.coins(StableCoin::Usdc, &stranger, 1).await;
         are(&bank, &wallet, &vec![DepositState::Dust; count]).await;
     }
-    // Before the honest payment it can only be the form of one who has not paid that was sent last.
+    // The last form before the honest payment has a listed name, too.
     bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
     bank.coins(StableCoin::Usdc, &honest, 25_000_000).await;
     let mut states = vec![DepositState::Dust; 3];

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 
 use super::super::chain::{Deed, Payment};
 use super::customers::{Programs, sender_name};
-use super::wishes::{Manner, Payable};
+use super::wishes::{Manner, Payable, Sender};
 use crate::run::Pace;
 use crate::wallet_installation::{STRANGE_TOKEN, caller, token};
 
@@ -20,6 +20,8 @@ use crate::wallet_installation::{STRANGE_TOKEN, caller, token};
 const LOOK_EVERY: Span = Span::secs(4);
 /// How often he looks before he believes it.
 const LOOKS: u32 = 3;
+/// Every so many links reach a stranger, who sends a listed name after its sender's details.
+const SHARED_EVERY: usize = 3;
 /// What a request that is paid late is valid for, and a little more.
 const LATE: Span = Span::mins(61);
 
@@ -39,6 +41,11 @@ impl Programs {
             Some((first, last)) => self.introduce(&request, first, last).await,
             None => request.escrow,
         };
+        if payable.number.is_multiple_of(SHARED_EVERY)
+            && let Some((first, last)) = sender_name(Sender::Listed)
+        {
+            self.introduce(&request, first, last).await;
+        }
         let coin = payable.coin;
         let due = request.asked.due(coin).unwrap_or(payable.minor);
         match payable.manner {
@@ -70,6 +77,23 @@ impl Programs {
             Manner::Cancelled => {
                 self.cancel_request(&request).await;
                 self.transfer(payable, vec![(coin, due, escrow)]).await;
+            }
+        }
+        self.check_sender(&request, escrow, sender_name(payable.sender).map(|(first, _)| first)).await;
+    }
+
+    /// What comes to the address that a sender was shown is told with what that sender said, whatever forms came after it.
+    async fn check_sender(&self, request: &PaymentRequest, escrow: Address, said: Option<&str>) {
+        let token = request.token.clone();
+        let look = move |wallets: Wallets| {
+            let token = token.clone();
+            async move { wallets.pay_page(&token).await }.boxed()
+        };
+        let Some(Ok(page)) = self.insist("a payment page", look).await else { return };
+        for deposit in page.arrivals.iter().map(|arrival| &arrival.deposit).filter(|deposit| deposit.to == escrow) {
+            let told = deposit.sender.first_name.as_deref();
+            if told != said {
+                self.truth.complain(format!("deposit {} is told as {told:?}'s, and is {said:?}'s", deposit.id));
             }
         }
     }
