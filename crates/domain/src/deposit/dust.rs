@@ -74,8 +74,9 @@ impl Case {
 
     /// Compliance is called once for each request, or wallet, however much comes.
     fn keep_finding(&mut self, assessment: &Assessment, effects: &mut WalletEffects) {
-        if assessment.hold == Some(Hold::Legal) {
-            let deposit = &self.deposit;
+        let deposit = &self.deposit;
+        let is_known = deposit.assessment.as_ref().is_some_and(|before| before.hold == Some(Hold::Legal));
+        if assessment.hold == Some(Hold::Legal) && !is_known {
             let subject = deposit.request.map_or(deposit.wallet.0, |request| request.0);
             let what = "a deposit that is too little to be judged is from, or in the name of, a listed party: it is \
                         recorded, and stays where it is";
