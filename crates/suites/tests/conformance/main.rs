@@ -229,6 +229,7 @@ conformance! {
         requests_are_listed_by_state
         deposits_are_found_by_what_they_wait_for
         velocity_counts_what_came_and_what_was_refused
+        dust_is_found_by_its_vault_the_largest_first
         open_orders_of_a_wallet_are_found
         books_of_vaults_stand_beside_their_logs
         what_chain_and_books_need_not_agree_about_is_summed_up

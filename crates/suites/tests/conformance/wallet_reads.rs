@@ -1,5 +1,6 @@
 //! What is listed, found and summed up of wallets.
 
+use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
 use domain::exchange::ExchangeState;
@@ -316,4 +317,32 @@ pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World
     assert_eq!(sum(&AccountCode::Wallet(wallet.id, back.coin), MovingKind::Returning), back.minor);
     assert_eq!(moving.iter().map(|it| it.minor).sum::<i64>(), 5 * one + back.minor, "and nothing else");
     assert_eq!(world.store.moving(TenantId(Uuid::new_v4())).await, Ok(Vec::new()));
+}
+
+pub async fn dust_is_found_by_its_vault_the_largest_first(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (wallet, other) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let (request, another) = (world.request(&wallet).await, world.request(&wallet).await);
+    let shown = Address([0x51; 20]);
+    let at = |submission: Option<u32>, minor: i64| {
+        move |it: &mut Deposit| {
+            (it.state, it.minor, it.submission) = (DepositState::Dust, minor, submission);
+            it.to = if submission.is_some() { shown } else { it.to };
+        }
+    };
+    let this = world.deposit(&wallet, Some(&request), 1, |it| (it.submission, it.to) = (Some(1), shown)).await;
+    let small = world.deposit(&wallet, Some(&request), 2, at(Some(1), 5)).await;
+    let large = world.deposit(&wallet, Some(&request), 3, at(Some(1), 7)).await;
+    let own = world.deposit(&wallet, Some(&request), 4, at(None, 6)).await;
+    world.deposit(&wallet, Some(&another), 5, at(Some(1), 6)).await;
+    world.deposit(&other, None, 6, at(None, 6)).await;
+    let direct = world.deposit(&wallet, None, 7, at(None, 6)).await;
+    world.deposit(&wallet, Some(&request), 8, |it| (it.submission, it.to) = (Some(1), shown)).await;
+    let beside = async |deposit: &Deposit, limit| world.store.dust_beside(deposit, limit).await.expect("read");
+    assert_eq!(beside(&this, 9).await, [large.clone(), small.clone()]);
+    assert_eq!(beside(&this, 1).await, [large.clone()]);
+    assert_eq!(beside(&large, 9).await, [small]);
+    assert_eq!((beside(&own, 9).await, beside(&direct, 9).await), (vec![], vec![]));
+    let unnamed = world.deposit(&wallet, Some(&request), 9, |_| {}).await;
+    assert_eq!(beside(&unnamed, 9).await, [own]);
 }

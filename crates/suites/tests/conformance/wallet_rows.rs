@@ -15,7 +15,7 @@ use domain::ids::{
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;
-use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails};
+use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails, SubmissionHold};
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use domain::screening::Screened;
 use domain::sweep::{Sweep, SweepState};
@@ -207,6 +207,7 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
     (full.state, full.state_at, full.back_to) = (DepositState::Refunding, at, Some(DepositState::Rejected));
     (full.pot, full.hold, full.credited_at) = (Pot::Escrow, Some(TransferId(ids.next())), Some(at));
     (full.disputed, full.concern, full.spoiled) = (true, Some(ReasonCode::WrongAsset), true);
+    (full.is_dust, full.riders) = (true, vec![DepositId(ids.next())]);
     full.assessment = Some(assessment(at));
     full.decision =
         Some(Decision { verdict: ReviewVerdict::LegalHold, by: "amal".to_owned(), note: "seen".to_owned(), at });
@@ -320,6 +321,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let tx = world.put(tenant, |ws, ids| chain_tx(tenant, 0, ws.now, ids)).await;
     (full.state, full.tx) = (IntentState::Assigned, Some(tx.id));
     (full.wallet, full.request, full.coin) = (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
+    full.riders = vec![deposit.id];
     (full.unchecked, full.tries, full.failure, full.version) = (true, 3, Some("reverted".to_owned()), 2);
     let mut need = tenant_need(tenant);
     need.intents.insert((tenant, full.id));

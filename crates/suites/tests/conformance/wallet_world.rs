@@ -230,6 +230,7 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
         request: deposit.request,
         coin: Some(deposit.coin),
         plan: Plan::Move(movement(7)),
+        riders: Vec::new(),
         unchecked: false,
         state: IntentState::Waiting,
         tx: None,
