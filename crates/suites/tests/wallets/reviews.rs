@@ -329,13 +329,13 @@ fn a_release_that_the_chain_refused_because_of_a_hold_is_for_a_person_and_has_no
         // By its cents: the first try of its release is the last one.
         let minor = 25 * COIN + 40_000;
         let request = world.request(&wallet, minor).await;
-        let releasing = world.pay(&request, minor).await;
+        let releasing = world.pay_unnamed(&request, Address([1; 20]), minor).await;
         world.work().await;
         let release = world.deposit_now(releasing.id).await.release.expect("approved");
         let intents = world.store.intents(TENANT, &[release]).await.expect("readable");
         let tx = world.store.chain_tx(TENANT, intents[0].tx.expect("sent")).await.expect("readable").expect("there");
         assert!(intents[0].is_last_try() && !tx.attempts.is_empty(), "{tx:?}");
-        let evil = world.pay_by(&request, "Edgar", "Evil", Address([1; 20]), COIN).await;
+        let evil = world.pay_unnamed(&request, LISTED, COIN).await;
         world.work().await;
         assert_eq!(world.deposit_now(evil.id).await.state, DepositState::LegalHold);
         let mined = Mined {
