@@ -8,7 +8,7 @@ import { Account } from './lib/chain.js';
 import { axe, everywhere } from './lib/checks.js';
 import { officer, TENANT } from './lib/office.js';
 import { Sandbox } from './lib/sandbox.js';
-import { introduced, sees } from './lib/sender.js';
+import { introduced, payable, sees } from './lib/sender.js';
 
 // What a page says in the browser's own log where it refuses: no fault.
 const REFUSED = { expected: [/status of 4(03|09|22)/] };
@@ -235,7 +235,7 @@ describe('four eyes', () => {
     const request = await bank.request('25.01');
     const sender = await visit(browser, sandbox.url);
     await sender.page.goto(await introduced(request));
-    const hash = await account.pay('USDC', request.escrow_address, 25_010_000);
+    const hash = await account.pay('USDC', await payable(sender.page), 25_010_000);
     await sees(sender.page, 'This payment could not be completed.');
     await sender.page.fill('#back input[name=address]', account.address);
     await sender.page.click('#back button');

@@ -7,7 +7,7 @@ import { Account } from './lib/chain.js';
 import { everywhere } from './lib/checks.js';
 import { Sandbox } from './lib/sandbox.js';
 import { screen } from './lib/screens.js';
-import { finds, introduced, introduces, sees } from './lib/sender.js';
+import { finds, introduced, introduces, payable, sees } from './lib/sender.js';
 import { Wallet } from './lib/wallet.js';
 
 const GONE = [/status of 404/];
@@ -54,9 +54,11 @@ describe('a sender pays', () => {
       await page.click(`#exchange button[aria-label="Copy: ${label}"]`);
       copied[label] = await page.evaluate(() => navigator.clipboard.readText());
     }
-    assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: request.escrow_address, Amount: '25.00' });
+    const address = await payable(page);
+    assert.notEqual(address, request.escrow_address, 'each sender has an address of their own');
+    assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: address, Amount: '25.00' });
     assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
-    await account.pay('USDC', request.escrow_address, 25_000_000);
+    await account.pay('USDC', address, 25_000_000);
     await sees(page, 'Thank you, your payment is done');
     const receipt = await page.locator('.receipt').textContent();
     for (const part of ['25.00 USDC', 'Rent', 'Ethereum']) assert.ok(receipt.includes(part), receipt);
@@ -72,9 +74,10 @@ describe('a sender pays', () => {
     await page.locator('#phone svg[role=img]').waitFor();
     const link = await page.locator('#phone a.second').getAttribute('href');
     const { tokens } = bank.keys;
+    const address = await payable(page);
     const chain = Number(await account.rpc('eth_chainId'));
-    assert.equal(link.toLowerCase(), `ethereum:${tokens.USDC}@${chain}/transfer?address=${request.escrow_address}&uint256=7500000`.toLowerCase());
-    await account.pay('USDC', request.escrow_address, 7_500_000);
+    assert.equal(link.toLowerCase(), `ethereum:${tokens.USDC}@${chain}/transfer?address=${address}&uint256=7500000`.toLowerCase());
+    await account.pay('USDC', address, 7_500_000);
     await sees(page, 'Thank you, your payment is done');
     await close();
   });
@@ -86,6 +89,7 @@ describe('a sender pays', () => {
     const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>' });
     await pay.waitFor();
     assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
+    const address = await payable(page);
     await pay.click();
     await sees(page, 'Thank you, your payment is done');
     const [added] = wallet.called('wallet_addEthereumChain');
@@ -94,7 +98,7 @@ describe('a sender pays', () => {
     const [sent, ...more] = wallet.called('eth_sendTransaction');
     assert.deepEqual(more, []);
     assert.equal(sent.to.toLowerCase(), bank.keys.tokens.USDC.toLowerCase());
-    const words = [request.escrow_address.slice(2).toLowerCase(), (12_340_000).toString(16)];
+    const words = [address.slice(2).toLowerCase(), (12_340_000).toString(16)];
     assert.equal(sent.data, `0xa9059cbb${words.map((word) => word.padStart(64, '0')).join('')}`);
     await close();
   });
@@ -126,11 +130,12 @@ describe('a sender pays', () => {
   it('in two parts: the rest is asked for until it has come', async () => {
     const request = await bank.request('20.00');
     const { page, close } = await open(await introduced(request));
-    await account.pay('USDC', request.escrow_address, 5_000_000);
+    const address = await payable(page);
+    await account.pay('USDC', address, 5_000_000);
     await page.getByText('Still to send: 15.00 USDC').waitFor();
     await sees(page, 'Less than the whole amount has arrived.');
     await screen(page, 'pay-partial');
-    await account.pay('USDC', request.escrow_address, 15_000_000);
+    await account.pay('USDC', address, 15_000_000);
     await sees(page, 'Thank you, your payment is done');
     assert.equal(await page.locator('.arrived li').count(), 2);
     await close();
@@ -144,7 +149,7 @@ describe('a sender pays', () => {
     await context.route('**/status*', (route) => { asked += 1; return route.continue(); });
     page.removeAllListeners('console');
     await page.goto(await introduced(request));
-    await account.pay('USDC', request.escrow_address, 4_000_000);
+    await account.pay('USDC', await payable(page), 4_000_000);
     await sees(page, 'Thank you, your payment is done');
     assert.ok(asked > 0);
     await close();
@@ -164,10 +169,48 @@ describe('a sender pays', () => {
     await page.fill('#tx', 'nothing');
     await page.click('#help button');
     await page.getByText('This is not a transaction hash.').waitFor();
-    const hash = await account.pay('USDC', request.escrow_address, 9_000_000);
+    const hash = await account.pay('USDC', await payable(page), 9_000_000);
     await finds(page, 'Thank you, your payment is done');
     assert.ok((await page.locator('.receipt').textContent()).includes(hash));
     await close();
+  });
+});
+
+describe('a link that is shared', () => {
+  it('shows each sender an address of their own, and the same one again in the same browser', async () => {
+    const request = await bank.request('25.00');
+    const first = await open(request.payment_link);
+    await introduces(first.page, 'Binance');
+    const address = await payable(first.page);
+    await first.page.goto(request.payment_link);
+    await introduces(first.page, 'Binance');
+    assert.equal(await payable(first.page), address, 'the same details, the same browser');
+    const phone = await open(request.payment_link);
+    await introduces(phone.page, 'Binance');
+    const another = await payable(phone.page);
+    assert.equal(new Set([address, another, request.escrow_address]).size, 3);
+    // A payment of one sender leaves the other's page as it is until nothing is left to pay.
+    await account.pay('USDC', another, 5_000_000);
+    await sees(phone.page, '5.00 USDC');
+    assert.equal(await payable(first.page), address);
+    await account.pay('USDC', address, 20_000_000);
+    await sees(first.page, 'Thank you, your payment is done');
+    await phone.close();
+    await first.close();
+  });
+
+  it('shows a sender dust of theirs, and others nothing of it', async () => {
+    const request = await bank.request('25.00');
+    const [payer, other] = [await open(await introduced(request)), await open(await introduced(request))];
+    await account.pay('USDC', await payable(payer.page), 1);
+    await sees(payer.page, 'It is too little to be passed on by itself');
+    await everywhere(payer.page, 'dust');
+    await other.page.reload();
+    assert.ok(!(await other.page.content()).includes('0.000001'));
+    await account.pay('USDC', await payable(payer.page), 25_000_000);
+    await sees(payer.page, 'Thank you, your payment is done');
+    await other.close();
+    await payer.close();
   });
 });
 
@@ -175,7 +218,7 @@ describe('a payment that is not as it should be', () => {
   it('is not accepted: neutrally, and the sender says where it goes back to', async () => {
     const request = await bank.request('25.01');
     const { page, close } = await open(await introduced(request), { expected: [/status of 422/] });
-    await account.pay('USDC', request.escrow_address, 25_010_000);
+    await account.pay('USDC', await payable(page), 25_010_000);
     await sees(page, 'This payment could not be completed.');
     assert.equal(await page.locator('.receipt').count(), 0);
     await everywhere(page, 'not accepted');
@@ -202,7 +245,7 @@ describe('a payment that is not as it should be', () => {
   it('is checked for longer, and can be left alone', async () => {
     const request = await bank.request('25.02');
     const { page, close } = await open(await introduced(request));
-    await account.pay('USDC', request.escrow_address, 25_020_000);
+    await account.pay('USDC', await payable(page), 25_020_000);
     await sees(page, 'The check takes longer than usual.');
     await everywhere(page, 'checking');
     await page.goto(`${page.url()}?lang=ar`);
@@ -213,12 +256,12 @@ describe('a payment that is not as it should be', () => {
   it('was more than asked for, or another token', async () => {
     const [more, other] = [await bank.request('25.00'), await bank.request('26.00')];
     const first = await open(await introduced(more));
-    await account.pay('USDC', more.escrow_address, 26_000_000);
+    await account.pay('USDC', await payable(first.page), 26_000_000);
     await sees(first.page, 'More than the amount has arrived.');
     await everywhere(first.page, 'overpaid');
     await first.close();
     const second = await open(await introduced(other));
-    await account.pay('USDT', other.escrow_address, 26_000_000);
+    await account.pay('USDT', await payable(second.page), 26_000_000);
     await sees(second.page, '26.00 USDT');
     await everywhere(second.page, 'another token');
     await second.close();
@@ -245,10 +288,10 @@ describe('a payment that is not as it should be', () => {
   it('is cancelled while the page is open: the address goes', async () => {
     const request = await bank.request('3.00');
     const { page, close } = await open(await introduced(request), { expected: GONE });
-    await page.locator('#exchange .address').waitFor();
+    const address = await payable(page);
     await bank.cancel(request);
     await page.getByRole('heading', { name: 'This link is not available' }).waitFor();
-    assert.ok(!(await page.content()).includes(request.escrow_address));
+    assert.ok(!(await page.content()).includes(address));
     await everywhere(page, 'closed');
     await page.goto(`${request.payment_link}?lang=ar`);
     await everywhere(page, 'closed, ar');
@@ -258,14 +301,15 @@ describe('a payment that is not as it should be', () => {
   it('comes after the link has ended', async () => {
     const request = await bank.request('25.00', { expires_in_hours: 1 });
     const { page, close } = await open(await introduced(request), { expected: GONE });
+    const address = await payable(page);
     await bank.letPass(HOUR_S);
     await page.getByRole('heading', { name: 'This link is not available' }).waitFor();
-    assert.ok(!(await page.content()).includes(request.escrow_address));
+    assert.ok(!(await page.content()).includes(address));
     const unknown = await fetch(`${sandbox.url}/pay/AAAAAAAAAAAAAAAAAAAAAA`).then((answer) => answer.text());
     const expired = await fetch(request.payment_link).then((answer) => answer.text());
     const token = new URL(request.payment_link).pathname.split('/').at(-1);
     assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'nobody learns which');
-    await account.pay('USDC', request.escrow_address, 25_000_000);
+    await account.pay('USDC', address, 25_000_000);
     await assert.doesNotReject(async () => {
       const until = Date.now() + 30_000;
       while (!(await page.content()).includes('The payment came after this link had ended.')) {
@@ -299,6 +343,7 @@ describe('every state, in both directions', () => {
     const request = await bank.request('25.00');
     const url = await introduced(request);
     const { page, close } = await open(url, { wallet: { knows: true } });
+    const address = await payable(page);
     for (const language of ['en', 'ar']) {
       await page.goto(`${url}?lang=${language}`);
       for (const way of ['exchange', 'phone', 'browser']) {
@@ -306,13 +351,13 @@ describe('every state, in both directions', () => {
         await everywhere(page, `${way}, ${language}`);
       }
     }
-    await account.pay('USDC', request.escrow_address, 5_000_000);
+    await account.pay('USDC', address, 5_000_000);
     await page.getByText('15.00 USDC').or(page.getByText('20.00 USDC')).first().waitFor();
     for (const language of ['en', 'ar']) {
       await page.goto(`${url}?lang=${language}`);
       await everywhere(page, `partial, ${language}`);
     }
-    await account.pay('USDC', request.escrow_address, 20_000_000);
+    await account.pay('USDC', address, 20_000_000);
     await page.locator('.receipt').waitFor();
     for (const language of ['en', 'ar']) {
       await page.goto(`${url}?lang=${language}`);
@@ -348,7 +393,7 @@ describe('every state, in both directions', () => {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await page.goto(`${url}?lang=ur`);
     await screen(page, 'pay-send-ur');
-    await account.pay('USDC', request.escrow_address, 25_500_000);
+    await account.pay('USDC', await payable(page), 25_500_000);
     await page.locator('.receipt').waitFor();
     await page.goto(`${url}?lang=en`);
     await screen(page, 'pay-done');

@@ -23,6 +23,9 @@ export async function introduced(request, provider = 'Binance') {
   }
 }
 
+// The address that a page shows its sender to pay to.
+export const payable = (page) => page.locator('#wallet').getAttribute('data-to');
+
 // Waits for words on the part of the page that changes.
 export const sees = (page, words) => page.locator('#live', { hasText: words }).waitFor({ timeout: WITHIN_MS });
 

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use reqwest::Url;
+use reqwest::header::{LOCATION, USER_AGENT};
 
 /// Longest time for one document, connection and body together.
 const FETCH_LIMIT_SECS: u64 = 120;
@@ -32,6 +34,14 @@ pub enum FetchError {
         /// HTTP status code.
         status: u16,
     },
+    /// A redirect that is not followed.
+    #[error("{url}: a redirect {detail}")]
+    Redirect {
+        /// The address that redirects.
+        url: String,
+        /// Why it is not followed.
+        detail: String,
+    },
     /// The body is larger than allowed.
     #[error("{url}: more than {max_bytes} bytes")]
     TooLarge {
@@ -50,37 +60,108 @@ pub(crate) struct Fetched {
     pub(crate) last_modified: Option<String>,
 }
 
-/// GETs `url`; only a complete 200 is an answer.
+/// Most redirects that are followed for one document.
+const MAX_REDIRECTS: usize = 5;
+
+/// GETs `url`; only a complete 200 is an answer, and nothing is followed.
 pub(crate) async fn get(client: &reqwest::Client, url: &str, max_bytes: usize) -> Result<Fetched, FetchError> {
-    let transport = |error: reqwest::Error| FetchError::Transport { url: url.to_owned(), detail: causes(&error) };
-    check_scheme(url)?;
-    let request = client.get(url).timeout(Duration::from_secs(FETCH_LIMIT_SECS));
-    let response = request.send().await.map_err(transport)?;
+    let at = parsed(url)?;
+    let response = ask(client.get(at.clone()), &at).await?;
+    body(response, &at, max_bytes).await
+}
+
+/// GETs `url` under a name of our own, following redirects: each target must be an address that `url` itself could be,
+/// and only who begins on this machine ends there. Credentials of the client are for `url`: it has none.
+pub(crate) async fn get_following(
+    client: &reqwest::Client,
+    url: &str,
+    user_agent: &str,
+    max_bytes: usize,
+) -> Result<Fetched, FetchError> {
+    let mut at = parsed(url)?;
+    let begins_here = is_this_machine(&at);
+    for _ in 0..=MAX_REDIRECTS {
+        let response = ask(client.get(at.clone()).header(USER_AGENT, user_agent), &at).await?;
+        let Some(target) = target(&at, &response)? else { return body(response, &at, max_bytes).await };
+        check(&target)?;
+        if is_this_machine(&target) && !begins_here {
+            return Err(FetchError::Redirect { url: shown(&at), detail: "leads to this machine".to_owned() });
+        }
+        at = target;
+    }
+    Err(FetchError::Redirect { url: shown(&at), detail: format!("more than {MAX_REDIRECTS} redirects") })
+}
+
+async fn ask(request: reqwest::RequestBuilder, at: &Url) -> Result<reqwest::Response, FetchError> {
+    let answer = request.timeout(Duration::from_secs(FETCH_LIMIT_SECS)).send().await;
+    answer.map_err(|error| transport(at, error))
+}
+
+/// Where a redirect leads; `None` for an answer that is none.
+fn target(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, FetchError> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let wrong = |detail: &str| FetchError::Redirect { url: shown(at), detail: detail.to_owned() };
+    let location = response.headers().get(LOCATION).ok_or_else(|| wrong("without a Location"))?;
+    let location = location.to_str().map_err(|_| wrong("to a Location that is no text"))?;
+    at.join(location).map(Some).map_err(|_| wrong("to a Location that is no address"))
+}
+
+async fn body(response: reqwest::Response, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {
     if response.status() != reqwest::StatusCode::OK {
-        return Err(FetchError::Status { url: url.to_owned(), status: response.status().as_u16() });
+        return Err(FetchError::Status { url: shown(at), status: response.status().as_u16() });
     }
     let last_modified = response.headers().get("last-modified").and_then(|value| value.to_str().ok());
     let last_modified = last_modified.map(str::to_owned);
     let mut bytes = Vec::new();
     let mut body = response.bytes_stream();
     while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(transport)?;
+        let chunk = chunk.map_err(|error| transport(at, error))?;
         if bytes.len() + chunk.len() > max_bytes {
-            return Err(FetchError::TooLarge { url: url.to_owned(), max_bytes });
+            return Err(FetchError::TooLarge { url: shown(at), max_bytes });
         }
         bytes.extend_from_slice(&chunk);
     }
     Ok(Fetched { bytes, last_modified })
 }
 
+fn transport(at: &Url, error: reqwest::Error) -> FetchError {
+    FetchError::Transport { url: shown(at), detail: causes(&error.without_url()) }
+}
+
+/// An address without what may be secret of it: scheme, host and path.
+pub(crate) fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    shown.set_fragment(None);
+    // Only an address that cannot have them has neither name nor password.
+    let _ = (shown.set_username(""), shown.set_password(None));
+    shown.to_string()
+}
+
+fn parsed(url: &str) -> Result<Url, FetchError> {
+    let at = Url::parse(url)
+        .map_err(|error| FetchError::Transport { url: "an address".to_owned(), detail: error.to_string() })?;
+    check(&at)?;
+    Ok(at)
+}
+
 pub(crate) fn check_scheme(url: &str) -> Result<(), FetchError> {
-    let parsed = reqwest::Url::parse(url)
-        .map_err(|error| FetchError::Transport { url: url.to_owned(), detail: error.to_string() })?;
-    let here = matches!(parsed.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
-    if parsed.scheme() == "https" || (parsed.scheme() == "http" && here) {
+    parsed(url).map(drop)
+}
+
+fn check(at: &Url) -> Result<(), FetchError> {
+    if at.scheme() == "https" || (at.scheme() == "http" && is_this_machine(at)) {
         return Ok(());
     }
-    Err(FetchError::NotHttps { url: url.to_owned() })
+    Err(FetchError::NotHttps { url: shown(at) })
+}
+
+fn is_this_machine(at: &Url) -> bool {
+    let host = at.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// An error with all its causes.
@@ -104,6 +185,24 @@ pub(crate) mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().timeout(Duration::from_secs(10));
         builder.redirect(reqwest::redirect::Policy::none()).build().expect("client")
+    }
+
+    /// Serves every request, by its head, with the text of an answer; answers its address.
+    pub(crate) async fn serve(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+        let url = format!("http://{}", listener.local_addr().expect("address"));
+        tokio::spawn(async move {
+            loop {
+                let (mut socket, _) = listener.accept().await.expect("accept");
+                let mut request = [0; 4096];
+                let read = socket.read(&mut request).await.expect("request");
+                let head = String::from_utf8_lossy(&request[..read]).into_owned();
+                // One request a connection, so that each answer is complete.
+                let text = answer(&head).replacen("\r\n", "\r\nconnection: close\r\n", 1);
+                socket.write_all(text.as_bytes()).await.expect("answer");
+            }
+        });
+        url
     }
 
     /// Serves one 200 with a header line and a body on a local port, and answers its address.

@@ -9,7 +9,7 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailReport, RailStatus, Submission};
+use domain::rail::{BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
 use domain::rail_text::CharacterSet;
 use domain::time::{Span, Timestamp};
 use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
@@ -80,6 +80,7 @@ fn directory(path: &Path) -> IsoRail {
         rail: RailId::new(RAIL),
         dir: path.to_owned(),
         ours: ours(),
+        report_files: vec!["*.xml".to_owned()],
         report_wait: Duration::from_secs(1),
     })
     .expect("a rail")
@@ -96,7 +97,7 @@ fn word(answer: &Submission) -> String {
 }
 
 /// Collects behind `cursor`, and moves it, until `count` reports are there, and nothing unreadable.
-async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<RailReport> {
+async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<BankReport> {
     let mut all = Vec::new();
     for _ in 0..LOOKS_MAX {
         let page = rail.collect(cursor.as_deref()).await.expect("a page");
@@ -111,8 +112,13 @@ async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> V
     all
 }
 
-fn told(reports: &[RailReport], of: &Instruction) -> Vec<RailStatus> {
-    reports.iter().filter(|report| report.attempt == of.attempt).map(|report| report.status.clone()).collect()
+fn told(reports: &[BankReport], of: &Instruction) -> Vec<RailStatus> {
+    reports.iter().filter(|report| is_about(report, of)).map(|report| report.said.status.clone()).collect()
+}
+
+fn is_about(report: &BankReport, order: &Instruction) -> bool {
+    let uetr = Some(order.attempt.to_string());
+    report.ids().any(|ids| ids.uetr == uetr)
 }
 
 #[tokio::test]
@@ -141,10 +147,10 @@ async fn over_http_every_ending_is_understood() {
     for (order, expected) in batch.iter().zip(expected) {
         assert_eq!(told(&reports, order), expected, "{}", order.creditor_account);
     }
-    assert!(reports.iter().all(|report| report.amount.is_none_or(|amount| amount == batch[0].amount)));
+    assert!(reports.iter().all(|report| report.said.amount.is_none_or(|amount| amount == batch[0].amount)));
     let lines = bank.book(&batch[0].payment.end_to_end_id()).expect("a book");
-    let settled = reports.iter().find(|report| report.attempt == batch[0].attempt).expect("reported");
-    assert_eq!(settled.bank_reference.as_deref(), Some(&*lines[0].reference));
+    let settled = reports.iter().find(|report| is_about(report, &batch[0])).expect("reported");
+    assert_eq!(settled.said.bank_reference.as_deref(), Some(&*lines[0].reference));
     assert_eq!((&*lines[0].account, &*lines[0].beneficiary), (accounts[0], "Ayesha Khan"));
 
     let unknown = instruction(99, "1");

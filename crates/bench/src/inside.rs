@@ -62,6 +62,7 @@ impl Inside {
             data_dir: installation.data_dir(),
             clock: BusinessClock::default(),
             behaviour: Behaviour::default(),
+            store: None,
             tenants: &tenants,
             // Nobody is told of it.
             public_url: "http://127.0.0.1",
@@ -109,8 +110,8 @@ impl Inside {
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
         let made = self.wallets.create_request(&self.caller, asked, None).await.context("a payment request")?.made;
-        self.wallets.submit_sender(&made.token, sender(nth)).await.context("a sender's details")?;
-        Ok(Link { request: made.id, wallet, escrow: made.escrow })
+        let said = self.wallets.submit_sender(&made.token, sender(nth), None).await.context("a sender's details")?;
+        Ok(Link { request: made.id, wallet, escrow: said.escrow.unwrap_or(made.escrow) })
     }
 
     async fn wallet(&self, name: &str) -> anyhow::Result<WalletId> {

@@ -11,6 +11,7 @@ use http_api::auth::Service;
 
 use super::failure::Failure;
 use super::output;
+pub use client::segment;
 use client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
 use config::Secret;
 
@@ -162,19 +163,15 @@ pub async fn get_in_any_country(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(refusal.map_or_else(|| Failure::Usage("no country to look in".to_owned()), Failure::from))
-}
-
-/// An id or a caller's own id as one segment of a path.
-pub fn segment(id: &str) -> Result<String, ClientError> {
-    let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
-    match url.path_segments_mut() {
-        Ok(mut segments) => drop(segments.push(id)),
-        Err(()) => return Err(ClientError::Usage("an id cannot be put into a path".to_owned())),
+    match (refusal, given) {
+        // The service's own words are of one country; this was asked in all.
+        (Some(_), None) => {
+            let all = Country::ALL.map(Country::alpha3).join(", ");
+            Err(Failure::Refused(format!("not found in any country ({all}): {missing}")))
+        }
+        (Some(refusal), Some(_)) => Err(refusal.into()),
+        (None, _) => Err(Failure::Usage("no country to look in".to_owned())),
     }
-    // `.` and `..` would be resolved away.
-    let path = url.path().trim_start_matches('/').to_owned();
-    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is no id"))) } else { Ok(path) }
 }
 
 #[cfg(test)]

@@ -130,7 +130,11 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
 fn configuration(config: &Config) -> Finding {
     let refusals = config::refuse_in_production(config);
     if refusals.is_empty() {
-        return Finding::new("configuration", Level::Ok, format!("valid, environment {}", config.environment.name()));
+        return Finding::new(
+            "configuration",
+            Level::Ok,
+            format!("valid; `serve` is environment {}", config.environment.name()),
+        );
     }
     Finding::new("configuration", Level::Wrong, format!("production refuses to start: {}", refusals.join("; ")))
 }
@@ -173,12 +177,18 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     if !has_key && !config::kek_path(data_dir).exists() {
         return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
     }
+    let mut made_by = None;
     let looked = run_async(async {
         let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
-        store.ready().await.map_err(Failure::of_store)
+        store.ready().await.map_err(Failure::of_store)?;
+        made_by = store.environment().await.map_err(Failure::of_store)?;
+        Ok(())
     });
     match looked {
-        Ok(()) => Finding::new(NAME, Level::Ok, "can be reached and has this version's schema"),
+        Ok(()) => {
+            let of = made_by.map_or_else(String::new, |made_by| format!("; made by a {} service", made_by.name()));
+            Finding::new(NAME, Level::Ok, format!("can be reached and has this version's schema{of}"))
+        }
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     }
 }

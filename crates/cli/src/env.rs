@@ -44,6 +44,7 @@ fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
         let name = format!("CORRIDOR_{}", key.to_ascii_uppercase());
         match value {
             Value::String(text) => drop(variables.insert(name, text.clone())),
+            Value::Number(number) => drop(variables.insert(name, number.to_string())),
             Value::Object(members) => variables.extend(members.iter().filter_map(|(member, value)| {
                 Some((format!("{name}_{}", member.to_ascii_uppercase()), value.as_str()?.to_owned()))
             })),
@@ -68,7 +69,7 @@ mod tests {
     fn variables_are_those_that_the_commands_read() {
         let sandbox: Sandbox = serde_json::from_str(
             r#"{"base_url":"http://127.0.0.1:1/","payment_access_key":"a","payment_secret_key":"it's","pid":7,
-                "data_dir":"/d","wallet_id":null,"tokens":{"USDC":"0x1"},"x y;z":"no"}"#,
+                "data_dir":"/d","chain_id":1337,"wallet_id":null,"tokens":{"USDC":"0x1"},"x y;z":"no"}"#,
         )
         .expect("a sandbox");
         let variables = variables(&sandbox);
@@ -78,6 +79,7 @@ mod tests {
             [
                 "CORRIDOR_ACCESS_KEY",
                 "CORRIDOR_BASE_URL",
+                "CORRIDOR_CHAIN_ID",
                 "CORRIDOR_DATA_DIR",
                 "CORRIDOR_SECRET_KEY",
                 "CORRIDOR_TOKENS_USDC"

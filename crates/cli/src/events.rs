@@ -39,7 +39,7 @@ pub enum EventsCommand {
   corridor events tail | jq -r '[.seq, .type, .data.id] | @tsv'")]
 pub struct TailArgs {
     /// Begin after the event of this seq; 0 = all that is kept. Left out: from now on
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, allow_negative_numbers = true, value_name = "SEQ")]
     after: Option<u64>,
     /// End after this many events
     #[arg(long, value_name = "N")]

@@ -69,10 +69,8 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
 
 async fn pages(client: &Client, filter: &Filter, mut sink: Sink, progress: &ProgressBar) -> Result<u64, Failure> {
     let mut base = filter.query();
-    if filter.until.is_none() {
-        // Payments made meanwhile stay out, and oldest first keeps the pages in place.
-        base.push(("end_ts", jiff::Timestamp::now().to_string()));
-    }
+    // Oldest first: payments made while this runs come last and move no page. No end of our own making: this machine's clock
+    // may be behind the service's, and the newest payments would be left out without a sign.
     base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
     let mut count = 0_u64;
     loop {

@@ -92,6 +92,9 @@ async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
         Output::Table => {
             output::line(&format!("{} tenants, {} accounts", report.tenants, report.accounts))?;
             report.findings.iter().try_for_each(|finding| output::line(&format!("WRONG: {finding}")))?;
+            if report.findings.is_empty() {
+                output::line("ok: every balance is the sum of its transfers, and every currency sums to zero")?;
+            }
         }
         Output::Json => output::json(&json!({
             "tenants": report.tenants,

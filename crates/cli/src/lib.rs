@@ -6,6 +6,7 @@ mod api;
 mod audit;
 mod bench;
 mod certify;
+mod chain;
 mod config;
 mod customers;
 mod doctor;
@@ -51,7 +52,8 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub use self::config::ConfigArgs;
 pub use doctor::{Finding, Level};
@@ -152,6 +154,9 @@ enum Command {
     /// Look through the books
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    /// Read blocks of the chain again
+    #[command(subcommand)]
+    Chain(chain::ChainCommand),
     /// See who did what, check that what is noted of it is what was noted
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -194,7 +199,7 @@ impl Context {
 
 /// Runs the command of this process's arguments.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
     // Fails only where one is installed already, which is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
     match run(cli) {
@@ -213,6 +218,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Users(command) => users::run(&command, &context),
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
+        Command::Chain(command) => chain::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
@@ -240,6 +246,23 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
     }
+}
+
+/// An error with the usage of its command. The library's own lists what the environment gives (`corridor env`) as if it
+/// had to be typed.
+fn with_plain_usage(mut error: clap::Error, arguments: impl Iterator<Item = String>) -> clap::Error {
+    if error.get(ContextKind::Usage).is_none() {
+        return error;
+    }
+    let mut command = Cli::command();
+    command.build();
+    for argument in arguments {
+        if let Some(inner) = command.find_subcommand(&argument).cloned() {
+            command = inner;
+        }
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    error
 }
 
 /// Runs a command that waits for others.
@@ -274,8 +297,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -302,6 +323,26 @@ mod tests {
             inner.for_each(|inner| check(inner, &format!("{path} {}", inner.get_name())));
         }
         check(&Cli::command(), "corridor");
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_missing_and_nothing_that_the_environment_gives() {
+        for (line, missing) in [
+            ("corridor requests create", "<--amount <AMOUNT>|--flexible>"),
+            ("corridor orders create --amount 1 --holder A", "<--iban <IBAN>|--account <NUMBER>>"),
+        ] {
+            // As `eval "$(corridor env)"` would, without touching the environment of other tests.
+            let given = format!("{line} --wallet-base-url http://127.0.0.1:1 --data-dir /tmp/x");
+            let error = Cli::try_parse_from(given.split(' ')).expect_err("a refusal");
+            let told = with_plain_usage(error, line.split(' ').skip(1).map(str::to_owned)).to_string();
+            assert!(told.contains(missing), "{told}");
+            let usage = told.split("Usage: ").nth(1).expect("a usage");
+            assert!(usage.starts_with(line.split(" --").next().expect("a command")), "{told}");
+            assert!(!usage.contains("--wallet-base-url") && !usage.contains("--data-dir"), "{told}");
+        }
+        let unknown = Cli::try_parse_from(["corridor", "requests", "create", "--amount", "5", "--currency", "DOGE"]);
+        let told = unknown.expect_err("no currency").to_string();
+        assert!(["USDC", "USDT", "PKR", "USD", "AED", "SAR"].iter().all(|code| told.contains(code)), "{told}");
     }
 
     #[test]
@@ -387,6 +428,8 @@ mod tests {
             "corridor audit key --output json",
             "corridor ledger reconcile --timeout 5",
             "corridor ledger reconcile --last --output json",
+            "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --timeout 5",
+            "corridor chain rescan --from 1 --to 2 --output json",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
@@ -453,6 +496,10 @@ mod tests {
             "corridor audit search --limit 0",
             "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
+            "corridor chain rescan",
+            "corridor chain rescan --from 1",
+            "corridor chain rescan --tx 0x12",
+            "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAE0",
             "corridor trigger",
             "corridor trigger no.such",
             "corridor certify",

@@ -31,7 +31,8 @@ const MAX_FAILURES: u32 = 30;
   corridor listen --forward-to http://127.0.0.1:9000
 
 Each event goes to URL/webhooks/wallet/… or URL/webhooks/payment/…, signed with a secret that is made for this session and
-printed, unless one is given. Lines: --> type [id], <-- [200] POST url [id]. Nothing is tried twice.")]
+printed, unless one is given. Lines: --> type [id], <-- [200] POST url [id]. Nothing is tried twice. Ends with --count or
+Ctrl-C: exit code 0, or 1 where the receiver did not take all events.")]
 pub struct ListenArgs {
     /// The receiver's base address
     #[arg(long, value_name = "URL")]
@@ -60,6 +61,8 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
         output::remark(&format!("Signing with {text}"));
         secrets.push(secret);
     }
+    // Said before anything is waited for, not at the first event.
+    check_base(&args.forward_to)?;
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
     let forward = Forward {
         sender: Sender::new(settings).map_err(Failure::usage)?,
@@ -68,8 +71,22 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
         print_json: args.print_json,
         output: context.output,
         left: Cell::new(args.count),
+        sent: Cell::new(0),
+        missed: Cell::new(0),
     };
-    api::wait_for(listen(payments.as_ref(), wallets.as_ref(), &forward))
+    api::wait_for(async {
+        tokio::select! {
+            ended = listen(payments.as_ref(), wallets.as_ref(), &forward) => ended?,
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        forward.ended()
+    })
+}
+
+/// Refuses a base address that no event could be sent to.
+fn check_base(base: &str) -> Result<(), Failure> {
+    let wrong = |fault: webhooks::UrlFault| Failure::Usage(format!("--forward-to: {fault}"));
+    Reach::Sandbox.url(base, "").map(drop).map_err(wrong)
 }
 
 /// Whoever has keys of one service alone hears of that one.
@@ -184,6 +201,10 @@ struct Forward {
     output: Output,
     /// How many are still to come; `None` = no end.
     left: Cell<Option<u64>>,
+    /// How many were sent.
+    sent: Cell<u64>,
+    /// How many of them the receiver did not take.
+    missed: Cell<u64>,
 }
 
 impl Forward {
@@ -207,9 +228,19 @@ impl Forward {
         };
         let answer = self.sender.post(&self.base, &path, post, now).await;
         self.told(id, kind, &path, &answer)?;
+        self.sent.set(self.sent.get() + 1);
+        self.missed.set(self.missed.get() + u64::from(answer.result != DeliveryResult::Received));
         let left = self.left.get().map(|left| left - 1);
         self.left.set(left);
         Ok(if left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// What came of all that was sent.
+    fn ended(&self) -> Result<(), Failure> {
+        match (self.missed.get(), self.sent.get()) {
+            (0, _) => Ok(()),
+            (missed, sent) => Err(Failure::Refused(format!("{missed} of {sent} events were not received"))),
+        }
     }
 
     fn told(&self, id: &str, kind: &str, path: &str, answer: &DeliveryAnswer) -> Result<(), Failure> {
@@ -257,6 +288,8 @@ mod tests {
             print_json: false,
             output: Output::Table,
             left: Cell::new(Some(count)),
+            sent: Cell::new(0),
+            missed: Cell::new(0),
         };
         (receiver, forward)
     }
@@ -315,8 +348,19 @@ mod tests {
         listen(Some(&client), Some(&client), &forward).await.expect("listened");
         assert_eq!(receiver.book().entries().len(), 2);
         assert_eq!(receiver.book().taken(), ["p-2"]);
+        // A script learns of the one that was not received.
+        let missed = forward.ended().expect_err("one was not received");
+        assert_eq!((missed.exit_code(), missed.to_string().as_str()), (1, "1 of 2 events were not received"));
         let neither = listen(None, Some(&client), &forward).await.expect_err("nothing to listen to");
         assert_eq!(neither.exit_code(), 3);
+    }
+
+    #[test]
+    fn an_address_that_takes_no_webhooks_is_refused_at_once() {
+        for wrong in ["ftp://x", "x", "http://", "file:///tmp"] {
+            assert_eq!(check_base(wrong).expect_err(wrong).exit_code(), 2, "{wrong}");
+        }
+        check_base("http://127.0.0.1:9000").expect("plain HTTP to this machine");
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::ids::QuoteId;
-use domain::order::{AccountType, DocumentType, example};
+use domain::order::{AccountType, DocumentType, FIELDS, example};
 
 use super::document::{self, Members};
 use super::failure::Failure;
@@ -105,6 +105,10 @@ impl OrderArgs {
         }
         members.insert("amount".to_owned(), document::raw(quote.amount_destination.to_string())?);
         for (name, value) in &self.fields {
+            if !FIELDS.contains(&name.as_str()) {
+                let known = FIELDS.join(", ");
+                return Err(Failure::Usage(format!("--field {name}: an order has no such field; it has {known}")));
+            }
             match (name.as_str(), value.as_str()) {
                 (_, "null") => drop(members.remove(name)),
                 ("amount", number) => drop(members.insert(name.clone(), document::raw(number.to_owned())?)),

@@ -1,6 +1,6 @@
 //! `corridor tx …`, `corridor rate` and `corridor orders …`: what went in and out of a wallet, and paying it out.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::Context;
@@ -13,6 +13,19 @@ use super::wallet_api::{PageArgs, Wire, amount, code};
 pub enum TxCommand {
     /// List what went in and out of a wallet, newest first
     List(ListTxArgs),
+    /// Show a transaction: a deposit, or an exchange by its order's id
+    Get(GetTxArgs),
+}
+
+/// Options of `tx get`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  corridor tx get b7f6c8a0-2e4d-4c43-8f5e-0d8f1e2a3b31")]
+pub struct GetTxArgs {
+    /// The transaction, as events name it
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    api: WalletApiArgs,
 }
 
 /// `orders …`
@@ -22,7 +35,11 @@ pub enum OrdersCommand {
     Create(CreateArgs),
     /// List the orders of a wallet, newest first
     List(ListArgs),
+    /// Show an order
+    #[command(after_help = "Example:\n  corridor orders get c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
+    Get(OrderArgs),
     /// Take an order back that is still PENDING
+    #[command(after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
     Cancel(OrderArgs),
 }
 
@@ -61,6 +78,7 @@ pub struct RateArgs {
 
 /// Options of `orders create`.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("bank_account").required(true))]
 #[command(after_help = "Examples:
   corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder 'Asha Khan' --lock-rate
   corridor orders create --wallet 5d0c4a4e-… --amount 100 --from USDT --account 001123456702 --bank SCBL \\
@@ -82,10 +100,10 @@ pub struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     holder: String,
     /// The bank account as IBAN
-    #[arg(long, required_unless_present = "account", conflicts_with_all = ["account", "bank"])]
+    #[arg(long, group = "bank_account")]
     iban: Option<String>,
     /// The bank account as number
-    #[arg(long, value_name = "NUMBER", requires = "bank")]
+    #[arg(long, value_name = "NUMBER", group = "bank_account", requires = "bank")]
     account: Option<String>,
     /// Code of the bank that has the account
     #[arg(long, value_name = "CODE", requires = "account")]
@@ -110,9 +128,8 @@ pub struct ListArgs {
     api: WalletApiArgs,
 }
 
-/// Options of `orders cancel`.
+/// Options of `orders get` and `orders cancel`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
 pub struct OrderArgs {
     /// The order
     #[arg(value_name = "ID")]
@@ -131,12 +148,42 @@ const MEMBERS: &[(&str, &str)] = &[
     ("rate locked", "rate_locked"),
     ("created", "created_at"),
     ("settled by", "estimated_settlement"),
+    ("settled", "settled_at"),
+    ("account", "bank_account.iban bank_account.account_number"),
+    ("reference", "settlement_reference"),
+    ("wallet", "wallet_id"),
     ("why", "failure_reason error_message"),
 ];
 
 /// Runs `tx …`.
 pub fn tx(command: &TxCommand, context: &Context) -> Result<(), Failure> {
-    let TxCommand::List(args) = command;
+    match command {
+        TxCommand::List(args) => list_tx(args, context),
+        TxCommand::Get(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            let found = api::wait_for(async { Ok(wire.client.transaction(&args.transaction).await?.body) })?;
+            wire.show(&found, TX_MEMBERS)
+        }
+    }
+}
+
+const TX_MEMBERS: &[(&str, &str)] = &[
+    ("transaction", "transaction_id"),
+    ("type", "type"),
+    ("amount", "amount currency"),
+    ("status", "status"),
+    ("time", "timestamp"),
+    ("sender", "sender.first_name sender.last_name"),
+    ("tx hash", "tx_hash"),
+    ("explorer", "blockchain_explorer_url"),
+    ("rate", "exchange_rate"),
+    ("paid out", "received_amount received_currency"),
+    ("reference", "settlement_reference"),
+    ("wallet", "wallet_id"),
+    ("request", "payment_request_id"),
+];
+
+fn list_tx(args: &ListTxArgs, context: &Context) -> Result<(), Failure> {
     let wire = Wire::open(&args.api, context)?;
     let mut query = vec![("wallet_id", wire.wallet(args.wallet.as_deref())?)];
     query.extend(args.kind.iter().map(|kind| ("type", kind.clone())));
@@ -187,6 +234,10 @@ pub fn orders(command: &OrdersCommand, context: &Context) -> Result<(), Failure>
             wire.show(&wire.post("/orders", &body)?, MEMBERS)
         }
         OrdersCommand::List(args) => list(args, context),
+        OrdersCommand::Get(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            wire.show(&api::wait_for(async { Ok(wire.client.order(&args.order).await?.body) })?, MEMBERS)
+        }
         OrdersCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
             wire.show(&wire.post(&format!("/orders/{}/cancel", api::segment(&args.order)?), &json!({}))?, MEMBERS)

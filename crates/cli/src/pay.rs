@@ -101,7 +101,7 @@ fn print(body: &str, response: &PaymentResponse, output: Output) -> Result<(), F
         return output::line(body);
     }
     let amount = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
-        (Some(amount), Some(currency)) => format!("{amount} {currency}"),
+        (Some(amount), Some(currency)) => amount.in_currency(currency),
         _ => String::new(),
     };
     output::members(&[

@@ -82,10 +82,10 @@ pub struct Filter {
     /// Destination country
     #[arg(long, value_parser = api::country)]
     pub country: Country,
-    /// From this instant on (RFC 3339)
+    /// From this instant on (RFC 3339; a bare date is its midnight in UTC)
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Before this instant (RFC 3339)
+    /// Before this instant (RFC 3339; a bare date is its midnight in UTC)
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
     /// Only these states, repeatable
@@ -226,8 +226,8 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
         ("bank", [known(order.bank_name), known(order.bank_branch_code)].join("  ")),
         ("sender", known(order.sender_name)),
         ("relation", known(order.sender_relation)),
-        ("sender pays", format!("{} {}", quote.amount, quote.currency)),
-        ("beneficiary gets", format!("{} {destination}", quote.amount_destination)),
+        ("sender pays", quote.amount.in_currency(&quote.currency)),
+        ("beneficiary gets", quote.amount_destination.in_currency(destination)),
         ("rate", quote.rate.to_string()),
         ("quote", quote.id),
         ("accepted", known(order.timestamp)),
@@ -250,8 +250,8 @@ fn print_list(body: &str, output: Output) -> Result<(), Failure> {
             record.order.timestamp.unwrap_or_default(),
             record.id,
             status,
-            format!("{} {}", record.quote.amount, record.quote.currency),
-            format!("{} {destination}", record.quote.amount_destination),
+            record.quote.amount.in_currency(&record.quote.currency),
+            record.quote.amount_destination.in_currency(destination),
             record.order.beneficiary_name.unwrap_or_default(),
             reference,
         ]);

@@ -23,7 +23,7 @@ pub struct QuoteArgs {
     #[arg(long)]
     currency: String,
     /// Amount in the source currency
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
     /// Beneficiary account, for better routing; the payment must then name it
     #[arg(long, value_name = "NUMBER")]
@@ -72,12 +72,18 @@ fn print(quote: &str, output: Output) -> Result<(), Failure> {
     let country = Country::parse(&quote.country);
     let destination = country.map_or("", |country| country.currency().code());
     let bound = |bound: &Option<client::Exact>| bound.as_ref().map_or("none".to_owned(), ToString::to_string);
+    let coin = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
+        (Some(amount), Some(currency)) => format!("{amount} {currency}"),
+        _ => String::new(),
+    };
     output::members(&[
         ("quote", quote.id),
-        ("sender pays", format!("{} {}", quote.amount, quote.currency)),
-        ("beneficiary gets", format!("{} {destination}", quote.amount_destination)),
+        ("sender pays", quote.amount.in_currency(&quote.currency)),
+        ("beneficiary gets", quote.amount_destination.in_currency(destination)),
         ("rate", quote.rate.to_string()),
         ("wallet rate", quote.wallet_rate.to_string()),
+        ("premium", coin(&quote.wallet_premium, &quote.wallet_currency)),
+        ("rail's cost", coin(&quote.wallet_txn_cost, &quote.wallet_currency)),
         (
             "limits",
             format!(

@@ -2,7 +2,9 @@
 
 mod qr;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
+use domain::currency::{Currency, StableCoin};
+use domain::payment_request::FIAT;
 use serde_json::{Value, json};
 
 use super::api::{self, ApiArgs, WalletApiArgs};
@@ -17,7 +19,11 @@ pub enum RequestsCommand {
     Create(CreateArgs),
     /// List the requests of a wallet, newest first
     List(ListArgs),
+    /// Show a request: how far it is paid, and what became of the money
+    #[command(after_help = "Example:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
+    Get(RequestArgs),
     /// Take a request back
+    #[command(after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
     Cancel(RequestArgs),
     /// Show a request's link as a QR code in the terminal
     Qr(qr::QrArgs),
@@ -27,6 +33,7 @@ pub enum RequestsCommand {
 
 /// Options of `requests create`.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("how_much").required(true))]
 #[command(after_help = "Examples:
   corridor requests create --amount 25.50 --currency USDC --purpose Rent
   corridor requests create --wallet 5d0c4a4e-… --amount 7000 --currency PKR --expires-in-hours 48
@@ -36,13 +43,13 @@ pub struct CreateArgs {
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
     /// How much
-    #[arg(long, value_parser = amount, requires = "currency", required_unless_present = "flexible")]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true, group = "how_much", requires = "currency")]
     amount: Option<String>,
     /// In what: a coin (USDC, USDT), or money to be paid in coins (PKR, USD, AED, SAR)
-    #[arg(long, value_parser = code, requires = "amount")]
+    #[arg(long, value_parser = currency, requires = "amount")]
     currency: Option<String>,
     /// The sender says how much
-    #[arg(long, conflicts_with_all = ["amount", "currency"])]
+    #[arg(long, group = "how_much", conflicts_with = "currency")]
     flexible: bool,
     /// What for; the sender reads it
     #[arg(long, value_name = "TEXT")]
@@ -72,9 +79,8 @@ pub struct ListArgs {
     api: WalletApiArgs,
 }
 
-/// Options of `requests cancel`.
+/// Options of `requests get` and `requests cancel`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
 pub struct RequestArgs {
     /// The request
     #[arg(value_name = "ID")]
@@ -95,7 +101,7 @@ pub struct PayArgs {
     #[arg(value_name = "ID")]
     request: String,
     /// How much [default: what is asked for, as its cents say]
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: Option<String>,
     /// In which coin [default: USDC]
     #[arg(long, value_parser = code, requires = "amount")]
@@ -113,7 +119,11 @@ const MEMBERS: &[(&str, &str)] = &[
     ("kind", "amount.type"),
     ("status", "status"),
     ("received", "amount_received"),
+    ("in the wallet", "amount_released"),
     ("due", "amount_due"),
+    ("exception", "exception"),
+    ("wallet", "wallet_id"),
+    ("purpose", "purpose"),
     ("created", "created_at"),
     ("expires", "expires_at"),
 ];
@@ -123,6 +133,10 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
     match command {
         RequestsCommand::Create(args) => create(args, context),
         RequestsCommand::List(args) => list(args, context),
+        RequestsCommand::Get(args) => {
+            let wire = Wire::open(&args.api, context)?;
+            wire.show(&api::wait_for(async { Ok(wire.client.payment_request(&args.request).await?.body) })?, MEMBERS)
+        }
         RequestsCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
             let path = format!("/payment-requests/{}/cancel", api::segment(&args.request)?);
@@ -134,6 +148,17 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
             let path = format!("/sandbox/payment-requests/{}/pay", api::segment(&args.request)?);
             sandbox_call::coins(&args.api, &path, &query, context)
         }
+    }
+}
+
+/// Reads `--currency`.
+fn currency(text: &str) -> Result<String, String> {
+    let named = text.to_ascii_uppercase();
+    let coins = StableCoin::ALL.map(|coin| coin.currency().code());
+    let fiat = FIAT.map(Currency::code);
+    match coins.iter().chain(&fiat).any(|code| *code == named) {
+        true => Ok(named),
+        false => Err(format!("must be a coin ({}) or one of {}", coins.join(", "), fiat.join(", "))),
     }
 }
 

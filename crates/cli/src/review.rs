@@ -4,16 +4,19 @@
 
 mod alerts;
 mod coin;
+mod deposits;
 mod discrepancies;
 mod exchange;
 mod hold;
 mod refund;
 
 use clap::{Args, Subcommand, ValueEnum};
+use domain::decimal::Decimal;
 use domain::ids::PaymentId;
+use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::payment::report::Stale;
-use domain::rail::RailStatus;
+use domain::rail::{Finding, RailStatus};
 use engine::command::Refused;
 use engine::payments;
 use serde_json::json;
@@ -28,6 +31,7 @@ use super::{Context, run_async};
 
 use alerts::AlertsArgs;
 use coin::CoinCommand;
+use deposits::DepositsCommand;
 use exchange::OrderCommand;
 use hold::HoldCommand;
 use refund::RefundCommand;
@@ -48,8 +52,11 @@ pub enum ReviewCommand {
     Approve(DecideArgs),
     /// Refuse a payment that screening held
     Reject(DecideArgs),
-    /// Say what became of an unknown payment
+    /// Record the outcome of an unknown payment, or of one that came back
     Resolve(ResolveArgs),
+    /// Decide about incoming stablecoin transfers that wait for a person
+    #[command(subcommand)]
+    Deposits(DepositsCommand),
     /// Give a refused deposit back: one person proposes, another one approves
     #[command(subcommand)]
     Refund(RefundCommand),
@@ -80,10 +87,18 @@ pub struct DecideArgs {
 /// What became of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Became {
+    /// The bank has it and will report
     Processing,
+    /// It was paid
     Succeeded,
+    /// The bank never accepted it
+    Rejected,
+    /// The bank accepted it and did not pay
     Failed,
+    /// It was cancelled and refunded at the bank
     Reversed,
+    /// It was paid and came back, less --charges
+    Returned,
 }
 
 /// Options of `review resolve`.
@@ -98,10 +113,53 @@ pub struct ResolveArgs {
     /// What became of it
     #[arg(long, value_enum)]
     to: Became,
+    /// The bank's reference of the booking, with --to succeeded
+    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    reference: Option<String>,
+    /// What the bank kept of what came back, in the currency of the payment, with --to returned
+    #[arg(long, value_name = "AMOUNT")]
+    charges: Option<String>,
     #[command(flatten)]
     people: TwoPeople,
     #[command(flatten)]
     tenant: TenantArgs,
+}
+
+impl ResolveArgs {
+    /// What they found out about a payment of this amount.
+    fn finding(&self, amount: Money) -> Result<Finding, Failure> {
+        let status = match self.to {
+            Became::Processing => RailStatus::Accepted,
+            Became::Succeeded => RailStatus::Settled,
+            Became::Rejected | Became::Failed => RailStatus::Rejected,
+            Became::Reversed => RailStatus::Cancelled,
+            Became::Returned => RailStatus::Returned,
+        };
+        if self.reference.is_some() && self.to != Became::Succeeded {
+            return Err(Failure::Usage("--reference: only with --to succeeded".to_owned()));
+        }
+        let charges = match &self.charges {
+            None => 0,
+            Some(_) if self.to != Became::Returned => {
+                return Err(Failure::Usage("--charges: only with --to returned".to_owned()));
+            }
+            Some(text) => {
+                let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
+                let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
+                let rule = || Failure::Usage(format!("--charges: must be more than 0 and less than {amount}"));
+                charges.ok_or_else(rule)?.minor
+            }
+        };
+        let never_accepted = self.to == Became::Rejected;
+        Ok(Finding { status, never_accepted, reference: self.reference.clone(), charges })
+    }
+}
+
+/// Reads a bank's reference.
+fn reference(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_good = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if is_good { Ok(text.to_owned()) } else { Err("must be 1 to 140 characters".to_owned()) }
 }
 
 /// Runs `review …`.
@@ -114,6 +172,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
             ReviewCommand::Approve(args) => decide(args, true, context).await,
             ReviewCommand::Reject(args) => decide(args, false, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
+            ReviewCommand::Deposits(command) => deposits::run(command, context).await,
             ReviewCommand::Refund(command) => refund::run(command, context).await,
             ReviewCommand::Hold(command) => hold::run(command, context).await,
             ReviewCommand::Order(command) => exchange::run(command, context).await,
@@ -181,21 +240,16 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let evidence = args.people.evidence()?;
     let id = payment_id(&args.payment)?;
-    let status = match args.to {
-        Became::Processing => RailStatus::Accepted,
-        Became::Succeeded => RailStatus::Settled,
-        Became::Failed => RailStatus::Rejected,
-        Became::Reversed => RailStatus::Cancelled,
-    };
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
     let by = args.people.deed(&opened.by);
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
-    let seen = record.payment.doubt();
+    let finding = args.finding(record.payment.amount)?;
+    let seen = record.payment.open_to(&finding);
     let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
-    payments.service.resolve(tenant.id, id, seen, status, evidence, by).await.map_err(Failure::refused)?;
+    payments.service.resolve(tenant.id, id, seen, finding, evidence, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     output::remark("resolved");
     Ok(())

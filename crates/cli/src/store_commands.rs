@@ -89,7 +89,7 @@ impl Opened {
 
     /// One that can decide commands about deposits too, and so has read the sanction lists.
     pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
-        let world = world::for_deposit_commands(&self.config, self.data_dir.path()).await;
+        let world = world::for_deposit_commands(&self.config, &self.store, self.data_dir.path()).await;
         Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))
     }
 

@@ -91,7 +91,7 @@ pub struct TopUpArgs {
     #[arg(long, value_parser = coin)]
     coin: StableCoin,
     /// How much, at most 6 decimals
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
 }
 
@@ -152,12 +152,7 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
             KeysCommand::Create(args) => create_key(args, context).await,
             KeysCommand::List(args) => list_keys(args, context).await,
             KeysCommand::Rotate(args) => rotate(args, context).await,
-            KeysCommand::Revoke(args) => {
-                let opened = open(&args.store, context).await?;
-                opened.store.revoke_key(&args.access_key, &opened.by).await.map_err(Failure::of_store)?;
-                output::remark("revoked; every node refuses it within seconds");
-                Ok(())
-            }
+            KeysCommand::Revoke(args) => revoke(args, context).await,
         }
     })
 }
@@ -169,6 +164,10 @@ async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(),
     policy.margin_bps = args.margin_bps;
     policy.require_hmac = args.require_hmac;
     policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
+    let tenants = store.tenants().await.map_err(Failure::of_store)?;
+    if let Some(taken) = tenants.iter().find(|tenant| tenant.tag == args.tag) {
+        return Err(Failure::Refused(format!("tenant {} exists already: {}", taken.tag, taken.name)));
+    }
     let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by).await.map_err(Failure::refused)?;
     show_tenants(&[tenant], context)
 }
@@ -209,6 +208,17 @@ impl TopUpArgs {
         let minor = self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
         minor.ok_or_else(|| Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned()))
     }
+
+    fn booked(&self, tenant: &Tenant, what: &str, context: &Context) -> Result<(), Failure> {
+        let coin = self.coin.currency().code();
+        match context.output {
+            Output::Table => output::remark(&format!("{} {coin} {what} {}", self.amount, tenant.tag)),
+            Output::Json => output::json(&json!({
+                "tenant": tenant.tag, "coin": coin, "amount": self.amount.to_string(),
+            }))?,
+        }
+        Ok(())
+    }
 }
 
 async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
@@ -217,10 +227,8 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
     payments.service.top_up(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
-    let detail = format!("{} {}", args.amount, args.coin.currency().code());
     payments.finish().await;
-    output::remark(&format!("{detail} paid into the prefund of {}", tenant.tag));
-    Ok(())
+    args.booked(&tenant, "paid into the prefund of", context)
 }
 
 async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
@@ -229,10 +237,8 @@ async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Fail
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
     payments.service.fund_controller(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
-    let detail = format!("{} {}", args.amount, args.coin.currency().code());
     payments.finish().await;
-    output::remark(&format!("{detail} booked from the treasury to the controller of {}", tenant.tag));
-    Ok(())
+    args.booked(&tenant, "booked from the treasury to the controller of", context)
 }
 
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {
@@ -242,8 +248,33 @@ async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failu
     show_key(&issued.await.map_err(Failure::refused)?, context)
 }
 
+/// The key as it stands, if it is not revoked: changes of one that is not there or revoked touch no row, and say no more.
+async fn usable_key(store: &Store, access_key: &str) -> Result<(), Failure> {
+    for tenant in store.tenants().await.map_err(Failure::of_store)? {
+        let keys = store.keys(tenant.id).await.map_err(Failure::of_store)?;
+        let Some(key) = keys.iter().find(|key| key.access_key == access_key) else { continue };
+        return match key.revoked_at {
+            Some(at) => Err(Failure::Refused(format!("access key {access_key} was revoked at {at}"))),
+            None => Ok(()),
+        };
+    }
+    Err(Failure::Refused(format!("access key {access_key} was not found")))
+}
+
+async fn revoke(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    usable_key(&opened.store, &args.access_key).await?;
+    opened.store.revoke_key(&args.access_key, &opened.by).await.map_err(Failure::of_store)?;
+    match context.output {
+        Output::Table => output::remark("revoked; every node refuses it within seconds"),
+        Output::Json => output::json(&json!({ "access_key": args.access_key, "revoked": true }))?,
+    }
+    Ok(())
+}
+
 async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    usable_key(&opened.store, &args.access_key).await?;
     let secret_key = tenancy::fresh_secret().map_err(Failure::refused)?;
     let secret = SecretString::from(secret_key.clone());
     opened

@@ -52,9 +52,9 @@ pub struct InspectArgs {
     /// The raw body of the POST that it came with
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
-    /// The longest life allowed, exp - iat, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    max_age: u32,
+    /// The longest life allowed, exp - iat, in seconds. Left out: what a service allows by default for a key of this use
+    #[arg(long, value_name = "SECONDS")]
+    max_age: Option<u32>,
     #[command(flatten)]
     api: ApiArgs,
 }
@@ -93,7 +93,7 @@ fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
         url: given.base_url.or_else(|| Some(found.as_ref()?.base_url.clone())),
         secret: given.secret_key.or_else(|| Some(found.as_ref()?.secret_key.clone())),
         body: read(&args.body)?,
-        max_age_s: args.max_age.into(),
+        max_age_s: args.max_age.map_or_else(|| client::usual_max_age_s(&args.token), i64::from),
     };
     let checks = client::inspect(&args.token, &expected);
     let wrong: Vec<&str> = checks.iter().filter(|check| check.passed == Some(false)).map(|check| check.name).collect();

@@ -3,8 +3,11 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::audit::Deed;
+use domain::ids::TenantId;
 use domain::ports::Clock as _;
 use domain::time::Span;
+use domain::wallet_event::{Subscriptions, WalletEventKind};
+use domain::webhook::shown_url;
 use secrecy::SecretString;
 use serde_json::json;
 use store::Webhook;
@@ -45,20 +48,33 @@ pub enum WebhooksCommand {
 #[command(after_help = "Examples:
   corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor
   corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
+  corridor webhooks set --tenant demobank --events order.failed,order.cancelled
 
-Sending them elsewhere than before takes two people.")]
+Sending them elsewhere than before takes two people. The six events of the specification are sent in any case; the optional
+ones are order.failed, order.cancelled, payment_request.expired, wallet.unblocked and wallet.blacklisted.")]
 pub struct SetArgs {
     #[command(flatten)]
     tenant: TenantArgs,
     /// The address in front of /webhooks/wallet/… and /webhooks/payment/…
-    #[arg(long)]
-    url: String,
+    #[arg(long, required_unless_present = "events")]
+    url: Option<String>,
+    /// The optional events of the wallet service that they get, from now on: names between commas, all or none
+    #[arg(long, value_name = "NAMES", value_parser = subscriptions)]
+    events: Option<Subscriptions>,
     /// Who wants them sent there
     #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
     by: Option<String>,
     /// Who approves it: somebody else
     #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
     approved_by: Option<String>,
+}
+
+/// Reads `--events`.
+fn subscriptions(text: &str) -> Result<Subscriptions, String> {
+    Subscriptions::parse(text).map_err(|name| {
+        let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        format!("{name:?} is no optional event: use {}, or all, or none", names.join(", "))
+    })
 }
 
 /// Who acts through the machine's user. What takes two people names them.
@@ -125,11 +141,14 @@ pub struct RecoverArgs {
 
 /// Options of `webhooks rotate`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor webhooks rotate --tenant demobank --overlap-hours 24")]
+#[command(after_help = "Example:\n  corridor webhooks rotate --tenant demobank --overlap-hours 24
+
+A secret that an earlier rotation keeps valid stays so until its hour. At most 4 sign at a time; one more rotation is
+refused.")]
 pub struct RotateArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// How long the old secret signs beside the new one; 0 = not at all (it was stolen)
+    /// How long the old secret signs beside the new one; 0 = it was stolen, every other secret ends now
     #[arg(long, default_value_t = 168, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(..=8_760))]
     overlap_hours: u32,
 }
@@ -177,22 +196,43 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
-    opened.config.receivers().url(&args.url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
     let known = found(&opened, tenant.id).await?;
+    if let Some(url) = &args.url {
+        set_url(args, url, known.as_ref(), (&opened, tenant.id), context).await?;
+    } else if known.is_none() {
+        return Err(Failure::Usage("--url: there is no receiver yet that could subscribe to events".to_owned()));
+    }
+    if let Some(events) = &args.events {
+        opened.store.subscribe_webhook(tenant.id, events, &opened.by).await.map_err(Failure::of_store)?;
+        let names =
+            if events.kinds().next().is_none() { Subscriptions::NOTHING.to_owned() } else { events.to_string() };
+        output::remark(&format!("optional events that are sent from now on: {names}"));
+    }
+    Ok(())
+}
+
+async fn set_url(
+    args: &SetArgs,
+    url: &str,
+    known: Option<&Webhook>,
+    (opened, tenant): (&Opened, TenantId),
+    context: &Context,
+) -> Result<(), Failure> {
+    opened.config.receivers().url(url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
     // A sandbox's tenant begins with a secret and nowhere to send to.
-    let is_change = known.as_ref().is_some_and(|known| !known.url.is_empty() && known.url != args.url);
+    let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != url);
     let takes_two = is_change.then_some("sending them elsewhere");
     let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     if known.is_some() {
-        let done = opened.store.set_webhook_url(tenant.id, &args.url, &by).await;
+        let done = opened.store.set_webhook_url(tenant, url, &by).await;
         done.map_err(Failure::of_store)?;
         output::remark("webhooks go there now; the secret stays");
         return Ok(());
     }
     let (text, _) = webhook_secret::fresh()?;
     let secret = SecretString::from(text.clone());
-    opened.store.add_webhook(tenant.id, &args.url, secret, &by).await.map_err(Failure::of_store)?;
-    show_secret(&args.url, &text, context)
+    opened.store.add_webhook(tenant, url, secret, &by).await.map_err(Failure::of_store)?;
+    show_secret(url, &text, context)
 }
 
 async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure> {
@@ -253,18 +293,18 @@ async fn rotate(args: &RotateArgs, context: &Context) -> Result<(), Failure> {
     show_secret(&url, &text, context)
 }
 
-async fn found(opened: &Opened, tenant: domain::ids::TenantId) -> Result<Option<Webhook>, Failure> {
+async fn found(opened: &Opened, tenant: TenantId) -> Result<Option<Webhook>, Failure> {
     opened.store.webhook(tenant).await.map_err(Failure::of_store)
 }
 
 fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
-            output::members(&[("url", url.to_owned()), ("secret", secret.to_owned())])?;
+            output::members(&[("url", shown_url(url)), ("secret", secret.to_owned())])?;
             output::remark("The secret is shown this once.");
             Ok(())
         }
-        Output::Json => output::json(&json!({ "url": url, "secret": secret })),
+        Output::Json => output::json(&json!({ "url": shown_url(url), "secret": secret })),
     }
 }
 
@@ -278,17 +318,19 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let (since, why) = webhook.disabled.clone().unzip();
     match context.output {
         Output::Table => output::members(&[
-            ("url", webhook.url),
+            ("url", shown_url(&webhook.url)),
             ("secrets", signing.to_string()),
             ("payment events", if webhook.payment_events { "on" } else { "off" }.to_owned()),
+            ("optional events", webhook.subscriptions.to_string()),
             ("set", webhook.created_at.to_string()),
             ("disabled", since.map(|since| since.to_string()).unwrap_or_default()),
             ("why", why.unwrap_or_default()),
         ]),
         Output::Json => output::json(&json!({
-            "url": webhook.url,
+            "url": shown_url(&webhook.url),
             "secrets": signing,
             "payment_events": webhook.payment_events,
+            "optional_events": webhook.subscriptions.kinds().map(WalletEventKind::name).collect::<Vec<_>>(),
             "created_at": webhook.created_at.to_string(),
             "disabled_at": since.map(|since| since.to_string()),
             "disabled_why": why,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The most of an unreadable answer that is shown, in characters.
 const MAX_SHOWN_CHARS: usize = 500;
@@ -129,26 +129,46 @@ fn fault_line(fault: &Value) -> String {
     let place =
         fault.get("loc").and_then(Value::as_array).map(|loc| loc.iter().map(plain).collect::<Vec<_>>().join("."));
     let text = |name: &str| fault.get(name).map(plain).unwrap_or_default();
+    let message = text("msg");
     let context: String = fault
         .get("ctx")
         .and_then(Value::as_object)
-        .map(|ctx| ctx.iter().map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
+        // What the message says already is not said again.
+        .map(|ctx| ctx.iter().filter(|(_, value)| !message.contains(&plain(value))))
+        .map(|news| news.map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
         .unwrap_or_default();
-    format!("{}: {} ({}{context})", place.unwrap_or_default(), text("msg"), text("type"))
+    format!("{}: {message} ({}{context})", place.unwrap_or_default(), text("type"))
 }
 
 /// `the quote has expired (quote_expired, request 0193…)`
-fn problem_line(problem: &serde_json::Map<String, Value>) -> String {
-    let message = problem.get("message").map(plain).unwrap_or_default();
-    let rest: Vec<String> = problem
-        .iter()
-        .filter(|(name, _)| *name != "message")
+///
+/// Where the wallet service lists faults, each has a line of its own: `amount.value: must be above 0 (invalid_amount)`.
+fn problem_line(problem: &Map<String, Value>) -> String {
+    let details = problem.get("details").and_then(Value::as_object);
+    let faults = details.and_then(|details| details.get("faults")).and_then(Value::as_array);
+    // Field and message are those of the first fault.
+    let is_said = |name: &str| matches!(name, "message" | "details") || name == "field" && faults.is_some();
+    let rest = problem.iter().filter(|(name, _)| !is_said(name));
+    let details = details.into_iter().flatten().filter(|(name, _)| *name != "faults");
+    let rest: Vec<String> = rest
+        .chain(details)
         .map(|(name, value)| match name.as_str() {
             "code" => plain(value),
             other => format!("{} {}", printable(other), plain(value)),
         })
         .collect();
-    if rest.is_empty() { message } else { format!("{message} ({})", rest.join(", ")) }
+    let message = match faults {
+        Some(_) => "these fields are wrong".to_owned(),
+        None => problem.get("message").map(plain).unwrap_or_default(),
+    };
+    let lines: String = faults.into_iter().flatten().map(|fault| format!("\n  {}", wallet_fault_line(fault))).collect();
+    if rest.is_empty() { format!("{message}{lines}") } else { format!("{message} ({}){lines}", rest.join(", ")) }
+}
+
+/// `customer_phone: must be an E.164 number (invalid_phone)`
+fn wallet_fault_line(fault: &Value) -> String {
+    let text = |name: &str| fault.get(name).map(plain).unwrap_or_default();
+    format!("{}: {} ({})", text("field"), text("message"), text("rule"))
 }
 
 fn plain(value: &Value) -> String {
@@ -185,8 +205,22 @@ mod tests {
             (
                 409,
                 r#"{"error":"CONFLICT","message":"Not from here","details":{"current_status":"BLOCKED"},"request_id":"r-1","timestamp":"t"}"#,
-                r#"refused with 409: Not from here (CONFLICT, details {"current_status":"BLOCKED"}, request_id r-1)"#,
+                "refused with 409: Not from here (CONFLICT, request_id r-1, current_status BLOCKED)",
                 Some("CONFLICT"),
+            ),
+            (
+                422,
+                r#"{"detail":[{"loc":["query","country"],"msg":"Input should be 'PAK' or 'IND'","type":"enum","ctx":{"expected":"'PAK' or 'IND'"}}]}"#,
+                "refused with 422:\n  query.country: Input should be 'PAK' or 'IND' (enum)",
+                Some("enum"),
+            ),
+            (
+                400,
+                r#"{"error":"INVALID_REQUEST","message":"a: must be b","field":"a","details":{"faults":[
+                    {"field":"a","rule":"enum","message":"must be b"},{"field":"c.d","rule":"missing","message":"Field required"}]},
+                    "request_id":"r-1","timestamp":"t"}"#,
+                "refused with 400: these fields are wrong (INVALID_REQUEST, request_id r-1)\n  a: must be b (enum)\n  c.d: Field required (missing)",
+                Some("INVALID_REQUEST"),
             ),
             (403, r#"{"detail":"no"}"#, "refused with 403: no", None),
             (404, "<html>\u{1b}[2J", "refused with 404: <html> [2J", None),

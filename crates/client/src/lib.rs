@@ -24,8 +24,8 @@ pub use error::{ClientError, printable};
 pub use events::{Event, EventStream};
 pub use files::{DataDir, LastPayment, LastQuote, Sandbox, write_private};
 pub use records::{Exact, OrderPart, PaymentRecord, PaymentResponse, Quote, Seen};
-pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint};
-pub use wallet::{Delivery, WalletEvent};
+pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint, usual_max_age_s};
+pub use wallet::{Delivery, WalletEvent, segment};
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use domain::currency::Currency;
+use domain::decimal::Decimal;
+use domain::money::Money;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -13,6 +16,14 @@ pub struct Exact(Box<RawValue>);
 impl fmt::Display for Exact {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.0.get())
+    }
+}
+
+impl Exact {
+    /// With its currency, and as many decimals as that has, as people write money.
+    pub fn in_currency(&self, code: &str) -> String {
+        let money = || Money::exact(Decimal::parse(self.0.get()).ok()?, Currency::parse(code)?);
+        money().map_or_else(|| format!("{self} {code}"), |money| money.to_string())
     }
 }
 
@@ -28,6 +39,12 @@ pub struct Quote {
     pub rate: Exact,
     pub wallet_rate: Exact,
     pub expires: String,
+    #[serde(default)]
+    pub wallet_premium: Option<Exact>,
+    #[serde(default)]
+    pub wallet_txn_cost: Option<Exact>,
+    #[serde(default)]
+    pub wallet_currency: Option<String>,
     #[serde(default)]
     pub min_amount_destination: Option<Exact>,
     #[serde(default)]

@@ -6,6 +6,8 @@ use serde_json::value::RawValue;
 use super::error::ClientError;
 use super::{Answer, Client};
 
+/// `details.reason` of a refused position that is ahead of the log.
+const CURSOR_AHEAD: &str = "cursor_ahead";
 /// Entries asked for at once: the API's greatest `limit` of a list.
 const PAGE: usize = 100;
 /// The same of the log of events.
@@ -62,7 +64,34 @@ struct DeliveryPage {
     deliveries: Vec<Box<RawValue>>,
 }
 
+/// An id or a caller's own id as one segment of a path.
+pub fn segment(id: &str) -> Result<String, ClientError> {
+    let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
+    match url.path_segments_mut() {
+        Ok(mut segments) => drop(segments.push(id)),
+        Err(()) => return Err(ClientError::Usage("an id cannot be put into a path".to_owned())),
+    }
+    // `.` and `..` would be resolved away.
+    let path = url.path().trim_start_matches('/').to_owned();
+    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is no id"))) } else { Ok(path) }
+}
+
 impl Client {
+    /// One payment request, as it is now.
+    pub async fn payment_request(&self, id: &str) -> Result<Answer, ClientError> {
+        self.get(&format!("/v1/sdk/payment-requests/{}", segment(id)?), &[]).await
+    }
+
+    /// One exchange order, as it is now.
+    pub async fn order(&self, id: &str) -> Result<Answer, ClientError> {
+        self.get(&format!("/v1/sdk/orders/{}", segment(id)?), &[]).await
+    }
+
+    /// One transaction, as it is now: a deposit, or an exchange by its order's id.
+    pub async fn transaction(&self, id: &str) -> Result<Answer, ClientError> {
+        self.get(&format!("/v1/sdk/transactions/{}", segment(id)?), &[]).await
+    }
+
     /// The wallet service's events behind a position, and the position behind them.
     pub async fn wallet_events(&self, after: u64) -> Result<(Vec<WalletEvent>, u64), ClientError> {
         self.wallet_events_page(after, EVENTS_PAGE).await
@@ -87,7 +116,12 @@ impl Client {
         if oldest.is_empty() {
             return Ok(next);
         }
-        let is_behind = async |after| Ok(!self.wallet_events_page(after, 1).await?.0.is_empty());
+        let is_behind = async |after| match self.wallet_events_page(after, 1).await {
+            Ok((events, _)) => Ok(!events.is_empty()),
+            // Beyond the end a position is refused.
+            Err(ClientError::Refused { message, .. }) if message.contains(CURSOR_AHEAD) => Ok(false),
+            Err(error) => Err(error),
+        };
         end_of_log(next, is_behind).await
     }
 
@@ -160,6 +194,24 @@ mod tests {
             assert_eq!(end_of_log(kept, is_behind).await, Ok(newest));
             assert!(asked.get() <= 2 + 2 * (64 - newest.leading_zeros()), "{newest}: {} questions", asked.get());
         }
+    }
+
+    #[tokio::test]
+    async fn one_thing_is_read_by_its_id() {
+        let thing = r#"{"order_id":"o-1"}"#;
+        let found: &[(u16, &str)] = &[(200, thing)];
+        let server = Scripted::start(&[
+            ("/v1/sdk/payment-requests/r-1", found),
+            ("/v1/sdk/orders/o-1", found),
+            ("/v1/sdk/transactions/t%2F1", found),
+        ])
+        .await;
+        let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
+        for answer in [client.payment_request("r-1").await, client.order("o-1").await, client.transaction("t/1").await]
+        {
+            assert_eq!(answer.expect("found").body, thing);
+        }
+        assert!(matches!(client.order("..").await, Err(ClientError::Usage(_))), "no other path");
     }
 
     #[tokio::test]

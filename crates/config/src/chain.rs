@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::currency::StableCoin;
+use domain::decimal::Decimal;
 use domain::policy::Environment;
 use domain::time::Span;
 use serde::Deserialize;
@@ -19,6 +20,13 @@ use super::validate::{Faults, is_http_url};
 const GWEI: u128 = 1_000_000_000;
 /// Decimals of an amount of coin or of US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
+
+/// `release_min` where it is what a release costs.
+const RELEASE_COST: &str = "cost";
+/// The most that it can be, in minor units.
+const RELEASE_MIN_MOST: i64 = 1_000_000_000;
+/// What it is on the built-in chain, where gas costs nothing.
+const EMBEDDED_RELEASE_MIN: i64 = 1_000;
 
 /// On the built-in chain nobody waits longer to see a sweep.
 const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
@@ -110,6 +118,7 @@ pub struct Chain {
     pub chain_id: u64,
     pub node_url: Secret,
     pub second_node_url: Secret,
+    pub further_node_urls: Secret,
     pub plain_http_nodes: bool,
     pub node_connect_timeout_ms: u64,
     pub node_request_timeout_ms: u64,
@@ -126,13 +135,30 @@ pub struct Chain {
     pub batch_max: usize,
     pub replace_after_s: u32,
     pub max_fee_gwei: u64,
+    pub release_min: String,
+    pub gas_coin_usd: Exact,
+    pub max_tip_gwei: u64,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
     pub tenants: Vec<TenantEntry>,
 }
 
+/// Most nodes beside the first two.
+const FURTHER_NODES_MAX: usize = 6;
+
 impl Config {
+    /// The nodes of the chain, in the order in which they are asked; none where it is built in.
+    pub fn node_urls(&self) -> Vec<&str> {
+        let chain = &self.chain;
+        let first = [chain.node_url.expose(), chain.second_node_url.expose()];
+        first
+            .into_iter()
+            .filter(|url| !url.is_empty())
+            .chain(chain.further_node_urls.expose().split_whitespace())
+            .collect()
+    }
+
     /// Whether the chain is the one built in.
     pub fn chain_is_embedded(&self) -> bool {
         self.chain.node_url.is_empty()
@@ -161,12 +187,35 @@ impl Config {
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
             max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            release_min: self.release_min(),
+            max_tip_cap: u128::from(chain.max_tip_gwei) * GWEI,
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
             },
         }
     }
+}
+
+impl Config {
+    /// On the built-in chain gas costs nothing.
+    fn release_min(&self) -> ReleaseMin {
+        let chain = &self.chain;
+        match parse_release_min(&chain.release_min) {
+            Some(Some(minor)) => ReleaseMin::Fixed(minor),
+            _ if self.chain_is_embedded() => ReleaseMin::Fixed(EMBEDDED_RELEASE_MIN),
+            _ => ReleaseMin::Cost { gas_coin_micros: minor(&chain.gas_coin_usd) },
+        }
+    }
+}
+
+/// An amount, or `Some(None)` for what a release costs.
+fn parse_release_min(text: &str) -> Option<Option<i64>> {
+    if text == RELEASE_COST {
+        return Some(None);
+    }
+    let minor = Decimal::parse(text).ok()?.to_minor(COIN_DECIMALS)?;
+    (0..=RELEASE_MIN_MOST).contains(&minor).then_some(Some(minor))
 }
 
 /// What is checked to be a depth before it comes here.
@@ -200,6 +249,15 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     for (key, url) in [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)] {
         faults.check(key, url.is_empty() || is_http_url(url.expose()), "must be an http or https URL, or \"\"");
     }
+    let further: Vec<&str> = chain.further_node_urls.expose().split_whitespace().collect();
+    let key = "chain.further_node_urls";
+    faults.check(key, further.iter().all(|url| is_http_url(url)), "must be http or https URLs, blanks between them");
+    faults.check(key, further.len() <= FURTHER_NODES_MAX, "are too many: 6 at most");
+    let all = config.node_urls();
+    let apart = all.iter().enumerate().all(|(at, url)| !all[..at].contains(url));
+    faults.check(key, apart, "a node is named twice: one that agrees with itself proves nothing");
+    let alone = chain.node_url.is_empty() && !all.is_empty();
+    faults.check("chain.node_url", !alone, "is missing, and other nodes are named");
     faults.within("chain.node_connect_timeout_ms", chain.node_connect_timeout_ms, 100, 60_000);
     faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
@@ -228,6 +286,17 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
     faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    faults.check(
+        "chain.release_min",
+        parse_release_min(&chain.release_min).is_some(),
+        "must be an amount from 0 to 1000 with at most 6 decimals, or \"cost\"",
+    );
+    faults.check(
+        "chain.gas_coin_usd",
+        exact_minor(&chain.gas_coin_usd).is_some(),
+        "must be an amount with at most 6 decimals",
+    );
+    faults.within("chain.max_tip_gwei", chain.max_tip_gwei, 1, 1_000);
     faults.check("chain.sweep_at", exact_minor(&chain.sweep_at).is_some(), "must be an amount with at most 6 decimals");
     faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
     keys(&chain.keys, faults);
@@ -301,7 +370,7 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
         config.chain_is_embedded(),
         "chain.node_url: the built-in chain holds nobody's money: name a node, or set wallets.enabled = false",
     );
-    refuse(chain.second_node_url.is_empty(), "chain.second_node_url: is missing: one node alone is believed nothing");
+    refuse(config.node_urls().len() < 2, "chain.second_node_url: is missing: nothing becomes money on one node's word");
     refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: name at least one token");
     refuse(
         chain.keys.source == KeySource::Seed,

@@ -134,6 +134,7 @@ impl Config {
             duplicate_detection: entry.duplicate_detection.unwrap_or(simulated),
             window: Span::secs(entry.window_s.unwrap_or(default_window_s).into()),
             retryable_reasons: entry.retryable_reasons.iter().cloned().collect(),
+            duplicate_reasons: entry.duplicate_reasons.iter().map(|code| code.trim().to_uppercase()).collect(),
             max_batch: entry.max_batch,
             character_set: entry.character_set.to_domain(),
         })

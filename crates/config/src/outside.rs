@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use adapters::rails::{DirectoryConfig, HttpsConfig, OurSide};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
-use adapters::screening::{ListSource, Location};
+use adapters::screening::{ListSettings, ListSource, Location};
 use domain::rail::RailId;
 use secrecy::SecretString;
 
@@ -37,6 +37,15 @@ impl Config {
     /// The sanction lists.
     pub fn list_sources(&self) -> Vec<ListSource> {
         self.screening.lists.iter().map(ListEntry::source).collect()
+    }
+
+    /// How the sanction lists are read; copies are kept by whoever has a store.
+    pub fn list_settings(&self) -> ListSettings {
+        let usual = ListSettings::default();
+        match self.screening.user_agent.as_str() {
+            "" => usual,
+            own => ListSettings { user_agent: own.to_owned(), ..usual },
+        }
     }
 
     /// Whether rates, sanction lists or what an identity provider says come from an https address.
@@ -77,9 +86,13 @@ impl RailEntry {
                 request_timeout: Duration::from_millis(self.request_timeout_ms),
                 report_wait,
             }),
-            Transport::Directory => {
-                RailSetup::Directory(DirectoryConfig { rail, dir: self.directory.clone(), ours, report_wait })
-            }
+            Transport::Directory => RailSetup::Directory(DirectoryConfig {
+                rail,
+                dir: self.directory.clone(),
+                ours,
+                report_files: self.report_files.clone(),
+                report_wait,
+            }),
         }
     }
 }

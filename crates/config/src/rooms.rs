@@ -84,6 +84,7 @@ impl Config {
             tls: None,
             connections_max: self.http.max_connections,
             head_read_timeout: Duration::from_secs(self.http.header_timeout_s),
+            idle_timeout: Duration::from_secs(self.http.idle_timeout_s),
             drain_timeout: Duration::from_secs(self.http.drain_timeout_s),
             ..server::Settings::default()
         }
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!(config.body_limits(), BodyLimits::default());
         let (ours, usual) = (config.server_settings(), server::Settings::default());
         assert_eq!(
-            (ours.connections_max, ours.head_read_timeout, ours.drain_timeout),
-            (usual.connections_max, usual.head_read_timeout, usual.drain_timeout)
+            (ours.connections_max, ours.head_read_timeout, ours.idle_timeout, ours.drain_timeout),
+            (usual.connections_max, usual.head_read_timeout, usual.idle_timeout, usual.drain_timeout)
         );
     }
 

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// The keys that hold secrets, as dotted paths; `*` stands for one rail.
-pub const SECRET_KEYS: [&str; 14] = [
+pub const SECRET_KEYS: [&str; 15] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
@@ -50,6 +50,7 @@ pub const SECRET_KEYS: [&str; 14] = [
     "console.oidc.client_secret",
     "chain.node_url",
     "chain.second_node_url",
+    "chain.further_node_urls",
     "chain.keys.keystore_password",
     "chain.keys.pkcs11_pin",
     "chain.keys.kms_secret_access_key",

@@ -68,6 +68,7 @@ pub struct Http {
     pub listen: SocketAddr,
     pub public_url: String,
     pub header_timeout_s: u64,
+    pub idle_timeout_s: u64,
     pub body_timeout_s: u64,
     pub max_body_bytes: usize,
     pub max_connections: usize,
@@ -243,6 +244,8 @@ pub struct RailEntry {
     pub window_s: Option<u32>,
     #[serde(default)]
     pub retryable_reasons: Vec<String>,
+    #[serde(default)]
+    pub duplicate_reasons: Vec<String>,
     #[serde(default = "one")]
     pub max_batch: u16,
     #[serde(default)]
@@ -269,6 +272,8 @@ pub struct RailEntry {
     pub connect_timeout_ms: u64,
     #[serde(default = "request_timeout_ms")]
     pub request_timeout_ms: u64,
+    #[serde(default = "report_files")]
+    pub report_files: Vec<String>,
     #[serde(default = "report_wait_s")]
     pub report_wait_s: u64,
 }
@@ -337,6 +342,7 @@ pub struct ListEntry {
 pub struct Screening {
     pub sample_list: bool,
     pub lists: Vec<ListEntry>,
+    pub user_agent: String,
     pub refresh_s: u32,
     pub chain_analysis: ChainAnalysis,
 }
@@ -435,6 +441,10 @@ const fn connect_timeout_ms() -> u64 {
 
 const fn request_timeout_ms() -> u64 {
     20_000
+}
+
+fn report_files() -> Vec<String> {
+    ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec()
 }
 
 const fn report_wait_s() -> u64 {

@@ -1,6 +1,6 @@
 //! Layering, errors, the environment, conversion and production's refusals.
 
-use domain::chain::Depth;
+use domain::chain::{Depth, Fees, ReleaseMin};
 use domain::country::Country;
 use domain::policy::Environment;
 use domain::time::Span;
@@ -212,6 +212,27 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
     let (small, medium) = (Depth::Blocks(12), Depth::Safe);
     assert_eq!(depths("https://node.example"), [small, small, medium, medium, Depth::Finalized]);
     assert_eq!(depths(""), [Depth::Blocks(1); 5], "the built-in chain needs one block");
+}
+
+#[test]
+fn what_is_worth_a_release_is_its_cost_or_an_amount() {
+    const GWEI: u128 = 1_000_000_000;
+    let terms = |more: &[(&str, &str)]| load("", &[], more).map(|it| it.chain_config(&[], String::new()).release_min);
+    let node = ("chain.node_url", "https://node.example");
+    let cost = terms(&[node]).expect("valid");
+    let at = |gwei: u128| cost.minor(Some(&Fees { max_fee: 2 * gwei * GWEI, max_priority_fee: 0 }));
+    // 162,333 gas at 5 gwei and 3,000 dollars.
+    assert_eq!((at(5), at(0), at(1_000)), (2_434_995, ReleaseMin::LEAST, ReleaseMin::MOST));
+    assert_eq!(cost.minor(None), ReleaseMin::LEAST, "a node that does not answer");
+    assert_eq!(terms(&[]).expect("valid"), ReleaseMin::Fixed(1_000), "gas costs nothing on the built-in chain");
+    for (text, minor) in [("0", 0), ("0.50", 500_000), ("1000", 1_000_000_000)] {
+        assert_eq!(terms(&[node, ("chain.release_min", text)]).expect("valid"), ReleaseMin::Fixed(minor), "{text}");
+    }
+    for wrong in ["", "-1", "0.0000001", "1000.01", "free"] {
+        let faults = terms(&[("chain.release_min", wrong)]).expect_err("wrong").to_string();
+        assert!(faults.contains("chain.release_min") && faults.contains("from 0 to 1000"), "{wrong}: {faults}");
+    }
+    assert!(terms(&[("chain.gas_coin_usd", "0")]).expect_err("wrong").to_string().contains("chain.gas_coin_usd"));
 }
 
 #[test]

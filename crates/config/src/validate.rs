@@ -66,6 +66,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
 fn http_and_store(config: &Config, faults: &mut Faults) {
     let http = &config.http;
     faults.within("http.header_timeout_s", http.header_timeout_s, 1, 300);
+    faults.within("http.idle_timeout_s", http.idle_timeout_s, 1, 3_600);
     faults.within("http.body_timeout_s", http.body_timeout_s, 1, 300);
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
@@ -138,6 +139,8 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     }
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
+    let is_header = screening.user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    faults.check("screening.user_agent", is_header, "must be printable ASCII");
     for list in &screening.lists {
         faults.check("screening.lists", !list.locations.is_empty(), "every list needs a location");
         list.locations.iter().for_each(|place| location("screening.lists", place, faults));
@@ -234,6 +237,15 @@ fn rails(config: &Config, faults: &mut Faults) {
         faults.within(key("connect_timeout_ms"), rail.connect_timeout_ms, 100, 60_000);
         faults.within(key("request_timeout_ms"), rail.request_timeout_ms, 100, 120_000);
         faults.within(key("report_wait_s"), rail.report_wait_s, 0, 60);
+        if rail.report_files.iter().any(|pattern| pattern.trim().is_empty()) {
+            faults.add(key("report_files"), "must not hold an empty pattern");
+        }
+        let duplicates =
+            |code: &&String| domain::rail::is_duplicate(code, None) || rail.duplicate_reasons.contains(*code);
+        if let Some(code) = rail.retryable_reasons.iter().find(duplicates) {
+            let rule = format!("{code} proves that the bank has the instruction: it is never tried elsewhere");
+            faults.add(key("retryable_reasons"), &rule);
+        }
         faults.check(key("source"), !rail.source.trim().is_empty(), "must say where the limits come from");
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date like \"2026-11-01\"");

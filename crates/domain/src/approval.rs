@@ -7,7 +7,7 @@ use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::ids::{ApprovalId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
 use crate::policy::fields::Field;
-use crate::rail::RailStatus;
+use crate::rail::{Finding, RailStatus};
 use crate::time::{Span, Timestamp};
 use crate::user::{Role, Scope};
 use crate::wallet::BlacklistOrder;
@@ -55,7 +55,7 @@ pub enum Deed {
         /// The attempt that was looked at.
         doubt: Doubt,
         /// What became of it.
-        became: RailStatus,
+        became: Finding,
     },
     /// What became of the pay-out of an exchange order that nobody knew about.
     ResolveOrder {

@@ -4,10 +4,11 @@
 //! A payment has at most one attempt that is not `refused`: only after a definite refusal may another rail be tried.
 
 use crate::ids::{AttemptId, PaymentId, TenantId};
+use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
 use crate::payment::{Cx, Trigger};
 use crate::policy::RailConfig;
-use crate::rail::{RailId, RailReport, RailStatus};
+use crate::rail::{self, RailId, RailReport, RailStatus};
 use crate::sender_limit::Sender;
 use crate::time::Timestamp;
 
@@ -85,6 +86,9 @@ pub struct Attempt {
     pub state: AttemptState,
     /// What is to be paid out.
     pub amount: Money,
+    /// What the rail's bank charged for it beside the rail's own price, booked as rail cost: minor units of `amount`'s
+    /// currency.
+    pub charges: i64,
     /// Whose limits it counts against; `None` where the rail has none.
     pub sender: Option<Sender>,
     /// When it began.
@@ -156,6 +160,16 @@ impl AttemptState {
         }
     }
 
+    /// What a refusal as a duplicate makes of it: the bank has the instruction, and what became of that is not said.
+    pub const fn on_duplicate(self) -> Outcome {
+        use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+        match self {
+            Sending | Indeterminate | Accepted => Outcome::Moves(Indeterminate, Trigger::RailUnknown),
+            Settled | Returned | Cancelled => Outcome::Known,
+            Refused | Failed => Outcome::Contradicts,
+        }
+    }
+
     /// Whether this attempt certainly paid nothing and never will, so that another may be made.
     pub const fn is_refused(self) -> bool {
         matches!(self, AttemptState::Refused)
@@ -165,10 +179,10 @@ impl AttemptState {
 /// What a report says about an attempt, before anything is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It moves, and its payment is told.
-    Moves(AttemptState, Trigger),
-    /// It says what is known already.
-    Known,
+    /// It moves, and its payment is told; with what the bank kept or took for itself, where it did.
+    Moves(AttemptState, Trigger, Option<Money>),
+    /// It says what is known already; but for what the bank took for itself, where that is news.
+    Known(Option<Money>),
     /// It cannot be right: nothing changes, a person looks.
     Contradicts(String),
 }
@@ -198,6 +212,7 @@ impl Attempt {
             rail: rail.clone(),
             state: AttemptState::Sending,
             amount,
+            charges: 0,
             sender,
             created_at: cx.now,
             state_at: cx.now,
@@ -208,22 +223,55 @@ impl Attempt {
         })
     }
 
-    /// What a report says about it. One over another amount than its own cannot be right.
-    pub fn hear(&self, report: &RailReport) -> Heard {
-        if let Some(amount) = report.amount.filter(|amount| *amount != self.amount) {
-            return Heard::Contradicts(format!(
-                "{} reports {amount}, the attempt is over {}",
-                report.source, self.amount
-            ));
+    /// What a report says about it. One over another amount than its own, which no charges explain, cannot be right.
+    pub fn hear(&self, report: &RailReport, rail: Option<&RailConfig>) -> Heard {
+        let charge = match self.charge(report) {
+            Ok(charge) => charge,
+            Err(what) => return Heard::Contradicts(what),
+        };
+        let repeats = report.status == RailStatus::Rejected && report.proves_possession(rail);
+        let outcome = if repeats { self.state.on_duplicate() } else { self.state.on(&report.status) };
+        match outcome {
+            Outcome::Moves(state, trigger) => Heard::Moves(state, trigger, charge),
+            Outcome::Known => {
+                // A status came first, the booking with the charges follows.
+                let is_news = self.state == AttemptState::Settled && self.charges == 0;
+                Heard::Known(charge.filter(|_| is_news && report.status == RailStatus::Settled))
+            }
+            Outcome::Contradicts => {
+                let code = report.reason.as_ref().filter(|_| repeats);
+                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank has it already)"));
+                let (source, status, state) = (&report.source, &report.status, self.state);
+                Heard::Contradicts(format!("{source} reports {status:?}{code} of an attempt that is {state:?}"))
+            }
         }
-        match self.state.on(&report.status) {
-            Outcome::Moves(state, trigger) => Heard::Moves(state, trigger),
-            Outcome::Known => Heard::Known,
-            Outcome::Contradicts => Heard::Contradicts(format!(
-                "{} reports {:?} of an attempt that is {:?}",
-                report.source, report.status, self.state
-            )),
+    }
+
+    /// What the bank took on top of a payout, or kept of one that came back: the difference between the reported amount
+    /// and the attempt's, where the reported charges are exactly that.
+    fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
+        let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else { return Ok(None) };
+        let wrong =
+            |why: &str| Err(format!("{} reports {amount}, the attempt is over {}{why}", report.source, self.amount));
+        if amount.currency != self.amount.currency {
+            return wrong("");
         }
+        let difference = match report.status {
+            RailStatus::Settled => amount.minor.checked_sub(self.amount.minor),
+            RailStatus::Returned => self.amount.minor.checked_sub(amount.minor),
+            _ => None,
+        };
+        match (difference.filter(|minor| *minor > 0), report.charges) {
+            (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => Ok(Some(charges)),
+            (_, Some(charges)) => wrong(&format!("; its charges of {charges} do not explain the difference")),
+            (_, None) => wrong(""),
+        }
+    }
+
+    /// Whether the bank's last word about it was that it has the instruction already: to send it again is of no use.
+    pub fn is_at_the_bank(&self, rail: Option<&RailConfig>) -> bool {
+        self.state == AttemptState::Indeterminate
+            && self.reason.as_deref().is_some_and(|reason| rail::is_duplicate(reason, rail))
     }
 
     /// What the newest report says replaces what earlier ones said, so that no payment ends with the words of a
@@ -232,9 +280,31 @@ impl Attempt {
         self.state = state;
         self.state_at = now;
         self.source = Some(report.source.clone());
-        self.reason.clone_from(&report.reason);
+        // The code that decides stands for all.
+        let mut codes = report.reason.iter().chain(&report.further_reasons);
+        let decides = codes.find(|code| rail::is_duplicate(code, None));
+        self.reason = decides.or(report.reason.as_ref()).cloned();
         self.info.clone_from(&report.info);
         self.bank_reference = report.bank_reference.clone().or(self.bank_reference.take());
+    }
+
+    /// Books what the bank took for itself: it has left our account there.
+    pub fn book_charges(&mut self, charge: Money, cx: &mut Cx<'_>) -> Transfer {
+        self.charges = self.charges.saturating_add(charge.minor);
+        let id = cx.transfer_id();
+        Transfer {
+            id,
+            tenant: self.tenant,
+            debit: AccountCode::Nostro(self.rail.clone(), charge.currency),
+            credit: AccountCode::RailCharges(charge.currency),
+            amount: charge,
+            kind: TransferKind::Posted,
+            pending: None,
+            set: id,
+            reason: "rail.charges",
+            subject: Some(self.payment.0),
+            at: cx.now,
+        }
     }
 
     /// The answer to its submission is unclear: it is to be inquired about. `false` = something is known already.

@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use crate::attempt::AttemptState;
 use crate::currency::Currency;
-use crate::ids::{AttemptId, PaymentId};
 use crate::money::Money;
 use crate::rail::RailId;
+use crate::rail_ids::ReportIds;
 use crate::time::{Span, Timestamp};
 
 #[cfg(test)]
@@ -56,10 +56,12 @@ pub struct StatementEntry {
     pub is_own: bool,
     /// The amount, never below zero.
     pub amount: Money,
-    /// The attempt that InstrId or UETR name, where they name one.
-    pub attempt: Option<AttemptId>,
-    /// The payment that EndToEndId names, where it names one.
-    pub payment: Option<PaymentId>,
+    /// Charges that the entry names, which may explain its amount.
+    pub charges: Option<Money>,
+    /// What names the payout that it is about.
+    pub ids: ReportIds,
+    /// Whether it books a whole message or block of ours in one sum, and of how many transactions where that is said.
+    pub batch: Option<Option<usize>>,
     /// The bank's reference of the booking.
     pub reference: Option<String>,
     /// When it was booked, as the bank writes it (a date, or a date and time).
@@ -144,6 +146,22 @@ pub struct Booking {
     pub is_credit: bool,
     /// How much.
     pub amount: Money,
+    /// Minor units of it that the bank took or kept for itself.
+    pub charges: i64,
+}
+
+impl Booking {
+    /// What the pay-out itself is in it: a debit with charges on top, or a credit that was cut by them. `known`: the
+    /// charges of it that are in our books.
+    fn of_payout(&self, payout: Money, known: i64) -> Booking {
+        let sign = if self.is_credit { 1 } else { -1 };
+        let without = |charges: i64| Money::new(self.amount.minor.saturating_add(sign * charges), self.amount.currency);
+        let explains = |charges: &i64| self.amount != payout && without(*charges) == payout;
+        match [self.charges, known].into_iter().find(explains) {
+            Some(charges) => Booking { amount: payout, charges, ..*self },
+            None => Booking { charges: 0, ..*self },
+        }
+    }
 }
 
 /// What the bookings of an attempt make of it.
@@ -168,8 +186,14 @@ enum Net {
 
 /// What all `bookings` of one attempt, over `amount`, come to. A correction (a booking that is taken back and made
 /// again) is none that differs.
-fn net(amount: Money, bookings: &[Booking]) -> Net {
-    let (credits, mut debits): (Vec<Booking>, Vec<Booking>) = bookings.iter().partition(|it| it.is_credit);
+fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
+    let bookings: Vec<Booking> = bookings.iter().map(|it| it.of_payout(amount, known)).collect();
+    let charges: i64 = bookings.iter().map(|it| it.charges).sum();
+    if charges > known {
+        let (charges, known) = (Money::new(charges, amount.currency), Money::new(known, amount.currency));
+        return Net::Wrong(BreakKind::Amount, format!("charges of {charges} are booked, with us {known}"));
+    }
+    let (credits, mut debits): (Vec<Booking>, Vec<Booking>) = bookings.into_iter().partition(|it| it.is_credit);
     let mut loose = Vec::new();
     let mut came_back = false;
     for credit in credits {
@@ -198,10 +222,10 @@ fn net(amount: Money, bookings: &[Booking]) -> Net {
     }
 }
 
-/// Compares an attempt over `amount` that is `state` with us with its bookings, of which there is at least one. `waited`:
-/// our own reports have had the time that they are given.
-pub fn judge(state: AttemptState, amount: Money, bookings: &[Booking], waited: bool) -> Verdict {
-    let found = net(amount, bookings);
+/// Compares an attempt over `amount` that is `state` with us, with these charges, with its bookings, of which there is at
+/// least one. `waited`: our own reports have had the time that they are given.
+pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[Booking], waited: bool) -> Verdict {
+    let found = net(amount, charges, bookings);
     let (kind, what) = match (state, found) {
         (_, Net::Wrong(kind, what)) => return Verdict::Differs(kind, what),
         (AttemptState::Settled, Net::Paid) | (AttemptState::Returned, Net::Returned | Net::Nothing) => {
@@ -285,6 +309,11 @@ impl StatementSheet {
             return waited.then(|| vec![(BreakKind::Gap, what)]);
         }
         let mut found = Vec::new();
+        if self.opening.is_none() {
+            let what =
+                format!("statement {}: it has no opening balance, so that nothing shows what is missing", self.id);
+            found.push((BreakKind::Gap, what));
+        }
         if let (Some(opening), Some(closing)) = (self.opening, self.closing)
             && opening.checked_add(self.turnover) != Some(closing)
         {

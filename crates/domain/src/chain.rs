@@ -12,7 +12,7 @@ mod sent;
 pub mod vault;
 
 pub use names::{Address, BlockHash, TxHash, Word};
-pub use seen::{Block, BlockAt, ChainLog, Depth, Heads, LogEvent, Receipt};
+pub use seen::{Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, Receipt, Sighting, TransferAt};
 pub use sent::{Broadcast, Call, Fees, KeyRole, Movement, Signed, Simulated, Unsigned, intent_word};
 
 /// Why a node could not be asked.
@@ -24,9 +24,9 @@ pub enum ChainFault {
     /// The range has more logs than it gives at once: ask for less.
     #[error("chain node: too many logs for one answer")]
     TooMuch,
-    /// Two nodes do not agree about a block that matters.
-    #[error("chain nodes disagree about block {0}")]
-    Disagreement(u64),
+    /// Two nodes do not agree about something that money depends on: what it is, in words.
+    #[error("chain nodes disagree about {0}")]
+    Disagreement(String),
 }
 
 /// Why nothing was signed.
@@ -87,11 +87,63 @@ pub struct ChainConfig {
     pub replace_after_s: u32,
     /// Fees are never raised above this, in wei per gas.
     pub max_fee_cap: u128,
+    /// The same of the tip alone.
+    pub max_tip_cap: u128,
     /// When the controllers' coins are swept to the treasuries.
     pub sweep: SweepTerms,
+    /// What is not worth a release.
+    pub release_min: ReleaseMin,
+}
+
+/// What a deposit must be worth to be released: less waits in its vault for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseMin {
+    /// So many minor units (10^-6 of a coin, which is worth a dollar here).
+    Fixed(i64),
+    /// What its release costs in gas.
+    Cost {
+        /// What one of the chain's own coin is worth, in millionths of a dollar.
+        gas_coin_micros: i64,
+    },
+}
+
+impl ReleaseMin {
+    /// Gas of one release out of a vault that is not deployed yet, the dearest of those measured (`contracts/README.md`).
+    pub const RELEASE_GAS: u128 = 162_333;
+    /// What a release is taken to cost at least, in minor units.
+    pub const LEAST: i64 = 100_000;
+    /// What a release is taken to cost at most, in minor units: no node's word about fees makes payments dust.
+    pub const MOST: i64 = 5_000_000;
+
+    /// The amount in minor units at these fees; without them what a release costs at least.
+    pub fn minor(self, fees: Option<&Fees>) -> i64 {
+        const WEI: u128 = 1_000_000_000_000_000_000;
+        match (self, fees) {
+            (ReleaseMin::Fixed(minor), _) => minor,
+            (ReleaseMin::Cost { .. }, None) => ReleaseMin::LEAST,
+            (ReleaseMin::Cost { gas_coin_micros }, Some(fees)) => {
+                let cost = ReleaseMin::RELEASE_GAS.saturating_mul(fees.now());
+                let cost = cost.saturating_mul(u128::from(gas_coin_micros.unsigned_abs())).div_ceil(WEI);
+                i64::try_from(cost).unwrap_or(ReleaseMin::MOST).clamp(ReleaseMin::LEAST, ReleaseMin::MOST)
+            }
+        }
+    }
+
+    /// Whether deposits of this amount are worth a release whatever the fees are, so that those need not be asked for.
+    pub const fn is_always_worth(self, minor: i64) -> bool {
+        match self {
+            ReleaseMin::Fixed(_) => true,
+            ReleaseMin::Cost { .. } => minor >= ReleaseMin::MOST,
+        }
+    }
 }
 
 impl ChainConfig {
+    /// What a transaction pays for gas at most.
+    pub const fn most_fees(&self) -> Fees {
+        Fees { max_fee: self.max_fee_cap, max_priority_fee: self.max_tip_cap }
+    }
+
     /// The coin of a token contract.
     pub fn coin(&self, token: &Address) -> Option<StableCoin> {
         self.tokens.iter().find(|known| known.address == *token).map(|known| known.coin)
@@ -100,6 +152,16 @@ impl ChainConfig {
     /// The contract of a coin.
     pub fn token(&self, coin: StableCoin) -> Option<Address> {
         self.tokens.iter().find(|known| known.coin == coin).map(|known| known.address)
+    }
+
+    /// Height of the newest block that is at this depth; `None` = no block is, or no node says. What nodes call `safe` or
+    /// `finalized` is never taken for shallower than a small deposit must be.
+    pub fn newest_at(&self, heads: &Heads, depth: Depth) -> Option<u64> {
+        let newest = heads.newest_at(depth)?;
+        match (depth, self.small_depth) {
+            (Depth::Safe | Depth::Finalized, Depth::Blocks(_)) => Some(newest.min(heads.newest_at(self.small_depth)?)),
+            _ => Some(newest),
+        }
     }
 
     /// How deep a deposit of this many minor units must be before it counts (a coin is worth a dollar here).

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::chain::{Address, BlockHash, Fees, KeyRole, LogEvent, Movement, TxHash, Word};
 use crate::currency::StableCoin;
-use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
+use crate::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
 
 mod intent;
@@ -19,7 +19,7 @@ pub mod states;
 
 pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
 pub use lane::lane_of;
-pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, raised, take};
+pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, fill, raised, take};
 
 /// What an intent is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -252,6 +252,8 @@ pub struct Intent {
     pub coin: Option<StableCoin>,
     /// What is called.
     pub plan: Plan,
+    /// The dust that a release takes along: deposits of the same vault, whose amounts it moves too.
+    pub riders: Vec<DepositId>,
     /// Whether it is sent although a simulation says that it fails (a sandbox shows what then happens).
     pub unchecked: bool,
     /// Where it is.
@@ -289,6 +291,7 @@ impl Intent {
             request: None,
             coin: None,
             plan,
+            riders: Vec::new(),
             unchecked: false,
             state: IntentState::Waiting,
             tx: None,

@@ -38,6 +38,13 @@ pub enum DecimalError {
         Decimal::MAX_EXPONENT
     )]
     OutOfRange,
+    /// More digits than [`Decimal::parse_rounded`] looks at.
+    #[error(
+        "has more than {} significant digits or {} decimals, or is too large",
+        Decimal::ROUNDED_MAX_DIGITS,
+        Decimal::ROUNDED_MAX_DECIMALS
+    )]
+    OutOfRoundedRange,
 }
 
 const MAX_SCALE: u32 = 37;
@@ -49,6 +56,10 @@ impl Decimal {
     pub const MAX_DECIMALS: u32 = 12;
     /// The largest magnitude of an exponent that [`Decimal::parse`] takes.
     pub const MAX_EXPONENT: i32 = 20;
+    /// Significant digits that [`Decimal::parse_rounded`] takes.
+    pub const ROUNDED_MAX_DIGITS: usize = 40;
+    /// Decimals that [`Decimal::parse_rounded`] takes.
+    pub const ROUNDED_MAX_DECIMALS: i32 = 30;
 
     /// Nothing.
     pub const ZERO: Decimal = Decimal { mantissa: 0, scale: 0 };
@@ -74,25 +85,30 @@ impl Decimal {
     /// Reads a JSON number (or the same text from elsewhere) within the interface's bounds: at most 20 significant
     /// digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
     pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (number, exponent) = match rest.find(['e', 'E']) {
-            Some(at) => (&rest[..at], parse_exponent(&rest[at + 1..])?),
-            None => (rest, 0),
-        };
-        let (whole, fraction) = match number.split_once('.') {
-            Some((_, "")) => return Err(DecimalError::Malformed),
-            Some(parts) => parts,
-            None => (number, ""),
-        };
-        let digits_only = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let leading_zero = whole.len() > 1 && whole.starts_with('0');
-        if whole.is_empty() || leading_zero || !digits_only(whole) || !digits_only(fraction) {
-            return Err(DecimalError::Malformed);
-        }
+        let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRange)?;
         Self::assemble(negative, whole, fraction, exponent)
+    }
+
+    /// Reads a JSON number and rounds it half-even to `decimals` digits, at most 12, after the point. The text may have
+    /// 40 significant digits and 30 decimals (trailing zeros apart), in any notation: a client may send the product of
+    /// a rate and an amount exactly as its own arithmetic prints it.
+    pub fn parse_rounded(text: &str, decimals: u32) -> Result<Decimal, DecimalError> {
+        let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRoundedRange)?;
+        let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|digit| digit - b'0').collect();
+        let Some(first) = all.iter().position(|digit| *digit != 0) else { return Ok(Decimal::ZERO) };
+        let last = all.iter().rposition(|digit| *digit != 0).unwrap_or(first);
+        let digits = &all[first..=last];
+        // The value is 0.DIGITS × 10^point.
+        let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+        let point = count(whole.len()) - count(first) + i64::from(exponent);
+        let too_long = digits.len() > Self::ROUNDED_MAX_DIGITS;
+        let too_fine = count(digits.len()) - point > i64::from(Self::ROUNDED_MAX_DECIMALS);
+        if too_long || too_fine || decimals > Self::MAX_DECIMALS {
+            return Err(DecimalError::OutOfRoundedRange);
+        }
+        let kept = point + i64::from(decimals);
+        let mantissa = round_digits(digits, kept).ok_or(DecimalError::OutOfRoundedRange)?;
+        Ok(Decimal::new(if negative { -mantissa } else { mantissa }, decimals))
     }
 
     fn assemble(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Result<Decimal, DecimalError> {
@@ -205,12 +221,66 @@ impl Decimal {
     }
 }
 
-fn parse_exponent(text: &str) -> Result<i32, DecimalError> {
+/// The parts of a JSON number's text.
+struct Notation<'a> {
+    negative: bool,
+    whole: &'a str,
+    fraction: &'a str,
+    exponent: i32,
+}
+
+impl Notation<'_> {
+    /// `beyond` is the error of an exponent that no bound could take.
+    fn of(text: &str, beyond: DecimalError) -> Result<Notation<'_>, DecimalError> {
+        let (negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (number, exponent) = match rest.find(['e', 'E']) {
+            Some(at) => (&rest[..at], parse_exponent(&rest[at + 1..], beyond)?),
+            None => (rest, 0),
+        };
+        let (whole, fraction) = match number.split_once('.') {
+            Some((_, "")) => return Err(DecimalError::Malformed),
+            Some(parts) => parts,
+            None => (number, ""),
+        };
+        let digits_only = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let leading_zero = whole.len() > 1 && whole.starts_with('0');
+        if whole.is_empty() || leading_zero || !digits_only(whole) || !digits_only(fraction) {
+            return Err(DecimalError::Malformed);
+        }
+        Ok(Notation { negative, whole, fraction, exponent })
+    }
+}
+
+fn parse_exponent(text: &str, beyond: DecimalError) -> Result<i32, DecimalError> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(DecimalError::Malformed);
     }
-    text.strip_prefix('+').unwrap_or(text).parse().map_err(|_| DecimalError::OutOfRange)
+    text.strip_prefix('+').unwrap_or(text).parse().map_err(|_| beyond)
+}
+
+/// The integer that the first `kept` of `digits` write (zeros follow where there are fewer), rounded half-even by the
+/// others; `None` beyond 128 bits.
+fn round_digits(digits: &[u8], kept: i64) -> Option<i128> {
+    let Ok(kept) = usize::try_from(kept) else { return Some(0) };
+    let (whole, rest) = digits.split_at(kept.min(digits.len()));
+    let mut mantissa = 0_i128;
+    for digit in whole {
+        mantissa = mantissa.checked_mul(10)?.checked_add(i128::from(*digit))?;
+    }
+    if mantissa != 0 {
+        mantissa = mantissa.checked_mul(pow10(u32::try_from(kept - whole.len()).ok()?)?)?;
+    }
+    let up = match rest {
+        [] | [0..=4, ..] => false,
+        // The digits after it end in one that is not zero.
+        [5] => mantissa % 2 != 0,
+        [_, ..] => true,
+    };
+    if up { mantissa.checked_add(1) } else { Some(mantissa) }
 }
 
 fn pow10(exponent: u32) -> Option<i128> {
@@ -335,6 +405,45 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_any_length_are_rounded_once_and_to_the_even_digit() {
+        for (text, rounded) in [
+            ("9359.10000000000480", "9359.1"),
+            ("9359.100000000004E+0", "9359.1"),
+            ("9.35910000000000480e3", "9359.1"),
+            ("935910000000000480e-14", "9359.1"),
+            ("0.00005", "0"),
+            ("0.00015", "0.0002"),
+            ("0.000050000000000000000000000001", "0.0001"),
+            // To 5 digits first, and then to 4, this would be 0.0002.
+            ("0.00014999999999999999999999999", "0.0001"),
+            ("-0.00015", "-0.0002"),
+            ("0.99995", "1"),
+            ("0.000000000000000000000000000001", "0"),
+            ("1e-30", "0"),
+            ("1e33", "1000000000000000000000000000000000"),
+            ("1.5000000000000000000000000000000000000000000000000000", "1.5"),
+            ("0.0000000000000000000000000000000000000", "0"),
+            ("1234567890123456.789012345678901234567890", "1234567890123456.789"),
+        ] {
+            let read = Decimal::parse_rounded(text, 4).map(|value| value.to_string());
+            assert_eq!(read.as_deref(), Ok(rounded), "{text}");
+        }
+        for text in [
+            "1e-31",
+            "1e35",
+            "1e999999999999",
+            "1e-999999999999",
+            "12345678901234567890123456789012345678901",
+            "0.1234567890123456789012345678901",
+        ] {
+            assert_eq!(Decimal::parse_rounded(text, 4), Err(DecimalError::OutOfRoundedRange), "{text}");
+        }
+        for text in ["", "-", ".5", "5.", "01", "+1", "1e", "NaN", "1_000"] {
+            assert_eq!(Decimal::parse_rounded(text, 4), Err(DecimalError::Malformed), "{text}");
+        }
+    }
+
+    #[test]
     fn division_rounds_as_told() {
         let (one, three) = (dec("1"), dec("3"));
         assert_eq!(one.checked_div(three, 4, Rounding::Floor), Some(dec("0.3333")));
@@ -360,6 +469,17 @@ mod tests {
         fn printing_and_reading_agree(mantissa in -10_i128.pow(19)..10_i128.pow(19), scale in 0_u32..=12) {
             let value = Decimal::new(mantissa, scale);
             prop_assert_eq!(value.to_string().parse::<Decimal>(), Ok(value));
+        }
+
+        #[test]
+        fn rounding_while_reading_agrees_with_rounding_afterwards(
+            mantissa in -10_i128.pow(19)..10_i128.pow(19),
+            scale in 0_u32..=12,
+            decimals in 0_u32..=12,
+        ) {
+            let value = Decimal::new(mantissa, scale);
+            let read = Decimal::parse_rounded(&value.to_string(), decimals);
+            prop_assert_eq!(read, Ok(value.round(decimals, Rounding::HalfEven)));
         }
 
         #[test]

@@ -19,6 +19,7 @@ use crate::wallet_event::FailureReason;
 pub mod arrive;
 mod booking;
 pub mod case;
+pub mod dust;
 pub mod hold;
 mod judge;
 mod refund;
@@ -38,6 +39,8 @@ pub enum DepositState {
     Seen,
     /// Its block was reorganised away before it counted: nobody is shown it, unless it comes again.
     Orphaned,
+    /// It counts, and is not worth a release: it holds nothing up and is not judged until it is released with more.
+    Dust,
     /// It counts; the wallet is blocked, so it stays where it is until that ends.
     Held,
     /// It counts; its risk is to be assessed.
@@ -64,9 +67,10 @@ pub enum DepositState {
 
 impl DepositState {
     /// Every state.
-    pub const ALL: [DepositState; 13] = [
+    pub const ALL: [DepositState; 14] = [
         DepositState::Seen,
         DepositState::Orphaned,
+        DepositState::Dust,
         DepositState::Held,
         DepositState::Screening,
         DepositState::InReview,
@@ -85,6 +89,7 @@ impl DepositState {
         match self {
             DepositState::Seen => "seen",
             DepositState::Orphaned => "orphaned",
+            DepositState::Dust => "dust",
             DepositState::Held => "held",
             DepositState::Screening => "screening",
             DepositState::InReview => "in_review",
@@ -299,6 +304,9 @@ pub struct Deposit {
     pub wallet: WalletId,
     /// The request whose escrow it came to; `None` = it came straight to the wallet's address.
     pub request: Option<PaymentRequestId>,
+    /// The submission of sender's details whose escrow it came to; `None` = it came to the request's own escrow, so that its
+    /// sender is unknown, or to the wallet.
+    pub submission: Option<u32>,
     /// Which coin.
     pub coin: StableCoin,
     /// How much: the log's value in minor units (10^-6).
@@ -319,7 +327,7 @@ pub struct Deposit {
     pub paid_at: Timestamp,
     /// `timestamp`: when it was first seen.
     pub seen_at: Timestamp,
-    /// What its sender said before it was seen.
+    /// What the submission says whose escrow it came to; nothing where the sender is unknown.
     pub sender: SenderDetails,
     /// Where it is.
     pub state: DepositState,
@@ -341,10 +349,14 @@ pub struct Deposit {
     pub assessment: Option<Assessment>,
     /// What a person decided.
     pub decision: Option<Decision>,
+    /// Whether its request's sums leave it out: it was not worth a release when it came, and has not been released since.
+    pub is_dust: bool,
     /// Whether a sandbox wants its release to fail on the chain.
     pub spoiled: bool,
-    /// The newest release.
+    /// The newest release: its own, or that of the deposit that it is released with.
     pub release: Option<IntentId>,
+    /// The dust that its newest release takes along.
+    pub riders: Vec<DepositId>,
     /// The transaction that brought it to the wallet.
     pub release_tx: Option<TxHash>,
     /// When it was in the wallet.
@@ -369,18 +381,19 @@ impl Deposit {
         DepositId(uuid::Builder::from_random_bytes(bytes).into_uuid())
     }
 
-    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before.
+    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before, but for money that a
+    /// reorganisation took out of the wallet: it is in the wallet no longer.
     pub fn status(&self) -> Option<DepositStatus> {
-        let state = match self.state {
-            DepositState::Suspended | DepositState::Refunding | DepositState::Refunded => {
-                self.back_to.unwrap_or(self.state)
-            }
-            state => state,
+        let state = match (self.state, self.back_to) {
+            (DepositState::Suspended, Some(DepositState::Completed)) => DepositState::Suspended,
+            (DepositState::Suspended | DepositState::Refunding | DepositState::Refunded, Some(before)) => before,
+            (state, _) => state,
         };
         Some(match state {
             DepositState::Orphaned => return None,
             DepositState::Seen => DepositStatus::Pending,
-            DepositState::Held
+            DepositState::Dust
+            | DepositState::Held
             | DepositState::Screening
             | DepositState::InReview
             | DepositState::Approved
@@ -425,6 +438,8 @@ pub struct Watched {
     pub wallet: WalletId,
     /// The request whose escrow it is; `None` = it is the wallet itself.
     pub request: Option<PaymentRequestId>,
+    /// The submission of sender's details whose escrow it is; `None` = it is the request's own, or the wallet itself.
+    pub submission: Option<u32>,
 }
 
 impl Watched {

@@ -77,11 +77,25 @@ impl ExchangeState {
     /// `status` of the specification's order.
     pub const fn status(self) -> OrderStatus {
         match self {
-            ExchangeState::Pending | ExchangeState::Debiting => OrderStatus::Pending,
-            ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => OrderStatus::Processing,
+            ExchangeState::Pending => OrderStatus::Pending,
+            // From the moment at which it can no longer be cancelled.
+            ExchangeState::Debiting | ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => {
+                OrderStatus::Processing
+            }
             ExchangeState::Settled => OrderStatus::Settled,
             ExchangeState::Failed => OrderStatus::Failed,
             ExchangeState::Cancelled => OrderStatus::Cancelled,
+        }
+    }
+
+    /// Why it cannot be cancelled, for a person; `None` = its status says so by itself.
+    pub const fn why_not_cancelled(self) -> Option<&'static str> {
+        match self {
+            ExchangeState::Debiting => Some("its coins are being moved"),
+            ExchangeState::Debited => Some("its coins have been moved"),
+            ExchangeState::Paying => Some("its payout is under way"),
+            ExchangeState::Returning => Some("its coins are on their way back to the wallet"),
+            ExchangeState::Pending | ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => None,
         }
     }
 
@@ -218,7 +232,7 @@ pub struct BankAccount {
     pub bank_name: Option<String>,
 }
 
-/// What a sandbox makes of an order, whatever the rails say (`decisions.md`, "Sandbox values").
+/// What becomes of an order, whatever the rails say (`decisions.md`, "Sandbox values"; [`Fate::Withheld`]: "Screening").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// What its rail makes of it.
@@ -227,11 +241,13 @@ pub enum Fate {
     Fails,
     /// It is not begun until its time is out.
     TimesOut,
+    /// The same, because the account holder's name is on a sanction list or near an entry of one.
+    Withheld,
 }
 
 impl Fate {
     /// Every fate.
-    pub const ALL: [Fate; 3] = [Fate::Open, Fate::Fails, Fate::TimesOut];
+    pub const ALL: [Fate; 4] = [Fate::Open, Fate::Fails, Fate::TimesOut, Fate::Withheld];
 
     /// The name in the store.
     pub const fn name(self) -> &'static str {
@@ -239,6 +255,7 @@ impl Fate {
             Fate::Open => "open",
             Fate::Fails => "fails",
             Fate::TimesOut => "times_out",
+            Fate::Withheld => "withheld",
         }
     }
 

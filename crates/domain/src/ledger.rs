@@ -28,6 +28,8 @@ pub enum AccountCode {
     FeeIncome(StableCoin),
     /// `rail_cost:{coin}`: what pay-outs cost.
     RailCost(StableCoin),
+    /// `rail_charges:{currency}`: what banks charged for pay-outs beside their price, or kept of what came back.
+    RailCharges(Currency),
     /// `rounding:{currency}`: remainders of amounts that cannot be paid out.
     Rounding(Currency),
     /// `external:{coin}`: the world outside, for top-ups and for what senders pay on the chain.
@@ -54,9 +56,10 @@ impl AccountCode {
     /// The one currency of the account.
     pub const fn currency(&self) -> Currency {
         match self {
-            AccountCode::Nostro(_, currency) | AccountCode::FxPosition(currency) | AccountCode::Rounding(currency) => {
-                *currency
-            }
+            AccountCode::Nostro(_, currency)
+            | AccountCode::FxPosition(currency)
+            | AccountCode::RailCharges(currency)
+            | AccountCode::Rounding(currency) => *currency,
             AccountCode::Prefund(coin)
             | AccountCode::InTransit(coin)
             | AccountCode::FeeIncome(coin)
@@ -100,6 +103,7 @@ impl AccountCode {
                 AccountCode::Wallet(WalletId::parse(wallet)?, StableCoin::parse(coin)?)
             }
             "fx_position" => AccountCode::FxPosition(Currency::parse(rest)?),
+            "rail_charges" => AccountCode::RailCharges(Currency::parse(rest)?),
             "rounding" => AccountCode::Rounding(Currency::parse(rest)?),
             "nostro" => {
                 let (rail, currency) = rest.rsplit_once(':')?;
@@ -127,6 +131,7 @@ impl fmt::Display for AccountCode {
             AccountCode::RailCost(coin) => ("rail_cost", coin.currency()),
             AccountCode::External(coin) => ("external", coin.currency()),
             AccountCode::FxPosition(currency) => ("fx_position", *currency),
+            AccountCode::RailCharges(currency) => ("rail_charges", *currency),
             AccountCode::Rounding(currency) => ("rounding", *currency),
         };
         write!(out, "{kind}:{}", currency.code())

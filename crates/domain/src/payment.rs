@@ -13,6 +13,7 @@ use crate::job::JobKind;
 use crate::ledger::Transfer;
 use crate::money::Money;
 use crate::quote::Charge;
+use crate::rail::{Finding, RailStatus};
 use crate::screening::Screened;
 use crate::time::Timestamp;
 
@@ -196,6 +197,14 @@ impl Payment {
     pub fn doubt(&self) -> Option<Doubt> {
         let attempt = self.attempt.filter(|_| self.standing.state == PaymentState::Unknown)?;
         Some(Doubt { attempt, since: self.standing.state_at })
+    }
+
+    /// What people have looked at who found this out; `None` where it cannot be said of the payment now. Of one that has
+    /// succeeded it can be said that its money came back, which the bank's reports may fail to say in full.
+    pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
+        let came_back = self.standing.state == PaymentState::Succeeded && finding.status == RailStatus::Returned;
+        let attempt = self.attempt.filter(|_| came_back);
+        self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
     }
 
     /// Adds the payment's next event, as it stands now.

@@ -9,11 +9,15 @@ use crate::time::Timestamp;
 
 pub mod asked;
 mod change;
+mod escrow;
+mod money;
 pub mod refund_to;
 pub mod states;
 
 pub use asked::{AmountAsked, AmountRefusal, FIAT, Paid};
 pub use change::{DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, NewRequest, RequestConflict, create};
+pub use escrow::{EscrowHold, SUBMISSIONS_MAX, SubmissionHold, TooManySubmissions};
+pub use money::RequestMoney;
 pub use refund_to::{Named, RefundTo};
 pub use states::{RequestStep, RequestTrigger};
 
@@ -64,16 +68,25 @@ pub enum RequestException {
     Late,
     /// The other coin came.
     WrongAsset,
+    /// Money is kept in escrow: in review, behind a block, or its release failed.
+    Held,
+    /// Money was refused.
+    Rejected,
+    /// Money was refused and given back.
+    Refunded,
 }
 
 impl RequestException {
     /// Every exception.
-    pub const ALL: [RequestException; 5] = [
+    pub const ALL: [RequestException; 8] = [
         RequestException::None,
         RequestException::Partial,
         RequestException::Overpaid,
         RequestException::Late,
         RequestException::WrongAsset,
+        RequestException::Held,
+        RequestException::Rejected,
+        RequestException::Refunded,
     ];
 
     /// The name on the wire.
@@ -84,6 +97,9 @@ impl RequestException {
             RequestException::Overpaid => "OVERPAID",
             RequestException::Late => "LATE",
             RequestException::WrongAsset => "WRONG_ASSET",
+            RequestException::Held => "HELD",
+            RequestException::Rejected => "REJECTED",
+            RequestException::Refunded => "REFUNDED",
         }
     }
 }
@@ -133,10 +149,12 @@ pub struct PaymentRequest {
     pub wallet: WalletId,
     /// What `/pay/{token}` knows it by: at least 128 random bits.
     pub token: String,
-    /// The vault that the money comes to.
+    /// `escrow_address`: the vault for money of an unknown sender. Each submission of details has a vault of its own.
     pub escrow: Address,
     /// The reference of that vault.
     pub reference: Word,
+    /// How many submissions of sender's details have been given an escrow: the number of the newest.
+    pub submissions: u32,
     /// What is asked for.
     pub asked: Asked,
     /// `purpose`
@@ -155,10 +173,16 @@ pub struct PaymentRequest {
     pub late: bool,
     /// Whether the other coin than the one asked for has come.
     pub wrong_asset: bool,
+    /// Since when something in [`PaymentRequest::escrow`] is on legal hold: nothing leaves that vault any more.
+    /// How much of the other coin a reviewer took in place of the one asked for, one for one, in minor units; `None` =
+    /// nothing.
+    pub other_taken: Option<i64>,
     /// Since when something in its escrow is on legal hold: nothing leaves that any more.
     pub held_at: Option<Timestamp>,
-    /// The call that takes its escrow off legal hold on the chain, under way or done; `None` = the newest word is a hold.
+    /// The call that takes that vault off legal hold on the chain, under way or done; `None` = the newest word is a hold.
     pub lift: Option<IntentId>,
+    /// The same of those escrows of submissions that have ever been on legal hold.
+    pub submission_holds: Vec<SubmissionHold>,
     /// How many deposits from blocks before the expiry are seen and not yet at depth.
     pub confirming: i32,
     /// How many events it has written: the version of its newest one.
@@ -182,7 +206,7 @@ pub struct SenderDetails {
     pub custodial_provider: Option<String>,
 }
 
-/// One submission of sender details. A deposit takes the last one before it was seen.
+/// One submission of sender details. A deposit to its escrow is its sender's, and no other deposit is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderInfo {
     /// Its id.
@@ -191,6 +215,11 @@ pub struct SenderInfo {
     pub tenant: TenantId,
     /// Which request.
     pub request: PaymentRequestId,
+    /// Its number among those of its request, from 1; `None` = it was made before submissions had escrows, and says
+    /// nothing of any deposit that is seen from now on.
+    pub number: Option<u32>,
+    /// Its escrow, where it has a number.
+    pub escrow: Option<Address>,
     /// What was said.
     pub details: SenderDetails,
     /// When.
@@ -198,4 +227,4 @@ pub struct SenderInfo {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

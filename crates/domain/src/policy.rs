@@ -120,6 +120,9 @@ pub struct RailConfig {
     pub window: Span,
     /// Reason codes after which another rail may be tried.
     pub retryable_reasons: BTreeSet<String>,
+    /// Reason codes of the bank's own that prove that it has the instruction already, beside
+    /// [`crate::rail::DUPLICATE_REASONS`].
+    pub duplicate_reasons: BTreeSet<String>,
     /// Most instructions of one message.
     pub max_batch: u16,
     /// The characters that it takes.

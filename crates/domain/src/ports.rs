@@ -6,8 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, Receipt,
-    SignFault, Signed, Simulated, TxHash, Unsigned,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, LogEvent,
+    NodeReport, Receipt, Sighting, SignFault, Signed, Simulated, TransferAt, TxHash, Unsigned,
 };
 use crate::currency::Currency;
 use crate::decimal::Decimal;
@@ -34,6 +34,11 @@ pub trait Clock: Send + Sync {
 pub trait Rail: Send + Sync {
     /// Which rail of the configuration this is.
     fn id(&self) -> &RailId;
+    /// The id of the message that these instructions would go out in; `None` where the rail has no messages. The same
+    /// batch has the same id. It is kept before they are sent, so that a report about the message as a whole is known.
+    fn message_id(&self, _batch: &[Instruction]) -> Option<String> {
+        None
+    }
     /// Sends instructions; answers one [`Submission`] for each, in the same order. Never panics, never blocks
     /// longer than the transport's own time-out; anything unclear is [`Submission::Indeterminate`].
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>>;
@@ -70,7 +75,11 @@ pub trait NameScreen: Send + Sync {
 
 /// A chain, through one or more nodes. What it says is untrusted: whoever asks compares it with what he knows.
 pub trait Chain: Send + Sync {
-    /// How far the chain is.
+    /// Height of the newest block: the cheapest question.
+    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+        Box::pin(async { Ok(self.heads().await?.latest.number) })
+    }
+    /// How far the chain is; `safe` and `finalized` are those of the most cautious node.
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>>;
     /// A block; `None` = there is none of that height yet.
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;
@@ -88,20 +97,96 @@ pub trait Chain: Send + Sync {
         to: u64,
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
+    /// The same range once more, from another node where there is one: no answer is proof that there is nothing.
+    fn logs_again<'a>(
+        &'a self,
+        from: u64,
+        to: u64,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+        self.logs_in(from, to, controllers)
+    }
+    /// The blocks of a range in which any node knows a transfer of our tokens to this account.
+    fn blocks_paying(&self, account: Address, from: u64, to: u64) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+        Box::pin(async move {
+            let logs = self.logs_in(from, to, &[]).await?;
+            let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
+            let mut blocks: Vec<u64> = logs.iter().filter(|log| pays(log)).map(|log| log.block_number).collect();
+            blocks.dedup();
+            Ok(blocks)
+        })
+    }
     /// Whether a second node, where one is configured, has this hash at this height; `false` = it is not that far yet.
     /// Another hash is [`ChainFault::Disagreement`].
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
-    /// What became of a transaction; `None` = it is not in the chain. Its logs are read as by [`Chain::logs`].
+    /// Whether a block that was taken in is in the chain no more: a node has another one of its height. Where another
+    /// node still has it, that is [`ChainFault::Disagreement`].
+    fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
+        Box::pin(async {
+            let there = self.block(BlockAt::Number(block.number)).await?;
+            Ok(there.is_some_and(|there| there.hash != block.hash))
+        })
+    }
+    /// Whether as many nodes as are needed have this transfer. Nodes that contradict each other are
+    /// [`ChainFault::Disagreement`].
+    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> Answer<'a, Result<Sighting, ChainFault>> {
+        Box::pin(async {
+            let receipt = self.receipt(transfer.tx, &[]).await?;
+            Ok(match receipt.is_some_and(|receipt| transfer.is_in(&receipt)) {
+                true => Sighting::Confirmed,
+                false => Sighting::Open,
+            })
+        })
+    }
+    /// Whether as many nodes as are needed have this very receipt. Nodes that contradict each other are
+    /// [`ChainFault::Disagreement`].
+    fn confirms<'a>(
+        &'a self,
+        receipt: &'a Receipt,
+        _controllers: &'a [Address],
+    ) -> Answer<'a, Result<Sighting, ChainFault>> {
+        Box::pin(async {
+            let agrees = self.agrees(receipt.block_number, receipt.block).await?;
+            Ok(if agrees { Sighting::Confirmed } else { Sighting::Open })
+        })
+    }
+    /// What became of a transaction; `None` = no node has it in the chain. Its logs are read as by [`Chain::logs`].
     fn receipt<'a>(&'a self, tx: TxHash, controllers: &'a [Address])
     -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
     /// How many transactions of an account are in the chain: its next nonce.
     fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    /// The same of every node that answers.
+    fn nonces(&self, account: Address) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+        Box::pin(async move { Ok(vec![self.nonce(account).await?]) })
+    }
     /// What a transaction should pay now.
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
     /// Wei of an account.
     fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>>;
     /// Minor units of a token that an account holds.
     fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    /// The same of many accounts, in their order, with few questions.
+    fn token_balances<'a>(
+        &'a self,
+        token: Address,
+        accounts: &'a [Address],
+    ) -> Answer<'a, Result<Vec<u64>, ChainFault>> {
+        Box::pin(async move {
+            let mut balances = Vec::with_capacity(accounts.len());
+            for account in accounts {
+                balances.push(self.token_balance(token, *account).await?);
+            }
+            Ok(balances)
+        })
+    }
+    /// Minor units of a token that an account held after a block, as far as as many nodes as are needed say; `None` = too
+    /// few of them answer, or have that block. Different amounts are [`ChainFault::Disagreement`].
+    fn balance_after<'a>(
+        &'a self,
+        token: Address,
+        account: Address,
+        block: &'a Block,
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>>;
     /// Whether the token's contract has the account on its blacklist.
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the token's contract moves nothing now.
@@ -120,6 +205,10 @@ pub trait Chain: Send + Sync {
     ) -> Answer<'a, Result<Simulated, ChainFault>>;
     /// Hands a signed transaction to every configured node.
     fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast>;
+    /// How every configured node is. One that has answered just now is not asked again.
+    fn survey(&self) -> Answer<'_, Vec<NodeReport>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 }
 
 /// The keys that sign for tenants. Private keys never leave it.

@@ -305,4 +305,8 @@ impl Quote {
 }
 
 #[cfg(test)]
+mod binary64;
+#[cfg(test)]
+mod client_tests;
+#[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use jiff::civil::Date;
 use crate::bank_statement::BankStatement;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;
+use crate::policy::RailConfig;
+use crate::rail_ids::{Candidate, Candidates, ReportIds, Unmatched};
 use crate::time::Timestamp;
 
 /// The name of a rail in the configuration (`pak-raast`).
@@ -132,9 +134,9 @@ pub struct Instruction {
 pub enum RailStatus {
     /// `RCVD`: the message arrived, nothing is promised.
     Received,
-    /// `ACTC`, `ACCP`, `ACSP`, `PDNG`: accepted, being processed.
+    /// `ACTC`, `ACCP`, `ACSP`, `ACWC`, `ACFC`, `ACWP`, `ACPD`, `ACIS`, `PATC`, `PRES`, `PDNG`: accepted, being processed.
     Accepted,
-    /// `ACSC`, `ACCC`, or a camt.054 debit: paid.
+    /// `ACSC`, `ACCC`, `CPUC`, or a camt.054 debit: paid.
     Settled,
     /// `RJCT`: refused before acceptance, failed after it.
     Rejected,
@@ -142,10 +144,19 @@ pub enum RailStatus {
     Cancelled,
     /// pacs.004, or a camt.054 return: paid, and came back.
     Returned,
-    /// The rail itself does not know what became of it.
+    /// The rail itself does not know what became of it, or has blocked it (`BLCK`): neither paid nor given back.
     Unknown,
     /// A code that this program does not know.
     Unrecognised(String),
+}
+
+/// ISO 20022 reasons of a refusal that prove that the bank has the instruction already: what was refused is its repetition.
+pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03", "DU04", "DU05"];
+
+/// Whether a reason code says that the bank has the instruction already.
+pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
+    let code = code.trim().to_ascii_uppercase();
+    DUPLICATE_REASONS.contains(&code.as_str()) || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
 }
 
 /// One report about one attempt.
@@ -157,14 +168,155 @@ pub struct RailReport {
     pub status: RailStatus,
     /// ISO 20022 external reason code (`AC01`, `AM04` …).
     pub reason: Option<String>,
+    /// Reason codes beside the first one.
+    pub further_reasons: Vec<String>,
     /// The rail's own words.
     pub info: Option<String>,
     /// The bank's reference of the booking.
     pub bank_reference: Option<String>,
     /// The amount that the report names, to be compared with the attempt's.
     pub amount: Option<Money>,
+    /// Charges that the report names, which explain why the amount differs from the attempt's.
+    pub charges: Option<Money>,
     /// Which message said so: its kind and MsgId (`pain.002 B-17`).
     pub source: String,
+}
+
+impl RailReport {
+    /// Whether any of its reasons proves that the bank has the instruction: it is no refusal then.
+    pub fn proves_possession(&self, rail: Option<&RailConfig>) -> bool {
+        self.reason.iter().chain(&self.further_reasons).any(|code| is_duplicate(code, rail))
+    }
+}
+
+/// What two people found out that became of a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What became of it.
+    pub status: RailStatus,
+    /// Whether the rail never accepted it, where it was refused: the payment is rejected then, not failed.
+    pub never_accepted: bool,
+    /// The bank's reference of the booking, where it was paid.
+    pub reference: Option<String>,
+    /// Minor units of its currency that the bank kept of what came back.
+    pub charges: i64,
+}
+
+impl From<RailStatus> for Finding {
+    fn from(status: RailStatus) -> Finding {
+        Finding { status, never_accepted: false, reference: None, charges: 0 }
+    }
+}
+
+/// What a bank says, before it is known of which attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What became of it.
+    pub status: RailStatus,
+    /// Every reason code, the first one first.
+    pub reasons: Vec<String>,
+    /// The rail's own words.
+    pub info: Option<String>,
+    /// The bank's reference of the booking.
+    pub bank_reference: Option<String>,
+    /// The amount.
+    pub amount: Option<Money>,
+    /// Charges, which may explain it.
+    pub charges: Option<Money>,
+    /// Which message said so.
+    pub source: String,
+}
+
+impl Said {
+    /// The report that it is of an attempt.
+    pub fn of(&self, attempt: AttemptId) -> RailReport {
+        RailReport {
+            attempt,
+            status: self.status.clone(),
+            reason: self.reasons.first().cloned(),
+            further_reasons: self.reasons.iter().skip(1).cloned().collect(),
+            info: self.info.clone(),
+            bank_reference: self.bank_reference.clone(),
+            amount: self.amount,
+            charges: self.charges,
+            source: self.source.clone(),
+        }
+    }
+}
+
+/// What a report is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// One transaction.
+    One(ReportIds),
+    /// Each transaction of a message or block of ours that the report does not list by itself.
+    Rest {
+        /// The message or block.
+        of: ReportIds,
+        /// The transactions that it lists.
+        listed: Vec<ReportIds>,
+    },
+    /// Each transaction of a message or block of ours, of which one booking is the sum.
+    Batch {
+        /// The message or block.
+        of: ReportIds,
+        /// How many transactions the bank counts.
+        count: Option<usize>,
+    },
+}
+
+/// A report as a bank sent it: by its ids it is found out which attempts it is about (`rail_ids`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankReport {
+    /// What it is about.
+    pub about: About,
+    /// What it says of each.
+    pub said: Said,
+}
+
+impl BankReport {
+    /// Every id that it names anything by.
+    pub fn ids(&self) -> impl Iterator<Item = &ReportIds> {
+        let (own, listed) = match &self.about {
+            About::One(ids) | About::Batch { of: ids, .. } => (ids, [].as_slice()),
+            About::Rest { of, listed } => (of, listed.as_slice()),
+        };
+        std::iter::once(own).chain(listed)
+    }
+
+    /// The reports that it makes, one for each attempt that it is about.
+    ///
+    /// # Errors
+    /// It is about none of ours, or does not fit what is.
+    pub fn of_attempts<'a>(&self, candidates: &'a Candidates) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
+        let found = match &self.about {
+            About::One(ids) => vec![candidates.find(ids, self.said.amount)?],
+            About::Rest { of, listed } => candidates.rest_of(of, listed)?,
+            About::Batch { of, count } => match self.said.amount {
+                Some(booked) => candidates.booked(of, booked, *count)?,
+                None => return Err(Unmatched::Nothing),
+            },
+        };
+        let is_sum = matches!(self.about, About::Batch { .. });
+        let report = |it: &'a Candidate| {
+            let mut report = self.said.of(it.attempt);
+            if is_sum {
+                report.amount = Some(it.amount);
+            }
+            (it, report)
+        };
+        Ok(found.into_iter().map(report).collect())
+    }
+}
+
+impl From<RailReport> for BankReport {
+    fn from(report: RailReport) -> BankReport {
+        let RailReport { attempt, status, reason, further_reasons, info, bank_reference, amount, charges, source } =
+            report;
+        let reasons = reason.into_iter().chain(further_reasons).collect();
+        let said = Said { status, reasons, info, bank_reference, amount, charges, source };
+        BankReport { about: About::One(ReportIds::of_attempt(attempt)), said }
+    }
 }
 
 /// The answer to one instruction.
@@ -208,7 +360,7 @@ pub enum InquiryAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Reports {
     /// The reports, oldest first.
-    pub reports: Vec<RailReport>,
+    pub reports: Vec<BankReport>,
     /// Pages of the statements of our account, oldest first.
     pub statements: Vec<BankStatement>,
     /// Messages or entries that could not be understood: what they were and why.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 
 use crate::country::Country;
+use crate::holder_name;
 use crate::money::Money;
 use crate::order::Order;
 use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
@@ -66,9 +67,10 @@ impl Wanted<'_> {
         let of_order = self.order.map(|order| {
             [("beneficiary_name", order.beneficiary_name.as_str()), ("sender_name", order.sender_name.as_str())]
         });
-        let of_holder = self.holder.map(|holder| ("account_holder_name", holder));
-        let mut names = of_order.into_iter().flatten().chain(of_holder);
-        names.find(|(_, name)| !set.can_name(name)).map(|(field, _)| field)
+        let mut names = of_order.into_iter().flatten();
+        let of_order = names.find(|(_, name)| !set.can_name(name)).map(|(field, _)| field);
+        let holder = self.holder.filter(|holder| !holder_name::can_be_paid(set, holder));
+        of_order.or_else(|| holder.map(|_| "account_holder_name"))
     }
 }
 

@@ -149,6 +149,7 @@ pub fn rail(id: &str) -> RailConfig {
         duplicate_detection: false,
         window: Span::mins(15),
         retryable_reasons: ["AB08", "TM01"].map(str::to_owned).into(),
+        duplicate_reasons: ["B017".to_owned()].into(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
     }
@@ -258,6 +259,8 @@ pub fn say(status: RailStatus) -> RailReport {
         info: None,
         bank_reference: None,
         amount: None,
+        charges: None,
+        further_reasons: Vec::new(),
         source: "pain.002 B-17".to_owned(),
     }
 }

@@ -61,6 +61,10 @@ impl Sub for Timestamp {
     }
 }
 
+/// Days from 1970-01-01 to 0000-01-01 and to 9999-12-31: the years of four digits.
+const YEAR_0: i64 = -719_528;
+const YEAR_9999_END: i64 = 2_932_896;
+
 impl Timestamp {
     /// The instant in whole seconds since 1970, rounded down.
     pub const fn unix_seconds(self) -> i64 {
@@ -76,7 +80,7 @@ impl Timestamp {
     pub fn date(self) -> jiff::civil::Date {
         let epoch = jiff::civil::date(1970, 1, 1);
         let days = self.unix_seconds().div_euclid(86_400);
-        epoch.saturating_add(jiff::Span::new().days(days.clamp(-700_000, 2_900_000)))
+        epoch.saturating_add(jiff::Span::new().days(days.clamp(YEAR_0, YEAR_9999_END)))
     }
 
     /// Minutes since midnight, UTC.
@@ -119,6 +123,8 @@ mod tests {
             (0, "1970-01-01T00:00:00.000Z"),
             (1_795_244_268_123_999, "2026-11-21T06:57:48.123Z"),
             (-1, "1969-12-31T23:59:59.999Z"),
+            (253_402_300_799_999_000, "9999-12-31T23:59:59.999Z"),
+            (-62_167_219_200_000_000, "0000-01-01T00:00:00.000Z"),
         ] {
             assert_eq!(Timestamp(micros).to_string(), printed);
         }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::chain::vault;
 use crate::ledger::Transfer;
 use crate::payment::JobChange;
-use crate::wallet_event::NewWalletEvent;
+use crate::wallet_event::{NewWalletEvent, OptionalEvent};
 
 /// What an alert is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,13 +22,18 @@ pub enum AlertKind {
     UnsupportedAsset,
     /// Money came straight to a wallet's address.
     DirectDeposit,
+    /// Money that is too little to be judged came from, or in the name of, a listed party.
+    ListedDust,
     /// A transaction of ours failed, or is stuck at the highest fee.
     Transaction,
     /// A signer has little left to pay for gas.
     LowGas,
     /// Two nodes, or the chain and the ledger, do not agree.
     ChainMismatch,
-    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order.
+    /// A node of the chain cannot serve, lags, or claims what cannot be believed.
+    ChainNode,
+    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order; or an order is
+    /// withheld because of its account holder's name.
     Payout,
     /// A regulator's order that the token's issuer has to carry out.
     BlacklistByIssuer,
@@ -40,16 +45,18 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [AlertKind; 13] = [
+    pub const ALL: [AlertKind; 15] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
         AlertKind::DeepReorg,
         AlertKind::TokenChanged,
         AlertKind::UnsupportedAsset,
         AlertKind::DirectDeposit,
+        AlertKind::ListedDust,
         AlertKind::Transaction,
         AlertKind::LowGas,
         AlertKind::ChainMismatch,
+        AlertKind::ChainNode,
         AlertKind::Payout,
         AlertKind::BlacklistByIssuer,
         AlertKind::Discrepancy,
@@ -65,9 +72,11 @@ impl AlertKind {
             AlertKind::TokenChanged => "token_changed",
             AlertKind::UnsupportedAsset => "unsupported_asset",
             AlertKind::DirectDeposit => "direct_deposit",
+            AlertKind::ListedDust => "listed_dust",
             AlertKind::Transaction => "transaction",
             AlertKind::LowGas => "low_gas",
             AlertKind::ChainMismatch => "chain_mismatch",
+            AlertKind::ChainNode => "chain_node",
             AlertKind::Payout => "payout",
             AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
             AlertKind::Discrepancy => "discrepancy",
@@ -110,6 +119,8 @@ pub struct WalletEffects {
     pub transfers: Vec<Transfer>,
     /// Events in order.
     pub events: Vec<NewWalletEvent>,
+    /// Events for endpoints that subscribe to them, after all of `events`.
+    pub optional: Vec<OptionalEvent>,
     /// What becomes of jobs, by their subjects.
     pub jobs: Vec<(Uuid, JobChange)>,
     /// What a person has to look at.
@@ -121,6 +132,7 @@ impl WalletEffects {
     pub fn merge(&mut self, other: WalletEffects) {
         self.transfers.extend(other.transfers);
         self.events.extend(other.events);
+        self.optional.extend(other.optional);
         self.jobs.extend(other.jobs);
         self.alerts.extend(other.alerts);
     }

@@ -4,13 +4,18 @@
 //! Each belongs to one aggregate (payment request, order or wallet), whose events are numbered from 1 without gaps and
 //! are delivered in that order. Nothing here writes JSON.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
+use jiff::civil::Date;
 use uuid::Uuid;
 
 use crate::chain::vault;
 use crate::chain::{Address, TxHash};
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
-use crate::ids::{EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
+use crate::exchange::OrderFailure;
+use crate::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
 use crate::money::Money;
 use crate::payment_request::SenderDetails;
 use crate::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
@@ -32,17 +37,51 @@ pub enum WalletEventKind {
     WalletBlocked,
     /// `transaction.failed`
     TransactionFailed,
+    /// `order.failed`
+    OrderFailed,
+    /// `order.cancelled`
+    OrderCancelled,
+    /// `payment_request.expired`
+    PaymentRequestExpired,
+    /// `wallet.unblocked`
+    WalletUnblocked,
+    /// `wallet.blacklisted`
+    WalletBlacklisted,
 }
 
 impl WalletEventKind {
-    /// Every kind, in the specification's order.
-    pub const ALL: [WalletEventKind; 6] = [
+    /// Every kind: those of the specification in its order, then the additions.
+    pub const ALL: [WalletEventKind; 11] = [
         WalletEventKind::PaymentReceived,
         WalletEventKind::RiskCheckComplete,
         WalletEventKind::TransferComplete,
         WalletEventKind::ExchangeComplete,
         WalletEventKind::WalletBlocked,
         WalletEventKind::TransactionFailed,
+        WalletEventKind::OrderFailed,
+        WalletEventKind::OrderCancelled,
+        WalletEventKind::PaymentRequestExpired,
+        WalletEventKind::WalletUnblocked,
+        WalletEventKind::WalletBlacklisted,
+    ];
+
+    /// Those of the specification, which every endpoint gets.
+    pub const SPECIFIED: [WalletEventKind; 6] = [
+        WalletEventKind::PaymentReceived,
+        WalletEventKind::RiskCheckComplete,
+        WalletEventKind::TransferComplete,
+        WalletEventKind::ExchangeComplete,
+        WalletEventKind::WalletBlocked,
+        WalletEventKind::TransactionFailed,
+    ];
+
+    /// The additions to the specification: an endpoint gets them once it subscribes to them.
+    pub const OPTIONAL: [WalletEventKind; 5] = [
+        WalletEventKind::OrderFailed,
+        WalletEventKind::OrderCancelled,
+        WalletEventKind::PaymentRequestExpired,
+        WalletEventKind::WalletUnblocked,
+        WalletEventKind::WalletBlacklisted,
     ];
 
     /// The name on the wire and in the store.
@@ -54,6 +93,11 @@ impl WalletEventKind {
             WalletEventKind::ExchangeComplete => "exchange.complete",
             WalletEventKind::WalletBlocked => "wallet.blocked",
             WalletEventKind::TransactionFailed => "transaction.failed",
+            WalletEventKind::OrderFailed => "order.failed",
+            WalletEventKind::OrderCancelled => "order.cancelled",
+            WalletEventKind::PaymentRequestExpired => "payment_request.expired",
+            WalletEventKind::WalletUnblocked => "wallet.unblocked",
+            WalletEventKind::WalletBlacklisted => "wallet.blacklisted",
         }
     }
 
@@ -66,12 +110,74 @@ impl WalletEventKind {
             WalletEventKind::ExchangeComplete => "exchange-complete",
             WalletEventKind::WalletBlocked => "wallet-blocked",
             WalletEventKind::TransactionFailed => "transaction-failed",
+            WalletEventKind::OrderFailed => "order-failed",
+            WalletEventKind::OrderCancelled => "order-cancelled",
+            WalletEventKind::PaymentRequestExpired => "payment-request-expired",
+            WalletEventKind::WalletUnblocked => "wallet-unblocked",
+            WalletEventKind::WalletBlacklisted => "wallet-blacklisted",
         }
     }
 
     /// Reads the name.
     pub fn parse(name: &str) -> Option<WalletEventKind> {
         WalletEventKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether an endpoint gets it only once it subscribes to it.
+    pub fn is_optional(self) -> bool {
+        WalletEventKind::OPTIONAL.contains(&self)
+    }
+}
+
+/// The optional events that an endpoint subscribes to. Those of the specification it gets in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subscriptions(BTreeSet<WalletEventKind>);
+
+impl Subscriptions {
+    /// What stands for all optional events.
+    pub const EVERYTHING: &'static str = "all";
+    /// What stands for none of them.
+    pub const NOTHING: &'static str = "none";
+
+    /// Reads names between commas, or `all`, or `none`. Empty text is none.
+    ///
+    /// # Errors
+    /// The name that is no optional event's.
+    pub fn parse(text: &str) -> Result<Subscriptions, String> {
+        let text = text.trim();
+        match text {
+            Subscriptions::EVERYTHING => return Ok(WalletEventKind::OPTIONAL.into_iter().collect()),
+            "" | Subscriptions::NOTHING => return Ok(Subscriptions::default()),
+            _ => {}
+        }
+        let kinds = text.split(',').map(str::trim).map(|name| {
+            let kind = WalletEventKind::parse(name).filter(|kind| kind.is_optional());
+            kind.ok_or_else(|| name.to_owned())
+        });
+        kinds.collect()
+    }
+
+    /// Whether an event of this kind is wanted.
+    pub fn wants(&self, kind: WalletEventKind) -> bool {
+        !kind.is_optional() || self.0.contains(&kind)
+    }
+
+    /// The optional events that are wanted, in the order of [`WalletEventKind::OPTIONAL`].
+    pub fn kinds(&self) -> impl Iterator<Item = WalletEventKind> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<WalletEventKind> for Subscriptions {
+    fn from_iter<T: IntoIterator<Item = WalletEventKind>>(kinds: T) -> Subscriptions {
+        Subscriptions(kinds.into_iter().filter(|kind| kind.is_optional()).collect())
+    }
+}
+
+impl fmt::Display for Subscriptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.kinds().map(WalletEventKind::name).collect();
+        out.write_str(&names.join(","))
     }
 }
 
@@ -199,6 +305,18 @@ pub struct About {
     pub wallet: WalletId,
     /// `customer_id`
     pub customer: String,
+    /// The deposit that it is about: `transaction_id`, `tx_hash`. `None` of an event that an older version wrote, and of
+    /// a token that is no deposit.
+    pub deposit: Option<AboutDeposit>,
+}
+
+/// The deposit that an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AboutDeposit {
+    /// `transaction_id`
+    pub id: DepositId,
+    /// `tx_hash`: the transaction that the sender paid with.
+    pub tx: TxHash,
 }
 
 /// An event's data.
@@ -296,6 +414,8 @@ pub enum WalletEvent {
         auto_unblock_at: Option<Timestamp>,
         /// `triggered_by`
         triggered_by: TriggeredBy,
+        /// The deposit that caused it, if one did: `transaction_id`, `tx_hash`.
+        deposit: Option<AboutDeposit>,
     },
     /// An incoming transaction failed or was rejected.
     TransactionFailed {
@@ -308,10 +428,66 @@ pub enum WalletEvent {
         /// `failed_at`
         at: Timestamp,
     },
+    /// An exchange order was not settled, or was called off; the coins are in the wallet.
+    OrderEnded {
+        /// `order_id`
+        order: ExchangeId,
+        /// `wallet_id`
+        wallet: WalletId,
+        /// `customer_id`
+        customer: String,
+        /// `from_amount`, `from_currency`: minor units of the coin.
+        minor: i64,
+        /// Which coin.
+        coin: StableCoin,
+        /// Whether it was called off (`CANCELLED`) or failed (`FAILED`).
+        cancelled: bool,
+        /// `failure_reason`, `error_message`
+        reason: OrderFailure,
+        /// `failed_at` or `cancelled_at`
+        at: Timestamp,
+    },
+    /// A payment request expired.
+    RequestExpired {
+        /// About what.
+        about: About,
+        /// `expires_at`
+        expires_at: Timestamp,
+        /// `expired_at`: when that was found.
+        at: Timestamp,
+    },
+    /// The wallet was unblocked, or its block ran out.
+    WalletUnblocked {
+        /// `wallet_id`
+        wallet: WalletId,
+        /// `customer_id`
+        customer: String,
+        /// `unblock_reason`
+        reason: Option<String>,
+        /// `unblocked_at`
+        at: Timestamp,
+        /// `triggered_by`
+        triggered_by: TriggeredBy,
+    },
+    /// A regulator's order was passed on, or took effect.
+    WalletBlacklisted {
+        /// `wallet_id`
+        wallet: WalletId,
+        /// `customer_id`
+        customer: String,
+        /// `regulatory_authority`
+        authority: String,
+        /// `regulatory_reference`
+        reference: String,
+        /// `effective_date`
+        effective_date: Date,
+        /// `blacklisted_at`; `None` = the day has not come, the wallet is BLOCKED until then.
+        at: Option<Timestamp>,
+    },
 }
 
 impl WalletEvent {
-    /// Which of the six it is.
+    /// Which kind it is.
     pub const fn kind(&self) -> WalletEventKind {
         match self {
             WalletEvent::PaymentReceived { .. } => WalletEventKind::PaymentReceived,
@@ -320,8 +496,23 @@ impl WalletEvent {
             WalletEvent::ExchangeComplete { .. } => WalletEventKind::ExchangeComplete,
             WalletEvent::WalletBlocked { .. } => WalletEventKind::WalletBlocked,
             WalletEvent::TransactionFailed { .. } => WalletEventKind::TransactionFailed,
+            WalletEvent::OrderEnded { cancelled: false, .. } => WalletEventKind::OrderFailed,
+            WalletEvent::OrderEnded { cancelled: true, .. } => WalletEventKind::OrderCancelled,
+            WalletEvent::RequestExpired { .. } => WalletEventKind::PaymentRequestExpired,
+            WalletEvent::WalletUnblocked { .. } => WalletEventKind::WalletUnblocked,
+            WalletEvent::WalletBlacklisted { .. } => WalletEventKind::WalletBlacklisted,
         }
     }
+}
+
+/// An optional event: it is added to the log where the tenant's endpoint subscribes to its kind, as the newest of its
+/// aggregate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionalEvent {
+    /// What it belongs to.
+    pub aggregate: Aggregate,
+    /// What happened.
+    pub event: WalletEvent,
 }
 
 /// An event to be added to the tenant's log.
@@ -352,4 +543,36 @@ pub struct WalletEventEntry {
     pub at: Timestamp,
     /// What happened.
     pub event: WalletEvent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscription_names_optional_events_only() {
+        let both = Subscriptions::parse(" order.failed, wallet.unblocked").expect("two names");
+        assert_eq!(both.to_string(), "order.failed,wallet.unblocked");
+        assert_eq!(Subscriptions::parse(&both.to_string()), Ok(both.clone()));
+        assert!(both.wants(WalletEventKind::OrderFailed) && !both.wants(WalletEventKind::OrderCancelled));
+        assert_eq!(Subscriptions::parse("all").map(|all| all.kinds().count()), Ok(WalletEventKind::OPTIONAL.len()));
+        for nothing in ["", "none", " "] {
+            assert_eq!(Subscriptions::parse(nothing), Ok(Subscriptions::default()), "{nothing:?}");
+        }
+        for (text, name) in [("order.failed,", ""), ("wallet.blocked", "wallet.blocked"), ("ALL", "ALL"), ("x", "x")] {
+            assert_eq!(Subscriptions::parse(text), Err(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_events_of_the_specification_need_no_subscription() {
+        let without: Vec<_> =
+            WalletEventKind::ALL.into_iter().filter(|kind| Subscriptions::default().wants(*kind)).collect();
+        assert_eq!(without, WalletEventKind::SPECIFIED);
+        assert!(
+            WalletEventKind::ALL
+                .into_iter()
+                .eq(WalletEventKind::SPECIFIED.into_iter().chain(WalletEventKind::OPTIONAL))
+        );
+    }
 }

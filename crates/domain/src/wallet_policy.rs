@@ -41,7 +41,7 @@ pub struct WalletPolicy {
     pub velocity: Option<VelocityLimit>,
     /// From this amount on the sender's details must be complete and plausible.
     pub sender_details_from: i64,
-    /// So many rejections within 30 days block the wallet; `None` = none do.
+    /// So many rejections within 30 days, those of one payment request counting once, block the wallet; `None` = none do.
     pub block_after_rejections: Option<u32>,
     /// Whether the roles of tokens are enforced beyond what the specification asks.
     pub strict_roles: bool,

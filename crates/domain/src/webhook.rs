@@ -17,12 +17,36 @@ impl fmt::Debug for SecretText {
 }
 
 /// Where a tenant's webhooks go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// `{webhook_base}`: the paths of events are appended to it.
     pub url: String,
     /// What signs, newest first: one, or two while one takes the other's place.
     pub secrets: Vec<SecretText>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Endpoint").field("url", &shown_url(&self.url)).field("secrets", &self.secrets).finish()
+    }
+}
+
+/// A receiver's address as people may see it: without user and password, and with the names but not the values of its
+/// query, which are keys of gateways.
+pub fn shown_url(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let (plain, query) = url.split_once('?').map_or((url, None), |(plain, query)| (plain, Some(query)));
+    let plain = match plain.split_once("://") {
+        None => plain.to_owned(),
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            format!("{scheme}://{}{path}", host.rsplit_once('@').map_or(host, |(_, host)| host))
+        }
+    };
+    let Some(query) = query else { return plain };
+    let masked =
+        query.split('&').map(|pair| pair.split_once('=').map_or("…".to_owned(), |(name, _)| format!("{name}=…")));
+    format!("{plain}?{}", masked.collect::<Vec<_>>().join("&"))
 }
 
 /// One event on its way to a receiver.
@@ -76,5 +100,20 @@ mod tests {
         let endpoint = Endpoint { url: "https://bank.example".to_owned(), secrets };
         let printed = format!("{endpoint:?}");
         assert!(printed.contains("bank.example") && !printed.contains("whsec_"), "{printed}");
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_a_secret() {
+        for (url, shown) in [
+            ("https://bank.example/in", "https://bank.example/in"),
+            ("https://fn.example/in?code=abc%3D%3D&sv=1", "https://fn.example/in?code=…&sv=…"),
+            ("https://fn.example?abc", "https://fn.example?…"),
+            ("https://u:p@fn.example/a@b?x=1#f", "https://fn.example/a@b?x=…"),
+            ("", ""),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
+        let endpoint = Endpoint { url: "https://fn.example?code=abc".to_owned(), secrets: Vec::new() };
+        assert!(!format!("{endpoint:?}").contains("abc"));
     }
 }

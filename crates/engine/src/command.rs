@@ -14,9 +14,9 @@ use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, Wal
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::report::Stale;
 use domain::payment::{Payment, Trigger};
-use domain::payment_request::{PaymentRequest, RequestConflict};
+use domain::payment_request::{PaymentRequest, RequestConflict, SenderInfo, TooManySubmissions};
 use domain::quote::{Offer, Quote};
-use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus};
+use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
@@ -209,7 +209,7 @@ pub enum PaymentAction {
         /// The attempt that they have looked at.
         seen: Doubt,
         /// What became of it.
-        status: RailStatus,
+        finding: Finding,
         /// How they know.
         evidence: String,
         /// Whose finding it is.
@@ -232,6 +232,8 @@ pub enum Outcome {
     Wallet(Box<Wallet>),
     /// A payment request was made or changed.
     Request(Box<PaymentRequest>),
+    /// A sender's details were taken.
+    Submitted(Box<SenderInfo>),
     /// A deposit was changed.
     Deposit(Box<Deposit>),
     /// An order was made or changed.
@@ -291,6 +293,9 @@ pub enum Refused {
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
+    /// The payment request takes no more submissions of sender's details.
+    #[error(transparent)]
+    Submissions(#[from] TooManySubmissions),
     /// Another worker holds the job.
     #[error("job is held under fence {current}, not {held}")]
     Fenced {

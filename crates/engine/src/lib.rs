@@ -24,6 +24,7 @@ pub mod payments;
 pub mod planted;
 mod queues;
 pub mod reconcile;
+pub mod rescan;
 pub mod statement;
 pub mod switches;
 pub mod wallets;

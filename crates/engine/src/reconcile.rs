@@ -15,6 +15,9 @@ use uuid::Uuid;
 const REPORT: &str = "reconciliation.report";
 /// Where the store keeps the newest wish for one.
 const WANTED: &str = "reconciliation.wanted";
+/// Bits of a wish behind its number, which tell wishes of one instant apart.
+const RANDOM_BITS: u32 = 64;
+const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
 /// Most breaks that a report names.
 pub const NAMED_MAX: usize = 1_000;
 
@@ -75,7 +78,7 @@ impl fmt::Display for Break {
 pub struct Report {
     /// When it was over.
     pub at: Timestamp,
-    /// The wish that it fulfilled, if anybody had one.
+    /// The newest wish at its beginning, if there was one: it fulfils that and all before it.
     pub wanted: Option<Uuid>,
     /// Balances of the chain that were compared.
     pub vaults: usize,
@@ -139,14 +142,30 @@ pub async fn last(store: &Store) -> Result<Option<Report>, StoreError> {
     text.map(|text| Report::parse(&text).ok_or_else(unreadable)).transpose()
 }
 
-/// Wants a report: the node that has the role makes one soon, and it names this wish.
+/// Wants a report: the node that has the role makes one soon, and it names this wish or a later one. Each wish is greater
+/// than those before it.
 ///
 /// # Errors
 /// The store cannot be reached.
 pub async fn want(store: &Store) -> Result<Uuid, StoreError> {
-    let wish = uuid::Builder::from_random_bytes(store.random()).into_uuid();
+    let random = Uuid::from_bytes(store.random()).as_u128() & RANDOM_MASK;
+    let number = wanted(store).await?.map_or(0, |wish| wish.as_u128() >> RANDOM_BITS).wrapping_add(1);
+    let wish = Uuid::from_u128((number << RANDOM_BITS) | random);
     store.set_meta(WANTED, &wish.to_string()).await?;
     Ok(wish)
+}
+
+/// The report that fulfils a wish, where it is there: the one that names it, or one that was made for a later wish. Of
+/// several who want one at the same moment one may have written over the others' wishes: they are put again.
+///
+/// # Errors
+/// The store cannot be reached, or the report is not readable.
+pub async fn fulfilled(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreError> {
+    let report = last(store).await?.filter(|report| report.wanted >= Some(wish));
+    if report.is_none() && wanted(store).await? < Some(wish) {
+        store.set_meta(WANTED, &wish.to_string()).await?;
+    }
+    Ok(report)
 }
 
 /// The newest wish.

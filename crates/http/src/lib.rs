@@ -4,8 +4,10 @@
 //! collect every fault of a request, the token verifier, rate limits, error bodies, and the server loop. It holds no
 //! business rule, opens no database and calls nobody outside.
 
+mod accept;
 pub mod address_windows;
 pub mod auth;
+pub mod compressed;
 pub mod decode;
 mod docs;
 mod idempotency;

@@ -8,9 +8,12 @@ use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use http::header;
+use http::{HeaderMap, StatusCode, header};
 
+use crate::accept::Accepted;
 use crate::docs::{self, Described};
+use crate::problem::Problem;
+use crate::request_id::RequestId;
 
 /// The document of Payment Service v2, as it is served.
 pub const PAYMENT: &str = include_str!("../../../docs/openapi/payment.json");
@@ -52,6 +55,14 @@ pub fn router() -> Router {
             .route(service.page_path, get(move || async move { asset(HTML, page.clone()) }));
     }
     router
+}
+
+/// `GET /` where somebody tries things out: a browser is led to the documentation.
+pub async fn root(id: RequestId, headers: HeaderMap) -> Response {
+    if Accepted::of(&headers).named("text/html") > 0 {
+        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/docs"), (header::VARY, "accept")]).into_response();
+    }
+    Problem::no_such_route().respond(&id)
 }
 
 const HTML: &str = "text/html; charset=utf-8";

@@ -48,10 +48,10 @@ impl RequestId {
         id
     }
 
-    /// Writes it on the response, whatever that is.
-    pub fn write(&self, response: &mut Response) {
+    /// Writes it among the headers of a response.
+    pub fn write(&self, headers: &mut HeaderMap) {
         if let Ok(value) = HeaderValue::from_str(&self.0) {
-            response.headers_mut().insert(X_REQUEST_ID, value);
+            headers.insert(X_REQUEST_ID, value);
         }
     }
 }
@@ -75,7 +75,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestId {
 pub async fn layer(mut request: Request, next: Next) -> Response {
     let id = RequestId::settle(&mut request);
     let mut response = next.run(request).await;
-    id.write(&mut response);
+    id.write(response.headers_mut());
     response
 }
 

@@ -9,9 +9,11 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::routing::{get, post};
 use bytes::Bytes;
+use domain::ports::{Answer, Clock};
+use domain::time::Timestamp;
 use http::{Request, StatusCode};
 use http_api::server::body::{BodyError, BodyLimits, collect};
-use http_api::server::{Drained, HEAD_MAX_BYTES, Settings, serve, tls_config};
+use http_api::server::{Drained, HEAD_MAX_BYTES, Refusals, Settings, serve, tls_config};
 use http_body_util::{BodyExt as _, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -23,6 +25,19 @@ use tokio::task::JoinHandle;
 const SHORT: Duration = Duration::from_millis(300);
 /// Only reached when something is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// 2026-11-25T12:00:00Z, for ever.
+struct Standing;
+
+impl Clock for Standing {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_795_608_000_000_000)
+    }
+
+    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
 
 struct Running {
     address: SocketAddr,
@@ -45,7 +60,8 @@ async fn start(settings: Settings) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let (stop, stopped) = oneshot::channel::<()>();
-    let ended = tokio::spawn(serve(listener, app, settings, async move { drop(stopped.await) }));
+    let refusals = Refusals::new(Arc::new(Standing));
+    let ended = tokio::spawn(serve(listener, app, settings, refusals, async move { drop(stopped.await) }));
     Running { address, stop, ended, arrived, release }
 }
 
@@ -83,7 +99,7 @@ async fn read_body(body: Body) -> (StatusCode, Bytes) {
 }
 
 fn short() -> Settings {
-    Settings { head_read_timeout: SHORT, ..Settings::default() }
+    Settings { head_read_timeout: SHORT, idle_timeout: SHORT, ..Settings::default() }
 }
 
 async fn connect(server: &Running) -> TcpStream {
@@ -148,25 +164,51 @@ async fn requests_on_one_connection_are_answered_and_know_their_peer() {
     }
 }
 
+/// Holds an answer to the shape of the service that its path belongs to.
+fn assert_own(answer: &str, status: &str, code: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
+    assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
+    for header in ["connection: close", "cache-control: no-store", "date: Wed, 25 Nov 2026 12:00:00 GMT"] {
+        assert!(head.contains(header), "{header}: {answer}");
+    }
+    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    let told = body.get("detail").map_or(&body["error"], |detail| &detail["code"]);
+    let id = body.get("detail").unwrap_or(&body)["request_id"].as_str().expect("an id");
+    assert_eq!(told, code, "{answer}");
+    assert!(head.contains(&format!("x-request-id: {id}")), "{answer}");
+}
+
 #[tokio::test]
 async fn a_head_that_dribbles_in_is_cut() {
     let server = start(short()).await;
-    assert_eq!(drip(connect(&server).await, b"GET /peer HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
+    for start in [&b"GET /peer HTTP/1.1\r\nhost: x\r\nx-slow: "[..], b"GET /"] {
+        let answer = drip(connect(&server).await, start).await;
+        assert_own(&answer, "408 Request Timeout", "head_too_slow");
+    }
+    // The next head has its own time.
+    let mut stream = connect(&server).await;
+    stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+    assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
+    assert_own(&drip(stream, b"GET /v1/sdk/x HTTP/1.1\r\n").await, "408 Request Timeout", "INVALID_REQUEST");
 }
 
 #[tokio::test]
 async fn a_client_that_says_nothing_or_half_a_preface_is_cut() {
     let server = start(short()).await;
-    for start in [&b""[..], b"P", b"PRI * HTTP/2.0\r\n", b"GET /"] {
+    for start in [&b""[..], b"P"] {
         let mut stream = connect(&server).await;
         stream.write_all(start).await.expect("a write");
         assert_eq!(until_closed(&mut stream).await, "", "{start:?}");
     }
+    // As a request of HTTP/1 it is none.
+    let mut stream = connect(&server).await;
+    stream.write_all(b"PRI * HTTP/2.0\r\n").await.expect("a write");
+    assert_own(&until_closed(&mut stream).await, "400 Bad Request", "malformed_request");
 }
 
 #[tokio::test]
 async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
-    let server = start(short()).await;
+    let server = start(Settings { idle_timeout: SHORT, ..Settings::default() }).await;
     let mut idle = connect(&server).await;
     idle.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
     let mut waiting = connect(&server).await;
@@ -174,8 +216,6 @@ async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
     server.arrived.notified().await;
     // By the time the idle one is closed the time-out has passed for the other too.
     assert!(until_closed(&mut idle).await.starts_with("HTTP/1.1 200"));
-    let mut silent = connect(&server).await;
-    assert_eq!(until_closed(&mut silent).await, "");
     server.release.notify_one();
     assert!(until_closed(&mut waiting).await.ends_with("held"));
 }
@@ -200,11 +240,11 @@ async fn a_head_beyond_the_limit_is_refused() {
         // The server may close before it has read all.
         drop(stream.write_all(head.as_bytes()).await);
         let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
-        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+        assert_own(&answer, "431 Request Header Fields Too Large", "head_too_large");
     }
     let fits = "x".repeat(HEAD_MAX_BYTES - 100);
     let mut stream = connect(&server).await;
-    stream.write_all(format!("GET /peer HTTP/1.1\r\nx: {fits}\r\n\r\n").as_bytes()).await.expect("a write");
+    stream.write_all(format!("GET /peer HTTP/1.1\r\nhost: x\r\nx: {fits}\r\n\r\n").as_bytes()).await.expect("a write");
     assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -255,12 +295,54 @@ async fn what_stands_behind_a_body_is_never_part_of_it() {
     let answers = until_closed_or(&mut stream, "HTTP/1.1 400").await;
     assert!(answers.starts_with("HTTP/1.1 200 OK\r\n") && answers.contains("\r\n\r\nabc"), "{answers}");
     assert!(!answers.contains("abcd"), "{answers}");
-    // Two framings at once: the chunks count (RFC 9112, 6.3), and the length smuggles nothing in.
+}
+
+#[tokio::test]
+async fn malformed_requests_are_answered_in_our_own_words() {
+    let server = start(Settings::default()).await;
+    let body = "3\r\nabc\r\n0\r\n\r\n";
+    for (case, request) in [
+        ("no host", "GET /peer HTTP/1.1\r\n\r\n".to_owned()),
+        ("two hosts", "GET /peer HTTP/1.1\r\nhost: x\r\nhost: x\r\n\r\n".to_owned()),
+        ("a host that is none", "GET /peer HTTP/1.1\r\nhost: a b\r\n\r\n".to_owned()),
+        (
+            "a length and chunks",
+            format!("POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\ntransfer-encoding: chunked\r\n\r\n{body}"),
+        ),
+        (
+            "chunks and a length",
+            format!("POST /body HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n{body}"),
+        ),
+        (
+            "chunks of chunks",
+            format!("POST /body HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked, chunked\r\n\r\n{body}"),
+        ),
+        (
+            "chunks twice",
+            format!(
+                "POST /body HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n{body}"
+            ),
+        ),
+        ("no request line", "what is this\r\n\r\n".to_owned()),
+        ("a header without a name", "GET /peer HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n".to_owned()),
+        ("a length that is none", "POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: many\r\n\r\n".to_owned()),
+        ("an old version", "GET /peer HTTP/3.7\r\nhost: x\r\n\r\n".to_owned()),
+    ] {
+        let mut stream = connect(&server).await;
+        // A request before it changes nothing.
+        stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
+        let first = read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await;
+        assert!(first.starts_with("HTTP/1.1 200"), "{case}: {first}");
+        stream.write_all(request.as_bytes()).await.expect("a write");
+        let answer = until_closed(&mut stream).await;
+        assert_own(&answer, "400 Bad Request", "malformed_request");
+    }
     let mut stream = connect(&server).await;
-    let both = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
-    stream.write_all(both).await.expect("a write");
-    let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\nabc") || seen.contains(" 400 ")).await;
-    assert!(answer.ends_with("abc") || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let wallet = b"GET /v1/sdk/transactions HTTP/1.1\r\nhost: a b\r\nx-request-id: mine-1\r\n\r\n";
+    stream.write_all(wallet).await.expect("a write");
+    let answer = until_closed(&mut stream).await;
+    assert_own(&answer, "400 Bad Request", "INVALID_REQUEST");
+    assert!(answer.contains("\"request_id\":\"mine-1\""), "{answer}");
 }
 
 async fn until_closed_or(stream: &mut TcpStream, end: &str) -> String {

@@ -38,7 +38,7 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     // For the trace alone: a line of the log that stands inside the request was written before.
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
-    id.write(&mut response);
+    id.write(response.headers_mut());
     response
 }
 

@@ -15,7 +15,7 @@ use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::Environment;
 use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
 use store::{Store, Tenant};
@@ -36,8 +36,10 @@ const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
 const GAS_LOW_WEI: u128 = GAS_WEI / 2;
 /// How long the sandbox waits for its own transactions to be mined.
 const MINED_WITHIN: Span = Span::secs(30);
-/// How often keys are looked after.
+/// How often it is looked for new tenants.
 const FUEL_EVERY: Span = Span::secs(5);
+/// How often the keys of a tenant are looked after that is not new.
+const FUEL_AGAIN: Span = Span::mins(10);
 /// How often it looks.
 const LOOK_EVERY: Span = Span::millis(20);
 
@@ -88,10 +90,11 @@ pub async fn build(
         .chain_is_embedded()
         .then(|| BuiltInChain::open(config.chain.chain_id, &data_dir.join("chain"), clock))
         .transpose()?;
-    let (first, second) = match &embedded {
-        Some(chain) => (Arc::new(Embedded(chain.clone())) as Arc<dyn Transport>, None),
-        None => (node(config, config.chain.node_url.expose())?, second_node(config)?),
+    let nodes: Vec<Arc<dyn Transport>> = match &embedded {
+        Some(chain) => vec![Arc::new(Embedded(chain.clone()))],
+        None => config.node_urls().into_iter().map(|url| node(config, url)).collect::<anyhow::Result<_>>()?,
     };
+    let first = nodes.first().cloned().context("chain.node_url: no node is named")?;
     let seed = match config.chain.keys.source {
         KeySource::Seed => Some(chain_keys::seed(config, data_dir)?),
         _ => None,
@@ -115,7 +118,9 @@ pub async fn build(
         None => chain_keys::configured(config, tenants).await?,
     };
     let contracts = Arc::new(contracts);
-    let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), first.clone(), second));
+    // Nodes rest by the wall's clock, whatever the business clock says.
+    let wall: Arc<dyn Clock> = Arc::new(WallClock);
+    let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), nodes, &wall));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
     let ours = chain_config.tokens == tokens;
     let admin = seed.as_ref().map(EvmContracts::sandbox_admin).transpose()?;
@@ -202,20 +207,34 @@ impl ChainSide {
     }
 }
 
-/// Tenants that come while the service runs get gas too.
+/// Tenants that come while the service runs get gas too. The store is asked often; the chain is asked about a tenant when it
+/// is new, now and then after that, and as long as the controller may have to be told of further operators.
 async fn keep_fuelled(
     faucet: Arc<Faucet>,
     signer: Arc<dyn ChainSigner>,
     store: Store,
     mut stop: watch::Receiver<bool>,
 ) {
+    let mut looked: HashMap<TenantId, Timestamp> = HashMap::new();
     loop {
         tokio::select! {
             () = WallClock.sleep_until(WallClock.now() + FUEL_EVERY) => {}
             _ = stop.wait_for(|stop| *stop) => return,
         }
+        let now = WallClock.now();
+        let is_due = |tenant: &TenantId| {
+            let has_lanes = signer.operators(*tenant).is_ok_and(|operators| operators.len() > 1);
+            has_lanes || looked.get(tenant).is_none_or(|at| now - *at >= FUEL_AGAIN)
+        };
         let fuelled = match store.tenants().await {
-            Ok(tenants) => faucet.fuel_keys(signer.as_ref(), &ids(&tenants)).await,
+            Ok(tenants) => {
+                let due: Vec<TenantId> = ids(&tenants).into_iter().filter(is_due).collect();
+                let fuelled = faucet.fuel_keys(signer.as_ref(), &due).await;
+                if fuelled.is_ok() {
+                    looked.extend(due.into_iter().map(|tenant| (tenant, now)));
+                }
+                fuelled
+            }
             Err(error) => Err(error.into()),
         };
         if let Err(error) = fuelled {
@@ -237,11 +256,6 @@ fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
         allow_plain_http: config.chain.plain_http_nodes,
     };
     Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url")?))
-}
-
-fn second_node(config: &Config) -> anyhow::Result<Option<Arc<dyn Transport>>> {
-    let url = config.chain.second_node_url.expose();
-    if url.is_empty() { Ok(None) } else { node(config, url).map(Some) }
 }
 
 /// How keys come by gas.

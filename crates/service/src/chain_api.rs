@@ -3,11 +3,14 @@
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, options, post};
 use domain::chain::TxHash;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use http_api::problem::Problem;
+use http_api::request_id::RequestId;
 use serde_json::{Value, json};
 
 use super::built_in::BuiltInChain;
@@ -38,7 +41,14 @@ pub(super) fn router(chain: BuiltInChain) -> Router {
         .with_state(chain)
 }
 
-async fn rpc(State(chain): State<BuiltInChain>, body: Bytes) -> Response {
+async fn rpc(State(chain): State<BuiltInChain>, id: RequestId, body: Result<Bytes, BytesRejection>) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => {
+            let status = rejection.status();
+            return Problem::new(status, "unreadable_body", "The body is too large, or broke off").respond(&id);
+        }
+    };
     let mut response = chain.serve_bytes(&body).await.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_cors(response)
@@ -55,8 +65,8 @@ fn with_cors(mut response: Response) -> Response {
     response
 }
 
-async fn transaction(State(chain): State<BuiltInChain>, Path(hash): Path<String>) -> Response {
-    let Some(hash) = TxHash::parse(&hash) else {
+async fn transaction(State(chain): State<BuiltInChain>, hash: Result<Path<String>, PathRejection>) -> Response {
+    let Some(hash) = hash.ok().and_then(|Path(hash)| TxHash::parse(&hash)) else {
         return page(StatusCode::NOT_FOUND, "This is no transaction hash.", None);
     };
     match chain.call("eth_getTransactionReceipt", json!([hash.to_string()])) {

@@ -39,10 +39,19 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
         let (rates, http, clock) = (rates.clone(), rates_http.clone(), rates_clock.clone());
         async move { refresh_rates(&rates, &http, &clock).await }
     });
-    let lists_task = every(lists_every, stop.clone(), move || {
-        let (lists, http, clock) = (lists.clone(), http.clone(), clock.clone());
-        async move { refresh_lists(&lists, &http, &clock).await }
-    });
+    let lists_stop = stop.clone();
+    let lists_task = async move {
+        say_unreadable(&lists);
+        // What a start took from the last good copy is read from its source now.
+        if lists.wants_refresh() {
+            refresh_lists(&lists, &http, &clock).await;
+        }
+        every(lists_every, lists_stop, move || {
+            let (lists, http, clock) = (lists.clone(), http.clone(), clock.clone());
+            async move { refresh_lists(&lists, &http, &clock).await }
+        })
+        .await;
+    };
     vec![("rates".to_owned(), tokio::spawn(rates_task)), ("lists".to_owned(), tokio::spawn(lists_task))]
 }
 
@@ -104,6 +113,16 @@ async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &Busin
 async fn refresh_lists(lists: &ListBook, http: &reqwest::Client, clock: &BusinessClock) {
     let done = lists.refresh(http, clock.now()).await;
     for error in done.outcomes.into_iter().filter_map(Result::err) {
-        tracing::warn!(%error, "a sanction list was not refreshed; nothing is cleared once it is 24 hours old");
+        tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
+    }
+    say_unreadable(lists);
+}
+
+/// Entries that nobody is screened against, since they cannot be read.
+fn say_unreadable(lists: &ListBook) {
+    for state in lists.states() {
+        for entry in &state.unreadable {
+            tracing::error!(list = state.name, entry, "sanction list entry unreadable: nobody is screened against it");
+        }
     }
 }

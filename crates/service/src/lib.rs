@@ -13,7 +13,7 @@ use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
-use http_api::server::Drained;
+use http_api::server::{Drained, Refusals};
 use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
@@ -34,6 +34,7 @@ mod engine_room;
 pub mod environment;
 mod keep_fresh;
 mod no_chain;
+mod only_worker;
 pub mod ops;
 mod routes;
 pub mod samples;
@@ -43,6 +44,7 @@ mod sandbox_chain_api;
 pub mod scenarios;
 pub mod sender;
 pub mod service_manager;
+mod stored_lists;
 pub mod telemetry;
 pub mod tenancy;
 pub mod world;
@@ -50,6 +52,7 @@ pub mod world;
 use self::chain::ChainSide;
 use self::clock::BusinessClock;
 use self::engine_room::EngineRoom;
+use self::only_worker::OnlyWorker;
 use self::scenarios::Scenarios;
 use self::sender::Sender;
 use self::world::{Ground, Surroundings};
@@ -88,6 +91,7 @@ pub struct Service {
     serving: JoinHandle<()>,
     /// Goes last.
     _engine_room: EngineRoom,
+    _only_worker: Option<OnlyWorker>,
 }
 
 /// How a service is to be started.
@@ -147,7 +151,8 @@ impl Service {
         let public_url =
             if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
         let tenants = store.tenants().await.context("reading the tenants")?;
-        let ground = Ground { data_dir, clock, behaviour, tenants: &tenants, public_url: &public_url };
+        let ground =
+            Ground { data_dir, clock, behaviour, store: Some(&store), tenants: &tenants, public_url: &public_url };
         let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
         world.switches.refresh(&store).await.context("reading what is switched off")?;
         let bank = bank.map(Arc::new);
@@ -172,7 +177,9 @@ impl Service {
             }
             chain.set_up(config, &tenants).await?;
         }
+        let mut only_worker = None;
         if role != Role::Api {
+            only_worker = only_worker::take_over(config, data_dir, &store).await?;
             let notary = audit::Notary::of(&store, config, data_dir).await?;
             let signing =
                 audit::keep_signing(notary, config.clone(), node_name(&store), clock.clone(), stopping.clone());
@@ -211,16 +218,8 @@ impl Service {
             stopping: stopping.clone(),
             scenarios,
         });
-        let settings = config.server_settings();
-        let serving = tokio::spawn(async move {
-            let mut stopping = stopping;
-            let stopped = async move {
-                let _closed = stopping.wait_for(|stop| *stop).await;
-            };
-            if http_api::server::serve(listener, router, settings, stopped).await == Drained::Cut {
-                tracing::warn!("requests were still open after the drain time-out and were cut");
-            }
-        });
+        let refusals = Refusals::new(payments.world().wall_clock.clone());
+        let serving = tokio::spawn(serve(listener, router, config.server_settings(), refusals, stopping));
         Ok(Service {
             address,
             public_url,
@@ -233,6 +232,7 @@ impl Service {
             tasks,
             serving,
             _engine_room: engine_room,
+            _only_worker: only_worker,
         })
     }
 
@@ -254,6 +254,21 @@ impl Service {
     /// Completes when the HTTP server has ended by itself.
     pub async fn ended(&mut self) {
         let _ended = (&mut self.serving).await;
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    router: axum::Router,
+    settings: http_api::server::Settings,
+    refusals: Refusals,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let stopped = async move {
+        let _closed = stopping.wait_for(|stop| *stop).await;
+    };
+    if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
+        tracing::warn!("requests were still open after the drain time-out and were cut");
     }
 }
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use adapters::evm::deploy::Minter;
 use adapters::evm::signers::TenantKeys;
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport, TransportFault};
-use domain::ports::Answer;
+use domain::ports::{Answer, Clock};
 
 use super::chain::ChainSide;
 use super::chain_keys;
+use super::clock::WallClock;
 use config::{Config, KeySource};
 
 /// In the place of a node.
@@ -36,7 +37,8 @@ pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<Cha
     let chain_config = Arc::new(config.chain_config(&tokens, config.chain.explorer_tx_url.clone()));
     let keys = Arc::new(TenantKeys::new([])?);
     let contracts = Arc::new(EvmContracts::new(keys.clone(), HashMap::new())?);
-    let chain = Arc::new(EvmChain::new(&chain_config, contracts.clone(), Arc::new(NoNode), None));
+    let clock: Arc<dyn Clock> = Arc::new(WallClock);
+    let chain = Arc::new(EvmChain::new(&chain_config, contracts.clone(), vec![Arc::new(NoNode)], &clock));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
     Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded: None, faucet: None })
 }

@@ -1,8 +1,9 @@
 //! What the SRE asks: is it alive, is it ready, what does it count.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adapters::screening::ListBook;
+use adapters::screening::{ListBook, ListState};
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -10,7 +11,7 @@ use axum::routing::get;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::job::JobKind;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use engine::payments::Payments;
 use engine::reconcile;
 use http_api::write;
@@ -45,6 +46,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         ("store", ops.payments.store().ready().await.map_err(|error| error.to_string())),
         ("draining", if *ops.stopping.borrow() { Err("the service is stopping".to_owned()) } else { Ok(()) }),
     ];
+    let now = ops.payments.world().clock.now();
     let healthy = checks.iter().all(|(_, check)| check.is_ok());
     let body = write::object(|out| {
         out.text("status", if healthy { "ready" } else { "not_ready" });
@@ -53,9 +55,35 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
                 out.text(name, check.as_ref().err().map_or("ok", String::as_str));
             }
         });
+        // Old lists stop no traffic: payments wait in review.
+        out.object("lists", |out| {
+            for list in ops.lists.states() {
+                out.text(&list.name, &age(&list, now));
+            }
+        });
     });
     let status = if healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, [("content-type", "application/json")], body).into_response()
+}
+
+/// The age of each list by its name, in seconds: of the older where two are called the same.
+fn list_ages(lists: &ListBook, now: Timestamp) -> BTreeMap<String, i64> {
+    let mut ages = BTreeMap::new();
+    for list in lists.states() {
+        // The shipped sample never ages.
+        let age = list.read_at.map_or(0, |at| seconds(now - at));
+        let known = ages.entry(list.name).or_insert(age);
+        *known = age.max(*known);
+    }
+    ages
+}
+
+fn age(list: &ListState, now: Timestamp) -> String {
+    let age = list.read_at.map_or_else(|| "never ages".to_owned(), |at| format!("{} s old", seconds(now - at)));
+    match list.unreadable.len() {
+        0 => age,
+        _ => format!("{age}, with unreadable entries"),
+    }
 }
 
 async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
@@ -83,10 +111,9 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
     let waiting = payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
     metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
-    let list_age = ops.lists.oldest_load().map_or(0, |loaded| seconds(now - loaded));
-    // The shipped sample never ages.
-    let list_age = if ops.lists.current().is_sample() { 0 } else { list_age };
-    metrics::gauge!("corridor_screening_list_age_seconds").set(gauge(list_age));
+    for (list, age) in list_ages(&ops.lists, now) {
+        metrics::gauge!("corridor_screening_list_age_seconds", "list" => list).set(gauge(age));
+    }
     let ages = Country::ALL.iter().filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
     let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));

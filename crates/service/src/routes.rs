@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use adapters::screening::ListBook;
 use axum::Router;
+use axum::routing::get;
 use domain::policy::Environment;
 use domain::time::Span;
 use engine::payments::Payments;
@@ -80,10 +81,15 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             router = router.merge(chain_api::router(chain));
         }
     }
+    if parts.role != Role::Worker && parts.config.environment != Environment::Production {
+        let no_such_route = |id: RequestId| async move { Problem::no_such_route().respond(&id) };
+        router = router.route("/", get(http_api::openapi::root).fallback(no_such_route));
+    }
     let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
         .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
-        .layer(axum::middleware::from_fn(around::layer));
+        .layer(axum::middleware::from_fn(around::layer))
+        .layer(http_api::compressed::layer());
     match parts.config.trusted_proxies() {
         Some(proxies) => router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer)),
         None => router,

@@ -1,15 +1,18 @@
-//! Made-up events of the six kinds, written by what writes the real ones. Nobody's money is behind them.
+//! Made-up events of every kind, written by what writes the real ones. Nobody's money is behind them.
 
 use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
-use domain::ids::{EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
+use domain::exchange::OrderFailure;
+use domain::ids::{DepositId, EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
 use domain::money::Money;
 use domain::payment_request::SenderDetails;
 use domain::risk::{self, ReasonCode, RiskLevel, RiskResult};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{BlockReason, TriggeredBy};
-use domain::wallet_event::{About, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{
+    About, AboutDeposit, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind,
+};
 use http_api::wallet_v1::render::event_body;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -82,7 +85,8 @@ fn path(segment: &str) -> String {
 
 /// Names are not ASCII: who checks a signature over a body that was decoded and encoded again is found out.
 pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
-    let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone() };
+    let deposit = Some(AboutDeposit { id: DepositId(Uuid::new_v4()), tx: TxHash([0xaa; 32]) });
+    let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone(), deposit };
     let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
     let text = |text: &str| Some(text.to_owned());
     match kind {
@@ -136,11 +140,51 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             at: now,
             auto_unblock_at: Some(now + Span::hours(24)),
             triggered_by: TriggeredBy::Manual,
+            deposit: None,
         },
         WalletEventKind::TransactionFailed => WalletEvent::TransactionFailed {
             about,
             reason: FailureReason::OnChainRevert,
             message: "The transfer did not succeed".to_owned(),
+            at: now,
+        },
+        optional => optional_event(optional, about, now),
+    }
+}
+
+/// Of the kinds that an endpoint gets once it subscribes to them.
+fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> WalletEvent {
+    let (wallet, customer) = (about.wallet, about.customer.clone());
+    match kind {
+        WalletEventKind::PaymentRequestExpired => {
+            WalletEvent::RequestExpired { about: About { deposit: None, ..about }, expires_at: now, at: now }
+        }
+        WalletEventKind::WalletUnblocked => WalletEvent::WalletUnblocked {
+            wallet,
+            customer,
+            reason: Some("Made up".to_owned()),
+            at: now,
+            triggered_by: TriggeredBy::Manual,
+        },
+        WalletEventKind::WalletBlacklisted => WalletEvent::WalletBlacklisted {
+            wallet,
+            customer,
+            authority: "Made-up authority".to_owned(),
+            reference: "CERTIFY-1".to_owned(),
+            effective_date: now.date(),
+            at: Some(now),
+        },
+        _ => WalletEvent::OrderEnded {
+            order: ExchangeId(Uuid::new_v4()),
+            wallet,
+            customer,
+            minor: 10_000_000,
+            coin: StableCoin::Usdc,
+            cancelled: kind == WalletEventKind::OrderCancelled,
+            reason: match kind {
+                WalletEventKind::OrderCancelled => OrderFailure::CancelledByUser,
+                _ => OrderFailure::PayoutFailed,
+            },
             at: now,
         },
     }

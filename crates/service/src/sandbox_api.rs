@@ -9,7 +9,7 @@ mod bank_statement;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{ConnectInfo, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
@@ -221,8 +221,10 @@ async fn steer(
     State(api): State<Arc<SandboxApi>>,
     Extension(reach): Extension<Reach>,
     id: RequestId,
-    Path((payment, state)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
 ) -> Response {
+    // What is not even text is nobody's id.
+    let (payment, state) = path.map(|Path(both)| both).unwrap_or_default();
     match steered(&api, reach, &payment, &state).await {
         Ok(status) => json(StatusCode::OK, write::object(|out| out.text("bank_status", &status))),
         Err(problem) => problem.respond(&id),

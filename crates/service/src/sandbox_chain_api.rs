@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
@@ -82,9 +82,11 @@ async fn pay(
     State(api): State<Arc<ChainApi>>,
     Extension(reach): Extension<Reach>,
     id: RequestId,
-    Path(request): Path<String>,
+    request: Result<Path<String>, PathRejection>,
     query: Result<Query<PayQuery>, QueryRejection>,
 ) -> Response {
+    // What is not even text is nobody's id.
+    let request = request.map(|Path(request)| request).unwrap_or_default();
     let paid = paid(&api, reach, &request, query).await;
     answer(&api, &id, paid)
 }

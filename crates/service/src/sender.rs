@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use domain::chain::TxHash;
+use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderDetails};
 use domain::ports::Clock;
@@ -162,11 +162,7 @@ impl Sender {
         amount: Option<(StableCoin, i64)>,
     ) -> anyhow::Result<Vec<TxHash>> {
         let (coin, minor) = amount.unwrap_or_else(|| wanted(&request.asked));
-        if request.state == RequestState::Active
-            && self.wallets.store().sender_infos(request.tenant, request.id).await?.is_empty()
-        {
-            self.wallets.submit_sender(&request.token, details()).await?;
-        }
+        let escrow = self.escrow(request).await?;
         let manner = if amount.is_some() { Manner::Exactly } else { Manner::of(&request.asked) };
         let minor = match manner {
             Manner::Half => minor / 2,
@@ -174,11 +170,24 @@ impl Sender {
             Manner::Exactly | Manner::Late | Manner::ReorganisedAfterwards => minor,
         };
         let minor = u64::try_from(minor).context("an amount below zero")?;
-        let paid = self.faucet.pay(coin, request.escrow, minor).await?;
+        let paid = self.faucet.pay(coin, escrow, minor).await?;
         if let (Manner::ReorganisedAfterwards, Some(chain)) = (manner, &self.embedded) {
             chain.replace_newest_block()?;
         }
         Ok(vec![paid])
+    }
+
+    /// Where it pays: to the escrow of the newest submission, or else of one that it makes. Where the form takes nothing
+    /// more, to the request's own.
+    async fn escrow(&self, request: &PaymentRequest) -> anyhow::Result<Address> {
+        let said = self.wallets.store().sender_infos(request.tenant, request.id).await?;
+        let shown = match said.into_iter().rev().find_map(|info| info.escrow) {
+            None if request.state == RequestState::Active => {
+                self.wallets.submit_sender(&request.token, details(), None).await?.escrow
+            }
+            shown => shown,
+        };
+        Ok(shown.unwrap_or(request.escrow))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
-use adapters::screening::{HttpChainAnalysis, ListBook, ProviderSettings};
+use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings, ProviderSettings};
 use adapters::webhooks;
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
@@ -24,11 +24,12 @@ use engine::switches::Switches;
 use engine::world::{Analysis, PaymentWebhooks, WalletWorld, World};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::SecretString;
-use store::Tenant;
+use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
+use super::stored_lists::StoredLists;
 use config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
 /// Longest fetch of rates or a list.
@@ -62,6 +63,8 @@ pub struct Ground<'a> {
     pub clock: BusinessClock,
     /// How a simulated bank behaves.
     pub behaviour: Behaviour,
+    /// Where last good copies of the sanction lists are kept; nowhere if `None`.
+    pub store: Option<&'a Store>,
     /// Who is there already.
     pub tenants: &'a [Tenant],
     /// The API URL.
@@ -79,7 +82,7 @@ pub enum FreshRates {
 
 /// Builds everything that `config` names.
 pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surroundings> {
-    let Ground { data_dir, clock, behaviour, tenants, public_url } = ground;
+    let Ground { data_dir, clock, behaviour, store, tenants, public_url } = ground;
     let http = client(config, HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors()?);
     // First of what one process alone can have: whoever starts a second one is told here what to do.
@@ -90,7 +93,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
     let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
-    let lists = Arc::new(sanction_lists(config, &http, clock.now()).await?);
+    let lists = Arc::new(sanction_lists(config, store, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
     let sender = webhook_sender(config)?;
     let analysis = chain_analysis(config, &http);
@@ -191,14 +194,14 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
 }
 
 /// The same where deposits are decided about: it knows the chain's tokens and screens against the configured lists.
-pub async fn for_deposit_commands(config: &Config, data_dir: &Path) -> anyhow::Result<World> {
+pub async fn for_deposit_commands(config: &Config, store: &Store, data_dir: &Path) -> anyhow::Result<World> {
     let world = for_commands(config)?;
     if !config.wallets.enabled {
         return Ok(world);
     }
     let chain = super::no_chain::chain_side(config, data_dir)?;
     let http = client(config, HeaderMap::new())?;
-    let lists = Arc::new(sanction_lists(config, &http, world.clock.now()).await?);
+    let lists = Arc::new(sanction_lists(config, Some(store), &http, world.clock.now()).await?);
     let analysis = chain_analysis(config, &http);
     let wallet = wallet_world(config, &chain, lists.clone(), analysis, webhook_sender(config)?);
     Ok(World { screen: lists, wallet: Some(wallet), ..world })
@@ -309,7 +312,8 @@ fn connect_simulated(
     };
     let report_wait = Duration::from_secs(entry.report_wait_s);
     if let Some(dir) = exchange_directory(entry, data_dir) {
-        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_wait }));
+        let report_files = entry.report_files.clone();
+        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_files, report_wait }));
     }
     let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
     Ok(IsoRail::https(HttpsConfig {
@@ -343,10 +347,17 @@ async fn rate_book(
     Ok((FreshRates::Embedded(embedded.clone()), embedded))
 }
 
-async fn sanction_lists(config: &Config, http: &reqwest::Client, now: Timestamp) -> anyhow::Result<ListBook> {
+async fn sanction_lists(
+    config: &Config,
+    store: Option<&Store>,
+    http: &reqwest::Client,
+    now: Timestamp,
+) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
         anyhow::ensure!(config.screening.sample_list, "screening.lists: name at least one sanction list");
         return ListBook::sample().context("sample sanction list");
     }
-    ListBook::load(config.list_sources(), http, now).await.context("screening.lists")
+    let kept = store.map(|store| Arc::new(StoredLists::new(store.clone())) as Arc<dyn KeptLists>);
+    let settings = ListSettings { kept, ..config.list_settings() };
+    ListBook::load(config.list_sources(), settings, http, now).await.context("screening.lists")
 }

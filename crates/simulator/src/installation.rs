@@ -80,6 +80,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         duplicate_detection: detects,
         window: Span::mins(15),
         retryable_reasons: ["AC01".to_owned()].into(),
+        duplicate_reasons: BTreeSet::new(),
         max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
         character_set: CharacterSet::SwiftX,
     }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use domain::chain::{Address, ChainConfig, Depth, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
 use domain::time::Span;
+use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::wallet_policy::WalletPolicy;
 use engine::wallets::Caller;
 use futures_util::FutureExt;
@@ -43,6 +44,7 @@ pub fn config(random: &mut Random) -> ChainConfig {
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
+        release_min: ReleaseMin::Fixed(0),
         small_below: 1_000 * COIN,
         small_depth: Depth::Blocks(random.pick(&[1, 1, 2, 3, 6, 12])),
         medium_below: 2_000 * COIN,
@@ -53,6 +55,7 @@ pub fn config(random: &mut Random) -> ChainConfig {
         batch_max: random.pick(&[1, 2, 20, 20]),
         replace_after_s: random.pick(&[3, 10, 60]),
         max_fee_cap: FEE_CAP,
+        max_tip_cap: FEE_CAP,
         sweep: SweepTerms {
             at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
             every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),
@@ -109,6 +112,12 @@ pub fn enrol(store: &Store, wishes: &Wishes) -> anyhow::Result<()> {
         let url = format!("https://{tag}.example");
         let added = store.add_webhook(*id, &url, secret, "installation").now_or_never().ok_or_else(at_once)?;
         added.context("adding a receiver")?;
+        // Every other bank wants all that there is.
+        if number % 2 == 0 {
+            let all: Subscriptions = WalletEventKind::OPTIONAL.into_iter().collect();
+            let done = store.subscribe_webhook(*id, &all, "installation").now_or_never().ok_or_else(at_once)?;
+            done.context("subscribing to events")?;
+        }
     }
     Ok(())
 }

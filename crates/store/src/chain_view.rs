@@ -5,6 +5,7 @@ use domain::audit::{Deed, Facts, INSTALLATION, Note};
 use domain::chain::{Address, Block, BlockHash};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, VaultLog, Watched};
+use domain::ids::TenantId;
 use domain::time::Timestamp;
 
 use crate::driver::Step;
@@ -43,6 +44,22 @@ static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &wallet_tables:
 static FORGET_HEADERS: Stmt = Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
 static REWIND_HEADERS: Stmt = Stmt::written("chain.rewind_headers", "DELETE FROM chain_block WHERE number > $1");
 static REWIND_LOGS: Stmt = Stmt::written("chain.rewind_logs", "DELETE FROM chain_log WHERE block_number > $1");
+static LOGS_BETWEEN: Stmt = Stmt::written(
+    "chain.logs_between",
+    "SELECT {{chain_log l}} FROM chain_log l WHERE l.block_number >= $1 AND l.block_number <= $2 \
+     ORDER BY l.block_number, l.log_index",
+);
+static DROP_LOGS: Stmt = Stmt::written("chain.drop_logs", "DELETE FROM chain_log WHERE block_hash = $1");
+static VAULTS: Stmt = Stmt::written(
+    "chain.vaults",
+    "SELECT {{watched_address w}} FROM watched_address w WHERE w.address > $1 ORDER BY w.address LIMIT $2",
+);
+static NEXT_NONCE: Stmt =
+    Stmt::written("chain.next_nonce", "SELECT s.next_nonce FROM chain_signer s WHERE s.tenant = $1 AND s.signer = $2");
+static NONCES: Stmt = Stmt::written(
+    "chain.nonces",
+    "SELECT t.nonce FROM chain_tx t WHERE t.signer = $1 AND t.nonce >= $2 AND t.nonce < $3 ORDER BY t.nonce",
+);
 static VAULT_LOGS: Stmt = Stmt::written(
     "chain.vault_logs",
     "SELECT {{chain_log l}} FROM chain_log l WHERE l.vault = $1 ORDER BY l.block_number, l.log_index",
@@ -76,6 +93,11 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &FORGET_HEADERS,
     &REWIND_HEADERS,
     &REWIND_LOGS,
+    &LOGS_BETWEEN,
+    &DROP_LOGS,
+    &VAULTS,
+    &NEXT_NONCE,
+    &NONCES,
     &VAULT_LOGS,
     &VAULT_SUM,
     &TOKENS,
@@ -178,6 +200,62 @@ impl Store {
             Step::any(&REWIND_LOGS, vec![number.into()]),
         ];
         self.write(steps).await.map(drop)
+    }
+
+    /// Exchanges what is kept of one block's logs, which was taken in before, for what the block has.
+    ///
+    /// # Errors
+    /// `Conflict` where the role has gone to another node.
+    pub async fn amend_block(&self, role: &HeldRole, block: BlockHash, logs: &[VaultLog]) -> Result<(), StoreError> {
+        let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
+        for log in logs {
+            rows::chain::write_log(log, &mut columns)?;
+        }
+        let mut steps = vec![role.step(), Step::any(&DROP_LOGS, vec![block.0.to_vec().into()])];
+        if !logs.is_empty() {
+            steps.push(Step::rows(&PUT_LOGS, columns));
+        }
+        self.write(steps).await.map(drop)
+    }
+
+    /// What is kept of the logs of a range of blocks, both included, in the order of the chain.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn vault_logs_between(&self, from: u64, to: u64) -> Result<Vec<VaultLog>, StoreError> {
+        let params = vec![wide(from, "block height")?.into(), wide(to, "block height")?.into()];
+        let rows = self.query(&LOGS_BETWEEN, params).await?;
+        rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
+    }
+
+    /// Every vault that was ever given out, of all tenants, by address, after this one.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn vaults_after(&self, after: Option<Address>, limit: usize) -> Result<Vec<Watched>, StoreError> {
+        let keys = self.id_keys().await?;
+        let after = after.map_or_else(Vec::new, |address| address.0.to_vec());
+        let rows = self.query(&VAULTS, vec![after.into(), most(limit)]).await?;
+        rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
+    }
+
+    /// The next place in a signer's sequence as the books have it; `None` = it has never had one.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn next_nonce(&self, tenant: TenantId, signer: Address) -> Result<Option<u64>, StoreError> {
+        let rows = self.query(&NEXT_NONCE, vec![tenant.0.into(), signer.0.to_vec().into()]).await?;
+        rows.first().map(|row| narrow(row.fields().int()?, "nonce")).transpose()
+    }
+
+    /// The places of a signer's sequence from `from` on and below `to` that transactions of ours have.
+    ///
+    /// # Errors
+    /// As [`Store::watched`].
+    pub async fn taken_nonces(&self, signer: Address, from: u64, to: u64) -> Result<Vec<u64>, StoreError> {
+        let params = vec![signer.0.to_vec().into(), wide(from, "nonce")?.into(), wide(to, "nonce")?.into()];
+        let rows = self.query(&NONCES, params).await?;
+        rows.iter().map(|row| narrow(row.fields().int()?, "nonce")).collect()
     }
 
     /// What was logged about a vault, in the order of the chain.

@@ -31,6 +31,7 @@ pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;
+pub use admin::lists::{KeptDocument, KeptList};
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
 pub use admin::roles::{JobHolder, RoleLease};

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 16] = [
+const MIGRATIONS: [Migration; 20] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
@@ -35,6 +35,14 @@ const MIGRATIONS: [Migration; 16] = [
     Migration { version: 14, name: "refund addresses", text: include_str!("../migrations/0014_refund_addresses.sql") },
     Migration { version: 15, name: "console provider", text: include_str!("../migrations/0015_console_provider.sql") },
     Migration { version: 16, name: "lifted holds", text: include_str!("../migrations/0016_lifted_holds.sql") },
+    Migration { version: 17, name: "list copies", text: include_str!("../migrations/0017_list_copies.sql") },
+    Migration { version: 18, name: "rail ids", text: include_str!("../migrations/0018_rail_ids.sql") },
+    Migration {
+        version: 19,
+        name: "event subscriptions",
+        text: include_str!("../migrations/0019_event_subscriptions.sql"),
+    },
+    Migration { version: 20, name: "submissions", text: include_str!("../migrations/0020_submissions.sql") },
 ];
 
 /// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.

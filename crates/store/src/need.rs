@@ -79,8 +79,8 @@ need! {
     customer_records: String,
     /// Payment requests, each with its job.
     requests: PaymentRequestId,
-    /// Requests whose newest sender details are loaded.
-    senders: PaymentRequestId,
+    /// Submissions of sender's details, by the number that they have among those of their request.
+    senders: (PaymentRequestId, u32),
     /// Deposits, each with its job.
     deposits: DepositId,
     /// Exchange orders, each with its job and its attempts.

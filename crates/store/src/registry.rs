@@ -26,6 +26,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::departures::STATEMENTS,
         admin::environment::STATEMENTS,
         admin::keys::STATEMENTS,
+        admin::lists::STATEMENTS,
         admin::meta::STATEMENTS,
         admin::permits::STATEMENTS,
         admin::roles::STATEMENTS,

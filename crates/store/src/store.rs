@@ -121,6 +121,11 @@ impl Store {
         }
     }
 
+    /// Whether processes on other machines may use it at the same time.
+    pub fn is_shared(&self) -> bool {
+        self.driver().dialect() == Dialect::Postgres
+    }
+
     /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random instead.
     pub fn ids(&self) -> Box<dyn IdSource + Send> {
         let codec = self.inner.keys.get().map(|keys| keys.ids.clone());

@@ -36,7 +36,7 @@ enum Event {
 }
 
 const SIGNATURES: [(Event, &str); 20] = [
-    (Event::Transfer, "Transfer(address,address,uint256)"),
+    (Event::Transfer, TRANSFER),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
     (Event::UnBlacklisted, "UnBlacklisted(address)"),
@@ -69,6 +69,26 @@ static TOPICS: LazyLock<HashMap<Word, Event>> =
 /// their transaction, and shows what is paid in tokens that are not supported.
 pub(super) fn topics() -> Vec<String> {
     SIGNATURES.iter().map(|(_, signature)| abi::topic(signature).to_string()).collect()
+}
+
+const TRANSFER: &str = "Transfer(address,address,uint256)";
+
+/// The first topic of a transfer.
+pub(super) fn transfer_word() -> Word {
+    static WORD: LazyLock<Word> = LazyLock::new(|| abi::topic(TRANSFER));
+    *WORD
+}
+
+/// The same as a parameter.
+pub(super) fn transfer_topic() -> String {
+    transfer_word().to_string()
+}
+
+/// An account as a topic.
+pub(super) fn address_topic(account: &Address) -> String {
+    let mut word = Word([0; 32]);
+    word.0[12..].copy_from_slice(&account.0);
+    word.to_string()
 }
 
 /// Whose logs are ours.

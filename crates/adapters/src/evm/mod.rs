@@ -6,6 +6,7 @@
 
 mod abi;
 mod artifact;
+mod bloom;
 mod chain;
 mod contracts;
 pub mod deploy;

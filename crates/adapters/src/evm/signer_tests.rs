@@ -21,6 +21,8 @@ fn config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
+        max_tip_cap: u128::MAX,
+        release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }

@@ -4,6 +4,7 @@ use domain::chain::{Address, Block, BlockHash, TxHash, Word};
 use domain::time::{Span, Timestamp};
 use serde::Deserialize;
 
+use super::bloom::Bloom;
 use super::hex::Hex;
 
 /// The header of a block that is in the chain.
@@ -15,10 +16,17 @@ pub(super) struct Header {
     parent_hash: Hex<BlockHash>,
     /// Seconds since 1970.
     timestamp: Hex<u32>,
+    /// Absent, or of another length, where a chain has none.
+    #[serde(default)]
+    logs_bloom: Option<Hex<Vec<u8>>>,
 }
 
 impl Header {
-    pub(super) fn block(self) -> Block {
+    pub(super) fn bloom(&self) -> Option<Bloom> {
+        Bloom::read(&self.logs_bloom.as_ref()?.0)
+    }
+
+    pub(super) fn block(&self) -> Block {
         let at = Timestamp(0) + Span::secs(i64::from(self.timestamp.0));
         Block { number: self.number.0, hash: self.hash.0, parent: self.parent_hash.0, at }
     }

@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 
-use domain::ids::{AttemptId, PaymentId};
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Submission};
+use domain::attempt::AttemptState;
+use domain::ids::{AttemptId, TenantId};
+use domain::money::Money;
+use domain::rail::{About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Submission};
+use domain::rail_ids::{Candidate, Candidates, SentIn};
 
-use super::pain002;
-use super::reports::{self, Entry};
+use super::kinds::Kind;
+use super::reports;
 
 /// What became of a message.
 pub(super) enum Delivery {
@@ -21,13 +24,19 @@ pub(super) enum Delivery {
     Unclear(String),
 }
 
-/// Answers for every instruction of a batch, in its order.
-pub(super) fn submissions(rail: &RailId, batch: &[Instruction], delivery: Delivery) -> Vec<Submission> {
+/// Answers for every instruction of a batch that went out in `message`, in its order.
+pub(super) fn submissions(rail: &RailId, message: &str, batch: &[Instruction], delivery: Delivery) -> Vec<Submission> {
     let said = match delivery {
         Delivery::Taken => return vec![Submission::Taken; batch.len()],
         Delivery::NotSent(reason) => return vec![Submission::NotSent(reason); batch.len()],
         Delivery::Unclear(reason) => return vec![Submission::Indeterminate(reason); batch.len()],
-        Delivery::Answered(bytes) => Said::read(rail, &bytes, batch.iter().map(|one| (one.attempt, one.payment))),
+        Delivery::Answered(bytes) => {
+            let sent = batch.iter().enumerate().map(|(at, one)| Candidate {
+                sent: vec![SentIn { message: message.to_owned(), position: at + 1 }],
+                ..candidate(one.tenant, one.payment, one.attempt, one.amount)
+            });
+            Answered::read(rail, &bytes, sent.collect(), Some(message))
+        }
     };
     let mut said = match said {
         Ok(said) => said,
@@ -51,7 +60,13 @@ pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) ->
         Delivery::NotSent(reason) | Delivery::Unclear(reason) => {
             return vec![InquiryAnswer::NoAnswer(reason); asked.len()];
         }
-        Delivery::Answered(bytes) => Said::read(rail, &bytes, asked.iter().map(|one| (one.attempt, one.payment))),
+        Delivery::Answered(bytes) => {
+            // What an inquiry is about has no tenant and no amount here: neither decides which it is.
+            let nothing = Money::new(0, domain::currency::Currency::Usd);
+            let nobody = TenantId(uuid::Uuid::nil());
+            let sent = asked.iter().map(|one| candidate(nobody, one.payment, one.attempt, nothing));
+            Answered::read(rail, &bytes, sent.collect(), None)
+        }
     };
     let mut said = match said {
         Ok(said) => said,
@@ -68,45 +83,57 @@ pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) ->
         .collect()
 }
 
+fn candidate(tenant: TenantId, payment: domain::ids::PaymentId, attempt: AttemptId, amount: Money) -> Candidate {
+    let state = AttemptState::Sending;
+    Candidate { tenant, payment, attempt, number: 1, state, amount, reference: None, sent: Vec::new() }
+}
+
 /// What a document says of the attempts that it was asked about.
-struct Said {
+struct Answered {
     about: HashMap<AttemptId, Result<RailReport, String>>,
     /// Why an attempt that is not mentioned may have been meant all the same.
     doubt: Option<String>,
 }
 
-impl Said {
-    fn read(
-        rail: &RailId,
-        bytes: &[u8],
-        expected: impl Iterator<Item = (AttemptId, PaymentId)>,
-    ) -> Result<Said, String> {
+impl Answered {
+    /// `message`: the answer is about this message of ours, whether it repeats its id or not. The answer to an inquiry may
+    /// speak of the inquiry as a whole, which says nothing of the payments.
+    fn read(rail: &RailId, bytes: &[u8], sent: Vec<Candidate>, message: Option<&str>) -> Result<Answered, String> {
         let statement = reports::read(bytes).map_err(|error| error.to_string())?;
-        if statement.kind != pain002::KIND {
-            return Err(format!("the answer is a {}, not a {}", statement.kind, pain002::KIND));
+        if let Some(kind) = statement.kinds.iter().find(|kind| !matches!(kind, Kind::Pain002 | Kind::Pacs002)) {
+            return Err(format!("the answer is a {}, not a {}", kind.name(), Kind::Pain002.name()));
         }
-        let payments: HashMap<AttemptId, PaymentId> = expected.collect();
-        let mut said = Said { about: HashMap::new(), doubt: statement.complaints.first().cloned() };
+        let candidates = Candidates::new(sent);
+        let mut said = Answered { about: HashMap::new(), doubt: statement.complaints.first().cloned() };
         for complaint in &statement.complaints {
             tracing::warn!(%rail, complaint, "an entry of the rail's answer is unreadable");
         }
-        for entry in statement.entries {
-            match payments.get(&entry.report.attempt) {
-                Some(payment) => said.take(*payment, entry),
-                None => {
-                    let (attempt, source) = (entry.report.attempt, &entry.report.source);
-                    tracing::warn!(%rail, %attempt, source, "the rail answered about an attempt that was not asked about");
-                }
+        for mut entry in statement.entries {
+            if let (About::Rest { of, .. }, Some(message)) = (&mut entry.about, message)
+                && of.messages().next().is_none()
+            {
+                of.message = Some(message.to_owned());
             }
+            said.take(rail, &entry, &candidates);
         }
         Ok(said)
     }
 
-    fn take(&mut self, payment: PaymentId, Entry { report, end_to_end }: Entry) {
+    fn take(&mut self, rail: &RailId, entry: &BankReport, candidates: &Candidates) {
+        match entry.of_attempts(candidates) {
+            Ok(found) => found.into_iter().for_each(|(_, report)| self.keep(report)),
+            Err(why) => {
+                let (source, ids) = (&entry.said.source, entry.ids().next().map(|ids| ids.told()).unwrap_or_default());
+                tracing::warn!(%rail, source, ids, %why, "the rail answered about something that was not asked about");
+                let doubt = format!("{source}: it speaks of {ids}: {why}");
+                self.doubt.get_or_insert(doubt);
+            }
+        }
+    }
+
+    fn keep(&mut self, report: RailReport) {
         let attempt = report.attempt;
-        let fitting = end_to_end.is_none_or(|id| id.eq_ignore_ascii_case(&payment.end_to_end_id()));
         let outcome = match self.about.get(&attempt) {
-            _ if !fitting => Err(format!("{}: the EndToEndId is not that of attempt {attempt}", report.source)),
             Some(Ok(earlier)) if earlier.status == report.status => return,
             Some(_) => Err(format!("{}: it contradicts itself about attempt {attempt}", report.source)),
             None => Ok(report),

@@ -1,23 +1,22 @@
-//! Reads camt.053.001.08, the bank's statement of an account: each `Stmt` with its balances, and one entry for each
-//! `TxDtls` of each `Ntry`, or for the `Ntry` where it has none.
+//! Reads camt.053, the bank's statement of an account, in every version: each `Stmt` with its balances, and one entry for
+//! each `TxDtls` of each `Ntry`, or for the `Ntry` where it has none.
 //!
 //! An entry whose ids cannot be read is one of which nobody knows whose it is: it is kept as such, and a person looks.
 //! Only what cannot be counted (no amount, no direction, another currency) makes a complaint.
 
 use domain::bank_statement::{BankStatement, StatementEntry};
 use domain::currency::Currency;
-use domain::ids::PaymentId;
 use domain::money::Money;
-use domain::time::Timestamp;
+use domain::rail_ids::ReportIds;
+use domain::time::{Span, Timestamp};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::iso;
+use super::refs;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// The message's name.
-pub(super) const KIND: &str = "camt.053";
 /// Domains of ISO's external bank transaction codes that are about the account itself: account management (charges,
 /// interest, commissions) and cash management (funding, sweeps).
 const OWN_DOMAINS: [&str; 2] = ["ACMT", "CAMT"];
@@ -49,17 +48,17 @@ fn statement(stmt: &Element, message: &mut Statement) -> Result<BankStatement, S
         is_last,
         account: account(stmt),
         currency,
-        from: instant(stmt, &["FrToDt", "FrDtTm"])?,
+        from: first_instant(stmt, &[&["FrToDt", "FrDtTm"], &["FrToDt", "FrDt"]])?,
         to: Timestamp(0),
-        opening: balance(stmt, "OPBD", currency)?,
-        closing: balance(stmt, "CLBD", currency)?,
+        opening: None,
+        closing: None,
         turnover: 0,
         entries: Vec::new(),
         source: message.source.clone(),
         digest: Uuid::nil(),
     };
-    let made = instant(stmt, &["CreDtTm"])?;
-    statement.to = instant(stmt, &["FrToDt", "ToDtTm"])?.or(made).ok_or("it has neither ToDtTm nor CreDtTm")?;
+    (statement.opening, statement.closing) = balances(stmt, page, currency)?;
+    statement.to = end(stmt)?.ok_or("it has neither ToDtTm nor CreDtTm")?;
     for (index, booking) in stmt.all("Ntry").enumerate() {
         if let Err(reason) = entries(booking, &mut statement) {
             message.take(&format!("Stmt {} Ntry", iso::quoted(id)), index + 1, Err(reason));
@@ -95,13 +94,28 @@ fn page(stmt: &Element) -> Result<(i64, bool), String> {
     Ok((number.ok_or("PgNb is no number")?.into(), is_last))
 }
 
-/// A booked balance in minor units; `None` where it is not told.
-fn balance(stmt: &Element, code: &str, currency: Currency) -> Result<Option<i64>, String> {
-    // A page that is not the first or not the last has interim balances in these places, which count for nothing here.
-    let found = stmt.all("Bal").find(|balance| balance.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some(code));
-    let Some(found) = found else { return Ok(None) };
-    let amount = of_account(found, currency).map_err(|why| format!("balance {code}: {why}"))?;
-    Ok(Some(if is_credit(found)? { amount.minor } else { -amount.minor }))
+/// Booked opening and closing balance in minor units; `None` where one is not told.
+///
+/// A bank that tells no opening balance tells the closing one of the day before (`PRCD`). One that knows interim balances
+/// alone (`ITBD`, as in a camt.052) tells the earlier one first. A page that is not the first or not the last has interim
+/// balances in both places, which count for nothing here.
+fn balances(stmt: &Element, page: i64, currency: Currency) -> Result<(Option<i64>, Option<i64>), String> {
+    let of = |code: &'static str| move |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some(code);
+    let read = |code: &str, found: Option<&Element>| -> Result<Option<i64>, String> {
+        let Some(found) = found else { return Ok(None) };
+        let amount = of_account(found, currency).map_err(|why| format!("balance {code}: {why}"))?;
+        Ok(Some(if is_credit(found)? { amount.minor } else { -amount.minor }))
+    };
+    let opening = match read("OPBD", stmt.all("Bal").find(of("OPBD")))? {
+        Some(opening) => Some(opening),
+        None => read("PRCD", stmt.all("Bal").find(of("PRCD")))?,
+    };
+    let closing = read("CLBD", stmt.all("Bal").find(of("CLBD")))?;
+    let interim: Vec<&Element> = stmt.all("Bal").filter(of("ITBD")).collect();
+    match (opening, closing, interim.as_slice()) {
+        (None, None, [first, last]) if page == 1 => Ok((read("ITBD", Some(first))?, read("ITBD", Some(last))?)),
+        _ => Ok((opening, closing)),
+    }
 }
 
 fn of_account(element: &Element, currency: Currency) -> Result<Money, String> {
@@ -131,31 +145,38 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
     let credit = is_credit(booking)?;
     let moved = if credit { booked.minor } else { -booked.minor };
     statement.turnover = statement.turnover.checked_add(moved).ok_or("the turnover leaves 64 bits")?;
-    let details: Vec<&Element> = booking.all("NtryDtls").flat_map(|details| details.all("TxDtls")).collect();
-    if let [] | [_] = details.as_slice() {
-        let one = details.first().copied().unwrap_or(booking);
-        push(booking, one, booked, credit, statement);
-        return Ok(());
+    let parts = refs::parts(booking);
+    if parts.is_empty() {
+        let known = (booked, credit, iso::charges(booking.all("Chrgs"))?);
+        push(booking, (booking, ReportIds::default(), None), known, statement);
     }
-    let mut parts = Vec::with_capacity(details.len());
-    for one in details {
-        let amount = iso::amount(one.child("Amt"))?.ok_or("a transaction of a batch booking has no Amt")?;
-        parts.push((one, amount, one.child("CdtDbtInd").map_or(Ok(credit), |_| is_credit(one))?));
+    let is_alone = parts.len() == 1;
+    let mut read = Vec::with_capacity(parts.len());
+    for part in parts {
+        let own = if is_alone { Some(booked) } else { part.amount(booking)? };
+        let amount = own.ok_or("a transaction of a batch booking has no amount")?;
+        let credit = part.details.child("CdtDbtInd").map_or(Ok(credit), |_| is_credit(part.details))?;
+        let charges = part.charges(booking)?;
+        read.push(((part.details, part.ids, part.batch), (amount, credit, charges)));
     }
-    for (one, amount, credit) in parts {
-        push(booking, one, amount, credit, statement);
+    for (named, known) in read {
+        push(booking, named, known, statement);
     }
     Ok(())
 }
 
-fn push(booking: &Element, details: &Element, amount: Money, is_credit: bool, statement: &mut BankStatement) {
-    let refs = |name: &'static str| details.text_at(&["Refs", name]).filter(|text| *text != iso::NOT_PROVIDED);
-    // Ids that are none of ours, or that contradict each other, name nothing.
-    let attempt = iso::attempt(refs("InstrId"), refs("UETR")).ok();
-    let payment = refs("EndToEndId").and_then(PaymentId::from_end_to_end_id);
+/// What names a transaction: its element, its ids, and whether it is a batch.
+type Named<'a> = (&'a Element, ReportIds, Option<Option<usize>>);
+
+fn push(
+    booking: &Element,
+    (details, ids, batch): Named<'_>,
+    (amount, is_credit, charges): (Money, bool, Option<Money>),
+    statement: &mut BankStatement,
+) {
     let domain = details.text_at(&["BkTxCd", "Domn", "Cd"]).or_else(|| booking.text_at(&["BkTxCd", "Domn", "Cd"]));
-    let is_own = attempt.is_none() && payment.is_none() && domain.is_some_and(|code| OWN_DOMAINS.contains(&code));
-    let reference = refs("AcctSvcrRef").or_else(|| booking.text_at(&["AcctSvcrRef"]));
+    let is_own = !ids.may_be_ours() && domain.is_some_and(|code| OWN_DOMAINS.contains(&code));
+    let reference = ids.reference.clone().or_else(|| iso::id(booking, &["AcctSvcrRef"]));
     let date = booking.text_at(&["BookgDt", "DtTm"]).or_else(|| booking.text_at(&["BookgDt", "Dt"]));
     let number = i64::try_from(statement.entries.len() + 1).unwrap_or(i64::MAX);
     statement.entries.push(StatementEntry {
@@ -163,22 +184,28 @@ fn push(booking: &Element, details: &Element, amount: Money, is_credit: bool, st
         is_credit,
         is_own,
         amount,
-        attempt,
-        payment,
-        reference: iso::provided(reference),
+        charges,
+        ids,
+        batch,
+        reference,
         booked: date.map_or_else(String::new, |date| iso::reference(date).chars().take(MAX_DATE_CHARS).collect()),
     });
 }
 
-/// An instant with an offset from UTC; one without is read as UTC, as everywhere.
-fn instant(stmt: &Element, path: &[&str]) -> Result<Option<Timestamp>, String> {
-    let Some(text) = stmt.text_at(path) else { return Ok(None) };
-    let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
-        let civil = text.parse::<jiff::civil::DateTime>().ok()?;
-        civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    });
-    let wrong = || format!("{} {} is no instant", path.last().copied().unwrap_or_default(), iso::quoted(text));
-    instant.map(|instant| Some(Timestamp(instant.as_microsecond()))).ok_or_else(wrong)
+/// The first of some places that has an instant.
+fn first_instant(stmt: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>, String> {
+    let found = places.iter().find_map(|place| Some((place.last()?, stmt.text_at(place)?)));
+    let Some((name, text)) = found else { return Ok(None) };
+    iso::instant(text).map(Some).ok_or_else(|| format!("{name} {} is no instant", iso::quoted(text)))
+}
+
+/// The end of the period, excluded: a date means all of that day. Without one, when the statement was made.
+fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
+    let places: [&[&str]; 3] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"], &["CreDtTm"]];
+    let Some(end) = first_instant(stmt, &places)? else { return Ok(None) };
+    let to = stmt.text_at(&["FrToDt", "ToDtTm"]).or_else(|| stmt.text_at(&["FrToDt", "ToDt"]));
+    let is_date = to.is_some_and(|text| !text.contains('T'));
+    Ok(Some(if is_date { end + Span::days(1) } else { end }))
 }
 
 /// What the page says, whichever message brought it.

@@ -1,6 +1,5 @@
 //! Statements, well-meant, wrong and hostile.
 
-use domain::ids::AttemptId;
 use proptest::prelude::*;
 
 use super::*;
@@ -68,7 +67,6 @@ fn a_statement_is_read_whole() {
     assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "overdrawn is below zero");
     assert_eq!((statement.turnover, statement.source.as_str()), (-125_000, "camt.053 B-17"));
     let [paid, own] = &statement.entries[..] else { panic!("{statement:?}") };
-    let attempt = AttemptId::parse(UETR);
     assert_eq!(
         paid,
         &StatementEntry {
@@ -76,13 +74,21 @@ fn a_statement_is_read_whole() {
             is_credit: false,
             is_own: false,
             amount: Money::new(125_000, Currency::Pkr),
-            attempt,
-            payment: PaymentId::from_end_to_end_id(SIMPLE),
+            charges: None,
+            ids: ReportIds {
+                uetr: Some(UETR.into()),
+                instruction: Some(SIMPLE.into()),
+                end_to_end: Some(SIMPLE.into()),
+                reference: Some("R-1".into()),
+                place: Some((1, 1)),
+                ..ReportIds::default()
+            },
+            batch: None,
             reference: Some("R-1".into()),
             booked: "2026-11-22".into(),
         }
     );
-    assert_eq!((own.number, own.is_credit, own.is_own, own.attempt), (2, true, true, None));
+    assert_eq!((own.number, own.is_credit, own.is_own), (2, true, true));
 }
 
 #[test]
@@ -97,22 +103,20 @@ fn the_same_page_is_known_again_and_another_one_is_not() {
 }
 
 #[test]
-fn ids_that_are_not_ours_name_nothing() {
+fn what_names_nothing_of_ours_may_be_about_the_account_itself() {
     for refs in [
         "",
         "<InstrId>NOTPROVIDED</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>",
         "<InstrId>THEIRS-1</InstrId>",
         "<UETR>none</UETR>",
-        "<InstrId>00112233445566778899aabbccddeeff</InstrId><UETR>11112233-4455-6677-8899-aabbccddeeff</UETR>",
     ] {
-        let statement = one(&message(&stmt("", &entry("1250.00", "DBIT", refs, &code("PMNT")))));
-        let entry = &statement.entries[0];
-        assert_eq!((entry.attempt, entry.payment, entry.is_own), (None, None, false), "{refs}");
+        let is_own =
+            |domain| one(&message(&stmt("", &entry("1250.00", "DBIT", refs, &code(domain))))).entries[0].is_own;
+        assert_eq!((is_own("PMNT"), is_own("CAMT")), (false, true), "{refs}");
     }
     let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
     let entry = one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
-    assert_eq!((entry.attempt, entry.is_own), (None, false), "a pay-out of ours, whatever its code");
-    assert!(entry.payment.is_some());
+    assert!(!entry.is_own, "a pay-out of ours, whatever its code");
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn a_batch_booking_has_an_entry_for_each_transaction() {
     assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000));
     let torn = read(&booking(&(part("1000.00") + "<TxDtls/>")));
     assert_eq!(torn.statements[0].entries, [], "none of a booking that cannot be taken apart");
-    assert!(torn.complaints[0].contains("a transaction of a batch booking has no Amt"), "{:?}", torn.complaints);
+    assert!(torn.complaints[0].contains("a transaction of a batch booking has no amount"), "{:?}", torn.complaints);
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn a_booking_without_details_is_one_entry() {
     let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts></Ntry>";
     let statement = one(&message(&stmt("", booking)));
     assert_eq!((statement.entries.len(), statement.turnover), (1, -125_000));
-    assert_eq!((statement.entries[0].attempt, statement.entries[0].is_own), (None, false));
+    assert!(!statement.entries[0].is_own);
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn a_statement_is_cut_anywhere_without_harm() {
 }
 
 proptest! {
-    /// Whatever one byte becomes: no panic, no id but ours, and no more money than the page's own digits allow.
+    /// Whatever one byte becomes: no panic, and no amount below zero.
     #[test]
     fn scrambled_statements_are_read_or_refused(at in 0_usize..1_200, byte in any::<u8>()) {
         let refs = format!("<UETR>{UETR}</UETR>");
@@ -213,9 +217,6 @@ proptest! {
         if let Ok(read) = reports::read(&bytes) {
             for entry in read.statements.iter().flat_map(|statement| &statement.entries) {
                 prop_assert!(entry.amount.minor >= 0);
-                let ours = AttemptId::parse(UETR).expect("a UUID").0.as_u128();
-                let distance = entry.attempt.map_or(0, |id| (id.0.as_u128() ^ ours).count_ones());
-                prop_assert!(distance <= 4, "another id than the text's: {:?}", entry.attempt);
             }
         }
     }
@@ -232,4 +233,61 @@ proptest! {
         let sum: i64 = amounts.iter().map(|(minor, credit)| if *credit { *minor } else { -minor }).sum();
         prop_assert_eq!((read, statement.turnover), (amounts, sum));
     }
+}
+
+/// The same statement in another bank's style: version 2, no opening balance but that of the day before, amounts in
+/// `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
+#[test]
+fn another_banks_style_says_the_same() {
+    let style = |version: &str, balance_code: &str, to: &str, amounts: [&str; 2]| {
+        let [first, second] =
+            amounts.map(|details| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls>"));
+        let text = message(&format!(
+            "<Stmt><Id>S-1</Id><CreDtTm>2026-11-25T23:30:00.000+05:00</CreDtTm><FrToDt><FrDtTm>2026-11-25</FrDtTm>\
+             <ToDtTm>{to}</ToDtTm></FrToDt><Acct><Id><Othr><Id>1</Id></Othr></Id><Ccy>PKR</Ccy></Acct>{}{}\
+             <Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><NtryDtls>\
+             <Btch><NbOfTxs>2</NbOfTxs></Btch>{first}{second}</NtryDtls></Ntry></Stmt>",
+            balance(balance_code, "2000.00", "CRDT"),
+            balance("CLBD", "750.00", "CRDT"),
+        ));
+        one(&text.replace("camt.053.001.08", version))
+    };
+    let tx = "<AmtDtls><TxAmt><Amt Ccy=\"PKR\">1000.00</Amt></TxAmt></AmtDtls>";
+    let instructed = "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">250.00</Amt></InstdAmt></AmtDtls>";
+    for (version, code, to) in [
+        ("camt.053.001.02", "PRCD", "2026-11-25T24:00:00"),
+        ("camt.053.001.02", "OPBD", "2026-11-25"),
+        ("camt.053.001.13", "OPBD", "2026-11-26T00:00:00.000Z"),
+        ("camt.053.001.04", "PRCD", "2026-11-26T05:00:00+05:00"),
+    ] {
+        let statement = style(version, code, to, [tx, instructed]);
+        assert_eq!((statement.opening, statement.closing), (Some(200_000), Some(75_000)), "{version} {code}");
+        assert_eq!(statement.to.to_string(), "2026-11-26T00:00:00.000Z", "{to}");
+        let amounts: Vec<i64> = statement.entries.iter().map(|it| it.amount.minor).collect();
+        assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000), "{version}");
+    }
+}
+
+#[test]
+fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
+    let with = |balances: &str| {
+        one(&message(&format!(
+            "<Stmt><Id>S-1</Id><CreDtTm>2026-11-25T10:00:00Z</CreDtTm><Acct><Ccy>PKR</Ccy></Acct>{balances}</Stmt>"
+        )))
+    };
+    let interim = with(&(balance("ITBD", "10.00", "CRDT") + &balance("ITBD", "7.00", "CRDT")));
+    assert_eq!((interim.opening, interim.closing), (Some(1_000), Some(700)));
+    let none = with(&(balance("CLBD", "7.00", "CRDT") + &balance("CLAV", "9.00", "CRDT")));
+    assert_eq!((none.opening, none.closing), (None, Some(700)));
+}
+
+/// One sum for a whole message of ours: by its MsgId and PmtInfId, with the count where the bank tells it.
+#[test]
+fn a_batch_without_a_list_is_an_entry_for_the_whole_message() {
+    let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>R-7</AcctSvcrRef>\
+        <NtryDtls><Btch><MsgId>M-1</MsgId><PmtInfId>M-1</PmtInfId><NbOfTxs>2</NbOfTxs></Btch></NtryDtls></Ntry>";
+    let statement = one(&message(&stmt("", booking)));
+    let [entry] = &statement.entries[..] else { panic!("{statement:?}") };
+    assert_eq!((entry.batch, entry.amount.minor), (Some(Some(2)), 125_000));
+    assert_eq!((entry.ids.message.as_deref(), entry.ids.block.as_deref()), (Some("M-1"), Some("M-1")));
 }

@@ -1,72 +1,89 @@
-//! Reads camt.054.001.08, the bank's notice of bookings: one entry for each `TxDtls` of each `Ntry`.
+//! Reads camt.054, the bank's notice of bookings, and camt.052, the bookings of a day that is not over, in every version: one
+//! report for each `TxDtls` of each `Ntry`, or for the batch that an entry without them books in one sum.
 //!
-//! A booked debit is a pay-out that was made; a reversal (`RvslInd`) or a return (`RtrInf`) is one that came back.
+//! A booked debit is a pay-out that was made. Only a credit is money that came back: one that is marked as a reversal
+//! (`RvslInd`) or a return (`RtrInf`, or a bank transaction code that says so).
 
-use domain::rail::{RailReport, RailStatus};
+use domain::money::Money;
+use domain::rail::{About, BankReport, RailStatus, Said};
 
 use super::iso;
-use super::reports::{Entry, Statement};
+use super::refs;
+use super::reports::Statement;
 use super::xml_read::Element;
 
-/// The message's name.
-pub(super) const KIND: &str = "camt.054";
+/// Sub-family of ISO's bank transaction codes: reimbursement of a credit transfer.
+const RETURNED: &str = "RRTN";
 
-/// Reads every transaction of every booking.
+/// Reads every transaction of every booking of a camt.054.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
+    bookings(body, "Ntfctn", statement, |_| true);
+}
+
+/// Reads a camt.052. What names nothing of ours there is the statement's to account for.
+pub(super) fn read_interim(body: &Element, statement: &mut Statement) {
+    bookings(body, "Rpt", statement, |report| report.ids().any(domain::rail_ids::ReportIds::may_be_ours));
+}
+
+fn bookings(body: &Element, parent: &str, statement: &mut Statement, wanted: impl Fn(&BankReport) -> bool) {
     let mut number = 0;
-    for booking in body.all("Ntfctn").flat_map(|notice| notice.all("Ntry")) {
+    for booking in body.all(parent).flat_map(|notice| notice.all("Ntry")) {
         number += 1;
-        let details: Vec<&Element> = booking.all("NtryDtls").flat_map(|details| details.all("TxDtls")).collect();
-        if details.is_empty() {
-            statement.take("Ntry", number, Err("it has no TxDtls".to_owned()));
-        }
-        let alone = details.len() == 1;
-        for details in details {
-            let outcome = entry(booking, details, alone, &statement.source);
-            statement.take("Ntry", number, outcome);
+        for outcome in of_booking(booking, &statement.source) {
+            if outcome.as_ref().map_or(true, &wanted) {
+                statement.take("Ntry", number, outcome);
+            }
         }
     }
 }
 
-/// `alone`: the booking has this one transaction, so that its amount and reference are the transaction's.
-fn entry(booking: &Element, details: &Element, alone: bool, source: &str) -> Result<Entry, String> {
-    let attempt = iso::attempt(details.text_at(&["Refs", "InstrId"]), details.text_at(&["Refs", "UETR"]))?;
-    let status = status(booking, details)?;
-    let (reason, info) = iso::reasons(details.all("RtrInf"));
-    let info = info.or_else(|| details.text_at(&["AddtlTxInf"]).map(iso::reference));
-    let of_booking = Some(booking).filter(|_| alone);
-    let reference = details.text_at(&["Refs", "AcctSvcrRef"]);
-    let reference = reference.or_else(|| of_booking.and_then(|booking| booking.text_at(&["AcctSvcrRef"])));
-    let amount = details.child("Amt").or_else(|| of_booking.and_then(|booking| booking.child("Amt")));
-    Ok(Entry {
-        end_to_end: iso::provided(details.text_at(&["Refs", "EndToEndId"])),
-        report: RailReport {
-            attempt,
-            status,
-            reason,
-            info,
-            bank_reference: iso::provided(reference),
-            amount: iso::amount(amount)?,
-            source: source.to_owned(),
-        },
-    })
+fn of_booking(booking: &Element, source: &str) -> Vec<Result<BankReport, String>> {
+    let parts = refs::parts(booking);
+    if parts.is_empty() {
+        return vec![Err("it has no TxDtls".to_owned())];
+    }
+    parts.into_iter().map(|part| report(booking, part, source)).collect()
 }
 
-fn status(booking: &Element, details: &Element) -> Result<RailStatus, String> {
-    let reversal = match booking.text_at(&["RvslInd"]).or_else(|| details.text_at(&["RvslInd"])) {
-        None | Some("false" | "0") => false,
-        Some("true" | "1") => true,
-        Some(other) => return Err(format!("RvslInd {} is neither true nor false", iso::quoted(other))),
+fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankReport, String> {
+    let details = part.details;
+    let (reasons, info) = iso::reasons(details.all("RtrInf"));
+    let info = info.or_else(|| details.text_at(&["AddtlTxInf"]).map(iso::reference));
+    let amount = part.amount(booking)?;
+    let charges = part.charges(booking)?;
+    let said = Said {
+        status: status(booking, details, amount)?,
+        reasons,
+        info,
+        bank_reference: part.ids.reference.clone(),
+        amount,
+        charges,
+        source: source.to_owned(),
     };
-    let came_back = reversal || details.child("RtrInf").is_some();
+    let about = match part.batch {
+        Some(count) => About::Batch { of: part.ids, count },
+        None => About::One(part.ids),
+    };
+    Ok(BankReport { about, said })
+}
+
+fn status(booking: &Element, details: &Element, amount: Option<Money>) -> Result<RailStatus, String> {
+    let is_reversal = iso::flag(booking, "RvslInd")? || iso::flag(details, "RvslInd")?;
+    let code = |element: &Element| element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]) == Some(RETURNED);
+    let is_return = details.child("RtrInf").is_some() || code(details) || code(booking);
     let direction = details.text_at(&["CdtDbtInd"]).or_else(|| booking.text_at(&["CdtDbtInd"]));
-    let done = match (direction, came_back) {
-        (_, true) => RailStatus::Returned,
+    let done = match (direction, is_reversal || is_return) {
+        (Some("CRDT"), true) => RailStatus::Returned,
         (Some("DBIT"), false) => RailStatus::Settled,
+        (Some("DBIT"), true) => RailStatus::Unrecognised("a debit that undoes a credit".to_owned()),
         (Some("CRDT"), false) => return Err("a credit that is no return of a payment".to_owned()),
-        (Some(other), false) => return Err(format!("CdtDbtInd {} is not known", iso::quoted(other))),
-        (None, false) => return Err("it has no CdtDbtInd".to_owned()),
+        (Some(other), _) => return Err(format!("CdtDbtInd {} is not known", iso::quoted(other))),
+        (None, _) => return Err("it has no CdtDbtInd".to_owned()),
     };
+    if amount.is_none() && matches!(done, RailStatus::Settled | RailStatus::Returned) {
+        // Never taken for all of it.
+        return Ok(RailStatus::Unrecognised("a booking that names no amount".to_owned()));
+    }
     // Up to version 2 `Sts` was a plain code. Only what is booked has happened.
     match booking.text_at(&["Sts", "Cd"]).or_else(|| booking.text_at(&["Sts"])) {
         None | Some("BOOK") => Ok(done),

@@ -5,6 +5,8 @@
 
 mod inbox;
 mod outbox;
+mod pattern;
+mod unpack;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +17,7 @@ use tokio::time::Instant;
 use super::{DirectoryConfig, Message, SetupError};
 use inbox::Inbox;
 use outbox::{Outbox, PutError};
+use pattern::Patterns;
 
 /// How often the directory is looked at while it holds nothing new.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -28,7 +31,7 @@ pub(super) struct DirectoryTransport {
 impl DirectoryTransport {
     pub(super) fn new(config: &DirectoryConfig) -> Result<DirectoryTransport, SetupError> {
         let outbox = Outbox::new(config.dir.join("out"));
-        let inbox = Inbox::new(config.dir.join("in"));
+        let inbox = Inbox::new(config.dir.join("in"), Patterns::new(&config.report_files));
         for path in [&outbox.dir, &inbox.dir, &inbox.archive, &inbox.unreadable] {
             std::fs::create_dir_all(path).map_err(|source| SetupError::Directory {
                 rail: config.rail.clone(),

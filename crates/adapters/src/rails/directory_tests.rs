@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use domain::ids::AttemptId;
-use domain::rail::{RailId, RailStatus};
+use domain::rail::{BankReport, RailId, RailStatus};
 use domain::rail_text::CharacterSet;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -20,7 +19,9 @@ fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
         local_instrument: None,
         character_set: CharacterSet::SwiftX,
     };
-    let config = DirectoryConfig { rail: RailId::new("npl-ips"), dir: dir.to_owned(), ours, report_wait: wait };
+    let report_files = ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec();
+    let config =
+        DirectoryConfig { rail: RailId::new("npl-ips"), dir: dir.to_owned(), ours, report_files, report_wait: wait };
     DirectoryTransport::new(&config).expect("the directory can be made")
 }
 
@@ -49,8 +50,9 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn attempts(reports: &Reports) -> Vec<u128> {
-    assert!(reports.reports.iter().all(|report| report.status == RailStatus::Settled));
-    reports.reports.iter().map(|report| report.attempt.0.as_u128()).collect()
+    assert!(reports.reports.iter().all(|report| report.said.status == RailStatus::Settled));
+    let uetr = |report: &BankReport| report.ids().next().and_then(|ids| ids.uetr.clone()).expect("a UETR");
+    reports.reports.iter().map(|report| Uuid::parse_str(&uetr(report)).expect("a UUID").as_u128()).collect()
 }
 
 fn message(id: &str) -> Message {
@@ -162,7 +164,7 @@ async fn collecting_waits_for_a_file() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::from_secs(60));
     let (page, ()) = tokio::join!(rail.collect(None), async { drop_file(&dir, "1.xml", &report(1)) });
-    assert_eq!(page.expect("readable").reports[0].attempt, AttemptId(Uuid::from_u128(1)));
+    assert_eq!(attempts(&page.expect("readable")), [1]);
 }
 
 #[tokio::test]
@@ -171,4 +173,57 @@ async fn a_directory_that_is_gone_is_a_fault() {
     let rail = rail(dir.path(), Duration::from_secs(60));
     fs::remove_dir_all(dir.path().join("in")).expect("removed");
     assert!(rail.collect(None).await.expect_err("a fault").starts_with("list "));
+}
+
+fn age(dir: &TempDir, name: &str, seconds: u64) {
+    let path = dir.path().join("in").join(name);
+    let then = std::time::SystemTime::now() - Duration::from_secs(seconds);
+    fs::File::options().write(true).open(path).expect("opened").set_modified(then).expect("set");
+}
+
+/// realworld: "any name and extension that the rail's pattern takes, without regard to case, also .gz/.zip".
+#[tokio::test]
+async fn files_are_read_whatever_their_case_and_packing() {
+    use std::io::Write as _;
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    drop_file(&dir, "1.XML", &report(1));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(report(2).as_bytes()).expect("written");
+    fs::write(dir.path().join("in/2.xml.GZ"), packed.finish().expect("packed")).expect("written");
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for number in [3, 4] {
+        archive.start_file(format!("{number}.xml"), zip::write::SimpleFileOptions::default()).expect("begun");
+        archive.write_all(report(number).as_bytes()).expect("written");
+    }
+    fs::write(dir.path().join("in/3.Zip"), archive.finish().expect("packed").into_inner()).expect("written");
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!((attempts(&page), page.unreadable.len()), (vec![1, 2, 3, 4], 0), "{:?}", page.unreadable);
+    rail.collect(page.cursor.as_deref()).await.expect("readable");
+    assert_eq!(names(&dir.path().join("in/archive")), ["1.XML", "2.xml.GZ", "3.Zip"]);
+}
+
+/// realworld: "anything else older than a minute is an alert, moved aside".
+#[tokio::test]
+async fn what_fits_no_pattern_is_reported_and_moved_aside_after_a_minute() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    for name in ["camt.053.txt", ".0001.xml.part", "new.txt", ".nfs0000001"] {
+        fs::write(dir.path().join("in").join(name), "x").expect("written");
+    }
+    fs::create_dir(dir.path().join("in/other")).expect("made");
+    for name in ["camt.053.txt", ".0001.xml.part", ".nfs0000001"] {
+        age(&dir, name, 61);
+    }
+    let page = rail.collect(None).await.expect("readable");
+    let mut told = page.unreadable.clone();
+    told.sort();
+    let fits = |name: &str| format!("file {name:?}: its name fits none of the rail's patterns");
+    assert_eq!(told, [fits(".0001.xml.part"), fits("camt.053.txt")]);
+    assert_eq!(page.cursor, None);
+    // What is told is stored by the next look: only then is it moved, and told once more.
+    assert_eq!(rail.collect(None).await.expect("readable").unreadable.len(), 2);
+    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+    assert_eq!(names(&dir.path().join("in/unreadable")), [".0001.xml.part", "camt.053.txt"]);
+    assert_eq!(names(&dir.path().join("in")), [".nfs0000001", "archive", "new.txt", "other", "unreadable"]);
 }

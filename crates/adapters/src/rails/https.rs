@@ -111,7 +111,7 @@ impl HttpsTransport {
         match body(response).await {
             Ok(bytes) => match reports::read(&bytes) {
                 Ok(statement) => {
-                    page.reports = statement.entries.into_iter().map(|entry| entry.report).collect();
+                    page.reports = statement.entries;
                     page.statements = statement.statements;
                     page.unreadable = statement.complaints;
                 }

@@ -154,6 +154,14 @@ fn pain002(transactions: &[String]) -> String {
     )
 }
 
+/// A status of the message as a whole.
+fn group(message: &str, status: &str) -> String {
+    format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.03\"><CstmrPmtStsRpt><OrgnlGrpInfAndSts>{message}\
+         <GrpSts>{status}</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>"
+    )
+}
+
 /// What two instructions are answered, in short: the status, `taken`, `not sent`, `?`.
 async fn submitted(answer: Option<Vec<u8>>) -> [String; 2] {
     let bank = Bank::answering(answer).await;
@@ -183,11 +191,17 @@ async fn instructions_are_answered_one_by_one() {
         (http("200 OK", "", &pain002(&[rejected.clone(), settled.clone()])), ["Settled", "Rejected"]),
         (http("200 OK", "", &pain002(std::slice::from_ref(&rejected))), ["taken", "Rejected"]),
         (http("200 OK", "", &pain002(&[])), ["taken", "taken"]),
-        (http("200 OK", "", &pain002(&[foreign])), ["taken", "taken"]),
+        // What it speaks of may be either of ours, under an id that is not.
+        (http("200 OK", "", &pain002(&[foreign])), ["?", "?"]),
         (http("200 OK", "", &pain002(&[settled.clone(), "<TxInfAndSts/>".into()])), ["Settled", "?"]),
         (http("200 OK", "", &pain002(&[settled.clone(), transaction(1, "RJCT")])), ["?", "taken"]),
         (http("200 OK", "", &pain002(&[settled.clone(), settled.clone()])), ["Settled", "taken"]),
-        (http("200 OK", "", &pain002(&[wrong_payment])), ["?", "taken"]),
+        (http("200 OK", "", &pain002(&[wrong_payment])), ["?", "?"]),
+        (http("200 OK", "", &group("", "RJCT")), ["Rejected", "Rejected"]),
+        (http("400 Bad Request", "", &group("", "RJCT")), ["Rejected", "Rejected"]),
+        (http("200 OK", "", &group("", "ACTC")), ["Accepted", "Accepted"]),
+        (http("200 OK", "", &group("<OrgnlMsgId>OTHER</OrgnlMsgId>", "RJCT")), ["?", "?"]),
+        (http("409 Conflict", "content-type: application/json\r\n", "{\"code\":\"DUPL\"}"), ["?", "?"]),
         (http("202 Accepted", "", "whatever"), ["taken", "taken"]),
         (http("422 Unprocessable", "", &pain002(&[rejected])), ["taken", "Rejected"]),
         (http("400 Bad Request", "", "no"), ["?", "?"]),
@@ -277,7 +291,7 @@ async fn reports_are_fetched_behind_the_cursor() {
     let rail = rail(&bank.url);
     let page = rail.collect(Some("1 7&x=")).await.expect("a page");
     assert_eq!(page.cursor.as_deref(), Some("18"));
-    assert_eq!(page.reports.iter().map(|r| &r.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
+    assert_eq!(page.reports.iter().map(|r| &r.said.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
     assert_eq!(page.unreadable.len(), 1);
     rail.collect(None).await.expect("a page");
     let requests = bank.requests();

@@ -2,9 +2,9 @@
 
 use domain::currency::Currency;
 use domain::decimal::Decimal;
-use domain::ids::AttemptId;
 use domain::money::Money;
 use domain::rail::RailStatus;
+use domain::time::Timestamp;
 
 use super::xml_read::Element;
 
@@ -13,6 +13,8 @@ pub(super) const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:";
 
 /// Most characters of a bank's own words that are kept.
 const MAX_INFO_CHARS: usize = 350;
+/// Most reason codes of one report that are kept.
+const MAX_REASONS: usize = 10;
 /// Most characters of a code or a reference that are kept (the standard allows 35).
 const MAX_REFERENCE_CHARS: usize = 140;
 /// Most characters of a wrong value that a complaint repeats.
@@ -28,32 +30,20 @@ pub(super) const NOT_PROVIDED: &str = "NOTPROVIDED";
 pub(super) fn status(code: &str) -> RailStatus {
     match code {
         "RCVD" => RailStatus::Received,
-        "ACTC" | "ACCP" | "ACSP" | "PDNG" => RailStatus::Accepted,
-        "ACSC" | "ACCC" => RailStatus::Settled,
+        "ACTC" | "ACCP" | "ACSP" | "ACWC" | "ACFC" | "ACWP" | "ACPD" | "ACIS" | "PATC" | "PRES" | "PDNG" => {
+            RailStatus::Accepted
+        }
+        "ACSC" | "ACCC" | "CPUC" => RailStatus::Settled,
         "RJCT" => RailStatus::Rejected,
         "CANC" => RailStatus::Cancelled,
-        "UNKN" => RailStatus::Unknown,
+        "UNKN" | "BLCK" => RailStatus::Unknown,
         other => RailStatus::Unrecognised(reference(other)),
     }
 }
 
-/// The attempt that an InstrId and a UETR name; both if both are there, and they must agree.
-pub(super) fn attempt(instruction: Option<&str>, uetr: Option<&str>) -> Result<AttemptId, String> {
-    let instruction = match instruction.filter(|id| *id != NOT_PROVIDED) {
-        Some(text) => {
-            Some(AttemptId::from_instruction_id(text).ok_or_else(|| format!("InstrId {} is not ours", quoted(text)))?)
-        }
-        None => None,
-    };
-    let uetr = match uetr {
-        Some(text) => Some(AttemptId::parse(text).ok_or_else(|| format!("UETR {} is not ours", quoted(text)))?),
-        None => None,
-    };
-    match (instruction, uetr) {
-        (Some(a), Some(b)) if a != b => Err(format!("InstrId {a} and UETR {b} name two attempts")),
-        (Some(id), _) | (None, Some(id)) => Ok(id),
-        (None, None) => Err("it has neither InstrId nor UETR".to_owned()),
-    }
+/// The ids of an element as the bank wrote them, bounded; what only fills the place of one counts as missing.
+pub(super) fn id(element: &Element, path: &[&str]) -> Option<String> {
+    provided(element.text_at(path))
 }
 
 /// An amount element, exact; `Ok(None)` where there is none.
@@ -91,12 +81,12 @@ pub(super) fn reference(text: &str) -> String {
     clean(text, MAX_REFERENCE_CHARS)
 }
 
-/// The code and the words of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`): the first code, all the words.
-pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Option<String>, Option<String>) {
-    let (mut code, mut words) = (None, String::new());
+/// The codes and the words of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`): all of both.
+pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Vec<String>, Option<String>) {
+    let (mut codes, mut words) = (Vec::new(), String::new());
     for element in elements {
         let said = element.text_at(&["Rsn", "Cd"]).or_else(|| element.text_at(&["Rsn", "Prtry"]));
-        code = code.or_else(|| said.map(reference));
+        codes.extend(said.filter(|_| codes.len() < MAX_REASONS).map(reference));
         for info in element.all("AddtlInf").filter(|info| !info.text.is_empty()) {
             if words.len() <= MAX_INFO_CHARS {
                 words.push_str(if words.is_empty() { "" } else { " " });
@@ -104,7 +94,94 @@ pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Optio
             }
         }
     }
-    (code, Some(clean(&words, MAX_INFO_CHARS)).filter(|words| !words.is_empty()))
+    (codes, Some(clean(&words, MAX_INFO_CHARS)).filter(|words| !words.is_empty()))
+}
+
+/// What charge elements add up to: `ChrgsInf` of a report, `Chrgs` of a booking in each of its versions. `Ok(None)` where
+/// there are none.
+pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Result<Option<Money>, String> {
+    let mut sum: Option<Money> = None;
+    for element in elements {
+        let total = element.child("TtlChrgsAndTaxAmt");
+        let records: Vec<&Element> = match total {
+            Some(total) => vec![total],
+            None => {
+                element.child("Amt").into_iter().chain(element.all("Rcrd").filter_map(|it| it.child("Amt"))).collect()
+            }
+        };
+        for record in records {
+            let Some(amount) = amount(Some(record))? else { continue };
+            sum = Some(match sum {
+                None => amount,
+                Some(sum) => sum
+                    .minor
+                    .checked_add(amount.minor)
+                    .filter(|_| sum.currency == amount.currency)
+                    .map(|minor| Money::new(minor, sum.currency))
+                    .ok_or("charges in several currencies")?,
+            });
+        }
+    }
+    Ok(sum.filter(|sum| sum.minor > 0))
+}
+
+/// The amount of a transaction of a booking, from the first place that has one.
+pub(super) fn transaction_amount(details: &Element) -> Result<Option<Money>, String> {
+    let places = [["Amt"].as_slice(), &["AmtDtls", "TxAmt", "Amt"], &["AmtDtls", "InstdAmt", "Amt"]];
+    amount(places.into_iter().find_map(|place| details.at(place)))
+}
+
+/// An `xs:dateTime` in any of its forms; one without an offset is read as UTC, as everywhere. An `xs:date` is its midnight.
+pub(super) fn instant(text: &str) -> Option<Timestamp> {
+    let (date, rest) = text.split_once('T').unwrap_or((text.get(..10)?, ""));
+    let (is_date_only, rest) = (!text.contains('T'), if text.contains('T') { rest } else { text.get(10..)? });
+    let date: jiff::civil::Date = date.parse().ok()?;
+    let zone_at = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
+    let (time, zone) = rest.split_at(zone_at);
+    let offset = match zone {
+        "" | "Z" => jiff::tz::Offset::UTC,
+        zone => {
+            let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+            let digits = |text: &str| (text.len() == 2).then(|| text.parse::<i32>().ok()).flatten();
+            let (hours, minutes) = (digits(hours)?, digits(minutes).filter(|minutes| *minutes < 60)?);
+            let seconds = (hours * 60 + minutes) * 60;
+            jiff::tz::Offset::from_seconds(if zone.starts_with('-') { -seconds } else { seconds }).ok()?
+        }
+    };
+    let at = if is_date_only && time.is_empty() { date.at(0, 0, 0, 0) } else { civil(date, time)? };
+    Some(Timestamp(offset.to_timestamp(at).ok()?.as_microsecond()))
+}
+
+/// `hh:mm:ss` with any number of decimals; `24:00:00` is the end of the day.
+fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
+    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if whole == "24:00:00" {
+        return fraction
+            .bytes()
+            .all(|byte| byte == b'0')
+            .then(|| date.tomorrow().ok())?
+            .map(|next| next.at(0, 0, 0, 0));
+    }
+    let mut parts = whole.split(':').map(|part| (part.len() == 2).then(|| part.parse::<i8>().ok()).flatten());
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    if parts.next().is_some() {
+        return None;
+    }
+    let nanos: i32 = format!("{:0<9}", fraction.get(..fraction.len().min(9))?).parse().ok()?;
+    // A leap second is the last one of its minute.
+    jiff::civil::DateTime::new(date.year(), date.month(), date.day(), hour, minute, second.min(59), nanos).ok()
+}
+
+/// `true` or `false` as XML Schema writes them; `Ok(false)` where the element is missing.
+pub(super) fn flag(element: &Element, name: &str) -> Result<bool, String> {
+    match element.text_at(&[name]) {
+        None | Some("false" | "0") => Ok(false),
+        Some("true" | "1") => Ok(true),
+        Some(other) => Err(format!("{name} {} is neither true nor false", quoted(other))),
+    }
 }
 
 /// A foreign value as a complaint repeats it: in quotes, escaped, cut.
@@ -173,6 +250,11 @@ mod tests {
             ("ACCP", RailStatus::Accepted),
             ("ACSP", RailStatus::Accepted),
             ("PDNG", RailStatus::Accepted),
+            ("ACWC", RailStatus::Accepted),
+            ("ACFC", RailStatus::Accepted),
+            ("PATC", RailStatus::Accepted),
+            ("PRES", RailStatus::Accepted),
+            ("BLCK", RailStatus::Unknown),
             ("ACSC", RailStatus::Settled),
             ("ACCC", RailStatus::Settled),
             ("RJCT", RailStatus::Rejected),
@@ -186,23 +268,39 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_is_named_by_either_id_and_never_by_two() {
-        let (simple, hyphenated) = ("00112233445566778899aabbccddeeff", "00112233-4455-6677-8899-aabbccddeeff");
-        let other = "10112233-4455-6677-8899-aabbccddeeff";
-        let id = AttemptId::parse(hyphenated);
-        assert_eq!(attempt(Some(simple), None).ok(), id);
-        assert_eq!(attempt(None, Some(hyphenated)).ok(), id);
-        assert_eq!(attempt(Some(NOT_PROVIDED), Some(hyphenated)).ok(), id);
-        assert_eq!(attempt(Some(simple), Some(hyphenated)).ok(), id);
-        for (instruction, uetr) in [
-            (None, None),
-            (Some(NOT_PROVIDED), None),
-            (Some(simple), Some(other)),
-            (Some("B-17"), Some(hyphenated)),
-            (Some(simple), Some("garbled")),
-            (Some(hyphenated), None),
+    fn instants_are_read_in_every_form_of_xml_schema() {
+        for (text, instant) in [
+            ("2026-11-25T10:00:00", "2026-11-25T10:00:00.000Z"),
+            ("2026-11-25T10:00:00Z", "2026-11-25T10:00:00.000Z"),
+            ("2026-11-25T10:00:00.5+05:00", "2026-11-25T05:00:00.500Z"),
+            ("2026-11-25T10:00:00.123456789012-03:30", "2026-11-25T13:30:00.123Z"),
+            ("2026-11-25T24:00:00", "2026-11-26T00:00:00.000Z"),
+            ("2026-12-31T24:00:00.000+05:00", "2026-12-31T19:00:00.000Z"),
+            ("2026-11-25T23:59:60Z", "2026-11-25T23:59:59.000Z"),
+            ("2026-11-25", "2026-11-25T00:00:00.000Z"),
+            ("2026-11-25Z", "2026-11-25T00:00:00.000Z"),
+            ("2026-11-25+05:00", "2026-11-24T19:00:00.000Z"),
         ] {
-            assert!(attempt(instruction, uetr).is_err(), "{instruction:?} {uetr:?}");
+            assert_eq!(super::instant(text).map(|at| at.to_string()).as_deref(), Some(instant), "{text}");
+        }
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-11-25T24:00:01",
+            "2026-11-25T24:00:00.1",
+            "2026-11-25T25:00:00",
+            "2026-13-01",
+            "20261125",
+            "2026-11-25T10:00",
+            "2026-11-25T1:00:00",
+            "2026-11-25T10:00:00+5",
+            "2026-11-25T10:00:00+05:99",
+            "2026-11-25T",
+            "2026-11-25T10:00:00.",
+            "2026-11-25T10:00:00é",
+            "é026-11-25",
+        ] {
+            assert_eq!(super::instant(wrong), None, "{wrong}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Rails that speak ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, camt.053, camt.054,
-//! pacs.004), over HTTPS or over a directory that the bank's host-to-host software shares with us.
+//! Rails that speak ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, pacs.002, camt.052, camt.053,
+//! camt.054, pacs.004, camt.029, in every version), over HTTPS or over a directory that the bank's host-to-host software shares with us.
 //!
 //! A rail never decides anything about money and never repeats a message of its own accord: it says what certainly
 //! happened to it, and everything else is [`Submission::Indeterminate`]. What a bank answers is untrusted input.
@@ -10,12 +10,14 @@ mod camt054;
 mod directory;
 mod https;
 mod iso;
+mod kinds;
 mod pacs004;
 mod pacs028;
 mod pain001;
 mod pain002;
+mod refs;
 mod reports;
-mod text;
+pub(crate) mod text;
 mod xml_read;
 mod xml_write;
 
@@ -76,6 +78,8 @@ pub struct DirectoryConfig {
     pub dir: PathBuf,
     /// Us.
     pub ours: OurSide,
+    /// The names of the bank's files, as patterns of `*` and `?`, without regard to case.
+    pub report_files: Vec<String>,
     /// How long to watch for new files while there are none.
     pub report_wait: Duration,
 }
@@ -145,8 +149,9 @@ impl IsoRail {
             return Vec::new();
         }
         let message = pain001::write(&self.id, &self.ours, batch);
+        let id = message.id.clone();
         match &self.transport {
-            Transport::Https(https) => answers::submissions(&self.id, batch, https.pay(message).await),
+            Transport::Https(https) => answers::submissions(&self.id, &id, batch, https.pay(message).await),
             Transport::Directory(directory) => vec![directory.pay(message).await; batch.len()],
         }
     }
@@ -174,6 +179,10 @@ impl IsoRail {
 impl Rail for IsoRail {
     fn id(&self) -> &RailId {
         &self.id
+    }
+
+    fn message_id(&self, batch: &[Instruction]) -> Option<String> {
+        Some(pain001::message_id(&self.id, batch))
     }
 
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {

@@ -66,7 +66,7 @@ struct Head<'a> {
 }
 
 /// Names the set of attempts: another set has another MsgId, even where it begins with the same attempt.
-fn message_id(rail: &RailId, batch: &[Instruction]) -> String {
+pub(super) fn message_id(rail: &RailId, batch: &[Instruction]) -> String {
     let mut digest = Sha256::new();
     digest.update(rail.0.as_bytes());
     for instruction in batch {

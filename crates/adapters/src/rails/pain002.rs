@@ -1,62 +1,166 @@
-//! Reads pain.002.001.10, the status report: one entry for each `TxInfAndSts`.
+//! Reads pain.002, the status report, in every version: one report for each transaction that it lists, and one for the rest
+//! of a message or block whose status it says as a whole. pacs.002 says the same between banks, and camt.029 how a request to
+//! cancel ended.
 
-use domain::rail::RailReport;
+use domain::rail::{About, BankReport, RailStatus, Said};
+use domain::rail_ids::ReportIds;
 
 use super::iso;
-use super::reports::{Entry, Statement};
+use super::reports::Statement;
 use super::xml_read::Element;
 
-/// The message's name.
-pub(super) const KIND: &str = "pain.002";
+/// Statuses of a whole message that promise nothing and refuse nothing.
+const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
+/// Some of its transactions are refused: which ones, the list says.
+const PARTLY: &str = "PART";
 
-/// Group and payment statuses that promise nothing and refuse nothing: without entries they need no person's eye.
-const QUIET_GROUP_STATUSES: [&str; 5] = ["RCVD", "ACTC", "ACCP", "ACSP", "PDNG"];
-
-/// Reads every transaction of the report.
+/// Reads a pain.002.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
-    let mut number = 0;
-    for group in body.all("OrgnlPmtInfAndSts") {
-        for transaction in group.all("TxInfAndSts") {
-            number += 1;
-            let outcome = entry(transaction, &statement.source);
-            statement.take("TxInfAndSts", number, outcome);
+    let group = body.child("OrgnlGrpInfAndSts");
+    let of_group = Status::of(group, "GrpSts");
+    let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
+    let mut listed = Vec::new();
+    let mut blocks_speak = false;
+    for block in body.all("OrgnlPmtInfAndSts") {
+        let of_block = Status::of(Some(block), "PmtInfSts");
+        let whole =
+            ReportIds { message: message.clone(), block: iso::id(block, &["OrgnlPmtInfId"]), ..ReportIds::default() };
+        let inherited = if of_block.code.is_some() { &of_block } else { &of_group };
+        let ids = transactions(block, &whole, inherited, statement);
+        if of_block.code.is_some() {
+            blocks_speak = true;
+            of_block.rest(whole, ids.clone(), "PmtInfSts", statement);
         }
+        listed.extend(ids);
     }
-    for transaction in body.all("TxInfAndSts") {
+    let whole = ReportIds { message, ..ReportIds::default() };
+    listed.extend(transactions(body, &whole, &of_group, statement));
+    // Each of our messages is one block: what is said of that says more.
+    if !blocks_speak {
+        of_group.rest(whole, listed, "GrpSts", statement);
+    }
+}
+
+/// Reads a pacs.002: its transactions alone. The message of which it says a status as a whole is not one of ours.
+pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
+    let message = body.at(&["OrgnlGrpInfAndSts", "OrgnlMsgId"]).map(|id| iso::reference(&id.text));
+    let whole = ReportIds { message, ..ReportIds::default() };
+    let of_group = Status::of(body.child("OrgnlGrpInfAndSts"), "GrpSts");
+    let listed = transactions(body, &whole, &of_group, statement);
+    of_group.rest(whole, listed, "GrpSts", statement);
+}
+
+/// Reads a camt.029. What it says of a cancellation moves no money: a person looks.
+pub(super) fn read_resolution(body: &Element, statement: &mut Statement) {
+    let mut number = 0;
+    let details = body.all("CxlDtls");
+    let nested = details.flat_map(|it| it.all("OrgnlPmtInfAndSts").chain(std::iter::once(it)));
+    for transaction in nested.flat_map(|it| it.all("TxInfAndSts")) {
         number += 1;
-        let outcome = entry(transaction, &statement.source);
-        statement.take("TxInfAndSts", number, outcome);
-    }
-    if number == 0 {
-        group_status(body, statement);
-    }
-}
-
-/// A status of the whole message names no attempt, so it can only be complained about.
-fn group_status(body: &Element, statement: &mut Statement) {
-    let group = body.text_at(&["OrgnlGrpInfAndSts", "GrpSts"]);
-    let payment = body.text_at(&["OrgnlPmtInfAndSts", "PmtInfSts"]);
-    for status in [group, payment].into_iter().flatten().filter(|status| !QUIET_GROUP_STATUSES.contains(status)) {
-        let original = body.text_at(&["OrgnlGrpInfAndSts", "OrgnlMsgId"]).unwrap_or(iso::NOT_PROVIDED);
-        let reason = format!("status {} of message {} as a whole", iso::quoted(status), iso::quoted(original));
-        statement.take("group", 1, Err(reason));
-    }
-}
-
-fn entry(transaction: &Element, source: &str) -> Result<Entry, String> {
-    let attempt = iso::attempt(transaction.text_at(&["OrgnlInstrId"]), transaction.text_at(&["OrgnlUETR"]))?;
-    let code = transaction.text_at(&["TxSts"]).ok_or("it has no TxSts")?;
-    let (reason, info) = iso::reasons(transaction.all("StsRsnInf"));
-    Ok(Entry {
-        end_to_end: iso::provided(transaction.text_at(&["OrgnlEndToEndId"])),
-        report: RailReport {
-            attempt,
-            status: iso::status(code),
-            reason,
+        let code = transaction.text_at(&["TxCxlSts"]).unwrap_or("without TxCxlSts");
+        let (reasons, info) = iso::reasons(transaction.all("CxlStsRsnInf"));
+        let said = Said {
+            status: RailStatus::Unrecognised(format!("cancellation {}", iso::reference(code))),
+            reasons,
             info,
-            bank_reference: iso::provided(transaction.text_at(&["AcctSvcrRef"])),
-            amount: iso::amount(transaction.at(&["OrgnlTxRef", "Amt", "InstdAmt"]))?,
-            source: source.to_owned(),
-        },
-    })
+            bank_reference: None,
+            amount: None,
+            charges: None,
+            source: statement.source.clone(),
+        };
+        let about = About::One(ids(transaction, &ReportIds::default(), None));
+        statement.take("TxInfAndSts", number, Ok(BankReport { about, said }));
+    }
+}
+
+/// The status of a message, a block, or what a transaction inherits of them.
+struct Status {
+    code: Option<String>,
+    reasons: Vec<String>,
+    info: Option<String>,
+}
+
+impl Status {
+    fn of(element: Option<&Element>, name: &str) -> Status {
+        let code = element.and_then(|element| element.text_at(&[name])).map(str::to_owned);
+        let (reasons, info) = iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
+        Status { code, reasons, info }
+    }
+
+    /// What it says of the transactions that are not listed.
+    fn rest(self, of: ReportIds, listed: Vec<ReportIds>, name: &str, statement: &mut Statement) {
+        let Some(code) = self.code.filter(|code| !QUIET.contains(&code.as_str())) else { return };
+        if code == PARTLY && !listed.is_empty() {
+            tracing::info!(source = statement.source, listed = listed.len(), "a message is accepted in part");
+            return;
+        }
+        let status = iso::status(&code);
+        if matches!(status, RailStatus::Unrecognised(_)) {
+            let reason = format!("{name} {} of {}, which lists no transaction", iso::quoted(&code), of.told());
+            statement.take("group", 1, Err(reason));
+            return;
+        }
+        let said = Said {
+            status,
+            reasons: self.reasons,
+            info: self.info,
+            bank_reference: None,
+            amount: None,
+            charges: None,
+            source: statement.source.clone(),
+        };
+        statement.take("group", 1, Ok(BankReport { about: About::Rest { of, listed }, said }));
+    }
+}
+
+/// Reads the transactions below an element; answers their ids.
+fn transactions(parent: &Element, whole: &ReportIds, inherited: &Status, statement: &mut Statement) -> Vec<ReportIds> {
+    let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
+    let mut listed = Vec::with_capacity(all.len());
+    for (index, transaction) in all.iter().enumerate() {
+        let ids = ids(transaction, whole, Some((index + 1, all.len())));
+        listed.push(ids.clone());
+        let outcome = report(transaction, ids, inherited, &statement.source);
+        statement.take("TxInfAndSts", index + 1, outcome);
+    }
+    listed
+}
+
+fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) -> ReportIds {
+    let original = || iso::id(transaction, &["OrgnlGrpInf", "OrgnlMsgId"]);
+    ReportIds {
+        uetr: iso::id(transaction, &["OrgnlUETR"]),
+        instruction: iso::id(transaction, &["OrgnlInstrId"]),
+        end_to_end: iso::id(transaction, &["OrgnlEndToEndId"]),
+        message: whole.message.clone().or_else(original),
+        block: whole.block.clone(),
+        reference: iso::id(transaction, &["AcctSvcrRef"]),
+        place,
+    }
+}
+
+fn report(transaction: &Element, ids: ReportIds, inherited: &Status, source: &str) -> Result<BankReport, String> {
+    let (mut reasons, mut info) = iso::reasons(transaction.all("StsRsnInf"));
+    let code = match (transaction.text_at(&["TxSts"]), &inherited.code) {
+        (Some(code), _) => code,
+        // One without a status of its own has that of its block or message.
+        (None, Some(code)) => {
+            if reasons.is_empty() {
+                reasons.clone_from(&inherited.reasons);
+                info = info.or_else(|| inherited.info.clone());
+            }
+            code
+        }
+        (None, None) => return Err("it has no TxSts".to_owned()),
+    };
+    let said = Said {
+        status: iso::status(code),
+        reasons,
+        info,
+        bank_reference: ids.reference.clone(),
+        amount: iso::amount(transaction.at(&["OrgnlTxRef", "Amt", "InstdAmt"]))?,
+        charges: None,
+        source: source.to_owned(),
+    };
+    Ok(BankReport { about: About::One(ids), said })
 }

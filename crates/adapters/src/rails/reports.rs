@@ -1,32 +1,26 @@
-//! Reads one message of a bank, whatever its kind, into reports. Each entry stands by itself: one that cannot be
-//! understood becomes a complaint, and the others are read all the same. It never panics and never guesses an id.
+//! Reads the messages of one file or answer, whatever their kinds, into reports. Each entry stands by itself: one that cannot
+//! be understood becomes a complaint, and the others are read all the same. It never panics and never guesses an id.
 
 use domain::bank_statement::BankStatement;
-use domain::rail::RailReport;
+use domain::rail::BankReport;
 
-use super::iso::{self, NAMESPACE};
-use super::xml_read::{self, Element, XmlError};
+use super::iso;
+use super::kinds::{Kind, MessageName};
+use super::xml_read::{self, Document, XmlError};
 use super::{camt053, camt054, pacs004, pain002};
 
-/// Most complaints that are kept of one message; the rest is counted.
+/// Most complaints that are kept of one file; the rest is counted.
 const MAX_COMPLAINTS: usize = 1_000;
 
-/// A report, and the EndToEndId beside it, to be compared where the payment is known.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) report: RailReport,
-    pub(super) end_to_end: Option<String>,
-}
-
-/// What a message says.
+/// What the messages of a file say.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// `pain.002`, `camt.053`, `camt.054` or `pacs.004`.
-    pub(super) kind: &'static str,
-    /// Kind and MsgId, `pain.002 B-17`.
+    /// The kinds of its messages.
+    pub(super) kinds: Vec<Kind>,
+    /// Kind and MsgId of the message that is being read, `pain.002 B-17`.
     pub(super) source: String,
-    pub(super) entries: Vec<Entry>,
-    /// Statements of our account, where it is a camt.053.
+    pub(super) entries: Vec<BankReport>,
+    /// Statements of our account, where there is a camt.053.
     pub(super) statements: Vec<BankStatement>,
     /// Entries that could not be understood: which and why.
     pub(super) complaints: Vec<String>,
@@ -35,66 +29,89 @@ pub(super) struct Statement {
 
 impl Statement {
     /// Takes the outcome of one entry, `place` being its name and number.
-    pub(super) fn take(&mut self, place: &str, number: usize, outcome: Result<Entry, String>) {
+    pub(super) fn take(&mut self, place: &str, number: usize, outcome: Result<BankReport, String>) {
         match outcome {
             Ok(entry) => self.entries.push(entry),
-            Err(_) if self.complaints.len() >= MAX_COMPLAINTS => self.complaints_left_out += 1,
-            Err(reason) => self.complaints.push(format!("{}, {place} {number}: {reason}", self.source)),
+            Err(reason) => self.complain(format!("{}, {place} {number}: {reason}", self.source)),
         }
     }
 
-    fn closed(mut self) -> Statement {
-        if self.complaints_left_out > 0 {
-            self.complaints.push(format!("{}: {} more entries like these", self.source, self.complaints_left_out));
+    fn complain(&mut self, what: String) {
+        if self.complaints.len() >= MAX_COMPLAINTS {
+            self.complaints_left_out += 1;
+        } else {
+            self.complaints.push(what);
         }
-        let is_empty = self.entries.is_empty() && self.statements.is_empty();
-        if is_empty && self.complaints.is_empty() && self.kind != pain002::KIND {
-            // A pain.002 may speak of the message as a whole; the others exist for their entries.
-            self.complaints.push(format!("{}: it has no entries", self.source));
+    }
+
+    fn read(&mut self, document: &Document) {
+        let kind = match &document.name {
+            MessageName::Known(kind) => *kind,
+            MessageName::Other(namespace) => {
+                return self.complain(format!("a message is {}: it is not read here", iso::quoted(namespace)));
+            }
+        };
+        let (root, element) = (&document.root, kind.element());
+        let Some(body) = root.child(element).or_else(|| Some(root).filter(|root| root.name == element)) else {
+            return self.complain(format!("the message is a {} without {element}", kind.name()));
+        };
+        let header = ["GrpHdr", "Assgnmt"].into_iter().find_map(|name| body.child(name));
+        let id = header.and_then(|header| header.text_at(&["MsgId"]).or_else(|| header.text_at(&["Id"])));
+        let id = id.map_or_else(|| "without MsgId".to_owned(), iso::reference);
+        self.kinds.push(kind);
+        self.source = format!("{} {id}", kind.name());
+        let before = (self.entries.len(), self.statements.len(), self.complaints.len());
+        match kind {
+            Kind::Pain002 => pain002::read(body, self),
+            Kind::Pacs002 => pain002::read_interbank(body, self),
+            Kind::Pacs004 => pacs004::read(body, self),
+            Kind::Camt029 => pain002::read_resolution(body, self),
+            Kind::Camt052 => camt054::read_interim(body, self),
+            Kind::Camt053 => camt053::read(body, self),
+            Kind::Camt054 => camt054::read(body, self),
         }
-        self
+        // A status may be quiet about everything, and a day may have no booking of ours; the others exist for their entries.
+        let may_be_empty = matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
+        if before == (self.entries.len(), self.statements.len(), self.complaints.len()) && !may_be_empty {
+            self.complain(format!("{}: it has no entries", self.source));
+        }
     }
 }
 
-/// Why a message as a whole cannot be understood.
+/// Why nothing in a file can be understood.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     /// Not XML, or not such as is read here.
     #[error("the message {0}")]
     Xml(#[from] XmlError),
     /// XML of another kind.
-    #[error("the message is {0}, not pain.002, camt.053, camt.054 or pacs.004")]
+    #[error("the message is {0}, not pain.002, camt.052, camt.053, camt.054, pacs.002, pacs.004 or camt.029")]
     Kind(String),
 }
 
-/// One kind of message: its name, the element under `Document`, how it is read.
-type Kind = (&'static str, &'static str, fn(&Element, &mut Statement));
-
-const KINDS: [Kind; 4] = [
-    (pain002::KIND, "CstmrPmtStsRpt", pain002::read),
-    (camt053::KIND, "BkToCstmrStmt", camt053::read),
-    (camt054::KIND, "BkToCstmrDbtCdtNtfctn", camt054::read),
-    (pacs004::KIND, "PmtRtr", pacs004::read),
-];
-
-/// Reads a message.
+/// Reads every message of a file or answer.
 pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
-    let document = xml_read::read(bytes)?;
-    let name = document.namespace.strip_prefix(NAMESPACE);
-    for (kind, element, reader) in KINDS {
-        // Any version of the kind: the elements that are read have kept their names.
-        if !name.is_some_and(|name| name.strip_prefix(kind).is_some_and(|version| version.starts_with(".001."))) {
-            continue;
-        }
-        let Some(body) = document.root.child(element).filter(|_| document.root.name == "Document") else {
-            return Err(Unreadable::Kind(format!("{kind} without {element}")));
-        };
-        let id = body.text_at(&["GrpHdr", "MsgId"]).map_or_else(|| "without MsgId".to_owned(), iso::reference);
-        let mut statement = Statement { kind, source: format!("{kind} {id}"), ..Statement::default() };
-        reader(body, &mut statement);
-        return Ok(statement.closed());
+    let documents = xml_read::read(bytes)?;
+    let is_known = |document: &Document| matches!(document.name, MessageName::Known(_));
+    if !documents.all.iter().any(is_known) {
+        let other = documents.all.first().and_then(|document| match &document.name {
+            MessageName::Other(namespace) => Some(namespace.as_str()),
+            MessageName::Known(_) => None,
+        });
+        return Err(Unreadable::Kind(iso::quoted(other.unwrap_or(&documents.outermost))));
     }
-    Err(Unreadable::Kind(iso::quoted(&document.namespace)))
+    let mut statement = Statement::default();
+    for document in &documents.all {
+        statement.read(document);
+    }
+    if let Some(error) = documents.broken {
+        statement.complain(format!("what follows {} {error}", statement.source));
+    }
+    if statement.complaints_left_out > 0 {
+        let more = format!("{}: {} more entries like these", statement.source, statement.complaints_left_out);
+        statement.complaints.push(more);
+    }
+    Ok(statement)
 }
 
 #[cfg(test)]

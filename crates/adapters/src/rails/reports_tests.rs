@@ -1,14 +1,20 @@
-//! Readers over tables of documents, well-meant and hostile.
+//! Readers over tables of documents, well-meant and hostile: each rule in two versions of its message and in the styles of
+//! two banks.
 
+use domain::attempt::AttemptState;
 use domain::currency::Currency;
-use domain::ids::AttemptId;
+use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
-use domain::rail::RailStatus;
+use domain::rail::{About, RailReport, RailStatus};
+use domain::rail_ids::{Candidate, Candidates, ReportIds, SentIn, Unmatched};
+use uuid::Uuid;
 
 use super::*;
 
+const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:";
 const SIMPLE: &str = "00112233445566778899aabbccddeeff";
 const UETR: &str = "00112233-4455-6677-8899-aabbccddeeff";
+const MESSAGE: &str = "0123456789abcdef01234567-2";
 
 fn message(name: &str, root: &str, body: &str) -> String {
     format!(
@@ -22,104 +28,355 @@ fn pain002(transaction: &str) -> String {
     message("pain.002.001.10", "CstmrPmtStsRpt", &body)
 }
 
+fn notice(version: &str, entries: &str) -> String {
+    message(&format!("camt.054.001.{version}"), "BkToCstmrDbtCdtNtfctn", &format!("<Ntfctn>{entries}</Ntfctn>"))
+}
+
 fn camt054(entry: &str, details: &str) -> String {
     let refs = format!("<Refs><InstrId>{SIMPLE}</InstrId><EndToEndId>e2e</EndToEndId><UETR>{UETR}</UETR></Refs>");
+    let amount = if entry.contains("<Amt") || details.contains("<Amt") { "" } else { "<Amt Ccy=\"PKR\">5.00</Amt>" };
     let details = format!("<NtryDtls><TxDtls>{refs}{details}</TxDtls></NtryDtls>");
-    message("camt.054.001.08", "BkToCstmrDbtCdtNtfctn", &format!("<Ntfctn><Ntry>{entry}{details}</Ntry></Ntfctn>"))
+    notice("08", &format!("<Ntry>{amount}{entry}{details}</Ntry>"))
 }
 
-fn pacs004(transaction: &str) -> String {
-    message("pacs.004.001.09", "PmtRtr", &format!("<TxInf>{transaction}</TxInf>"))
+fn pacs004(version: &str, transaction: &str) -> String {
+    message(&format!("pacs.004.001.{version}"), "PmtRtr", &format!("<TxInf>{transaction}</TxInf>"))
 }
 
-fn one(text: &str) -> Entry {
+fn one(text: &str) -> BankReport {
     let mut statement = read(text.as_bytes()).expect(text);
     assert_eq!((statement.entries.len(), statement.complaints.as_slice()), (1, [].as_slice()), "{text}");
     statement.entries.remove(0)
 }
 
-fn ours() -> AttemptId {
-    AttemptId::parse(UETR).expect("a UUID")
+fn ids(report: &BankReport) -> &ReportIds {
+    report.ids().next().expect("ids")
+}
+
+fn pkr(minor: i64) -> Money {
+    Money::new(minor, Currency::Pkr)
+}
+
+/// Two attempts of one message, over 379.12 and 10.00, the first of which all tests name.
+fn ours() -> Candidates {
+    let candidate = |id: &str, position: usize, minor: i64| {
+        let id = Uuid::parse_str(id).expect("a UUID");
+        Candidate {
+            tenant: TenantId(Uuid::nil()),
+            payment: PaymentId(id),
+            attempt: AttemptId(id),
+            number: 1,
+            state: AttemptState::Sending,
+            amount: pkr(minor),
+            reference: None,
+            sent: vec![SentIn { message: MESSAGE.to_owned(), position }],
+        }
+    };
+    Candidates::new(vec![candidate(UETR, 1, 37_912), candidate("ff112233-4455-6677-8899-aabbccddeeff", 2, 1_000)])
+}
+
+/// What a message says of attempts of ours, in its order.
+fn heard(text: &str) -> Vec<Result<RailReport, Unmatched>> {
+    let statement = read(text.as_bytes()).expect(text);
+    assert_eq!(statement.complaints, Vec::<String>::new(), "{text}");
+    let ours = ours();
+    let of = |report: BankReport| match report.of_attempts(&ours) {
+        Ok(found) => found.into_iter().map(|(_, report)| Ok(report)).collect(),
+        Err(why) => vec![Err(why)],
+    };
+    statement.entries.into_iter().flat_map(of).collect()
+}
+
+fn statuses(text: &str) -> Vec<(bool, RailStatus)> {
+    let first = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
+    heard(text).into_iter().map(|it| it.map(|it| (it.attempt == first, it.status)).expect("of ours")).collect()
 }
 
 #[test]
 fn a_status_report_is_read_whole() {
-    let entry = one(&pain002(&format!(
+    let report = one(&pain002(&format!(
         "<StsId>s1</StsId><OrgnlInstrId>{SIMPLE}</OrgnlInstrId><OrgnlEndToEndId>e2e</OrgnlEndToEndId>\
          <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AC01</Cd></Rsn>\
          <AddtlInf>no such\taccount</AddtlInf><AddtlInf>&lt;b&gt;</AddtlInf></StsRsnInf>\
          <StsRsnInf><Rsn><Prtry>X9</Prtry></Rsn></StsRsnInf><AcctSvcrRef>REF-1</AcctSvcrRef>\
          <OrgnlTxRef><Amt><InstdAmt Ccy=\"PKR\">37912.05</InstdAmt></Amt></OrgnlTxRef>"
     )));
-    assert_eq!(entry.end_to_end.as_deref(), Some("e2e"));
+    let named = ids(&report);
+    assert_eq!((named.uetr.as_deref(), named.instruction.as_deref()), (Some(UETR), Some(SIMPLE)));
+    assert_eq!((named.end_to_end.as_deref(), named.place), (Some("e2e"), Some((1, 1))));
+    let said = &report.said;
     assert_eq!(
-        entry.report,
-        RailReport {
-            attempt: ours(),
-            status: RailStatus::Rejected,
-            reason: Some("AC01".into()),
-            info: Some("no such account <b>".into()),
-            bank_reference: Some("REF-1".into()),
-            amount: Some(Money::new(3_791_205, Currency::Pkr)),
-            source: "pain.002 B-17".into(),
-        }
+        (&said.status, said.reasons.as_slice()),
+        (&RailStatus::Rejected, ["AC01".into(), "X9".into()].as_slice())
     );
+    assert_eq!((said.info.as_deref(), said.bank_reference.as_deref()), (Some("no such account <b>"), Some("REF-1")));
+    assert_eq!((said.amount, said.source.as_str()), (Some(pkr(3_791_205)), "pain.002 B-17"));
+}
+
+/// cases 01-group-rjct and 01-pmtinf-rjct: a status of the whole is one of each transaction that is not listed.
+#[test]
+fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
+    let group = |status: &str, reason: &str| {
+        format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>{MESSAGE}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>{}{}\
+             </OrgnlGrpInfAndSts>",
+            if status.is_empty() { String::new() } else { format!("<GrpSts>{status}</GrpSts>") },
+            if reason.is_empty() {
+                String::new()
+            } else {
+                format!("<StsRsnInf><Rsn><Cd>{reason}</Cd></Rsn></StsRsnInf>")
+            },
+        )
+    };
+    let block = |status: &str, transactions: &str| {
+        let status = if status.is_empty() { String::new() } else { format!("<PmtInfSts>{status}</PmtInfSts>") };
+        format!("<OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}</OrgnlPmtInfId>{status}{transactions}</OrgnlPmtInfAndSts>")
+    };
+    let listed = |status: &str| {
+        format!("<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>{status}</TxSts></TxInfAndSts>")
+    };
+    let without_status = format!("<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId></TxInfAndSts>");
+    let (yes, no) = (RailStatus::Accepted, RailStatus::Rejected);
+    let both = |status: &RailStatus| vec![(true, status.clone()), (false, status.clone())];
+    for version in ["03", "10", "14"] {
+        let said = |body: &str| statuses(&message(&format!("pain.002.001.{version}"), "CstmrPmtStsRpt", body));
+        assert_eq!(said(&group("RJCT", "FF01")), both(&no), "the group");
+        assert_eq!(said(&(group("", "") + &block("RJCT", ""))), both(&no), "the block");
+        assert_eq!(said(&(group("RJCT", "") + &block("RJCT", ""))), both(&no), "both say it, once each");
+        for code in ["ACTC", "ACCP", "ACSP", "ACWC"] {
+            assert_eq!(said(&group(code, "")), both(&yes), "{code}");
+            assert_eq!(said(&(group("", "") + &block(code, ""))), both(&yes), "{code}");
+        }
+        let mixed = said(&(group("RJCT", "") + &block("", &listed("ACSP"))));
+        assert_eq!(mixed, [(true, yes.clone()), (false, no.clone())], "the one that is listed is as the list says");
+        assert_eq!(
+            said(&(group("PART", "") + &block("", &listed("RJCT")))),
+            [(true, no.clone())],
+            "others stay as they were"
+        );
+        assert_eq!(said(&(group("PART", "") + &block("PART", &listed("RJCT")))), [(true, no.clone())]);
+        assert_eq!(
+            said(&(group("ACSP", "") + &block("", &without_status))),
+            both(&yes),
+            "what it does not say it inherits"
+        );
+        for quiet in ["RCVD", "PDNG", "PATC"] {
+            assert_eq!(said(&group(quiet, "")), [], "{quiet}");
+        }
+    }
+    let reason = heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &group("RJCT", "FF01"))).remove(0).expect("ours");
+    assert_eq!(reason.reason.as_deref(), Some("FF01"));
+    let foreign = group("RJCT", "").replace(MESSAGE, "BANK-9");
+    assert_eq!(heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &foreign)), [Err(Unmatched::Nothing)]);
 }
 
 #[test]
 fn bookings_are_told_apart() {
     let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";
     let returned = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
+    let family = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>";
+    let undone = || RailStatus::Unrecognised("a debit that undoes a credit".into());
     for (entry, details, status) in [
         (debit, "", RailStatus::Settled),
         ("", debit, RailStatus::Settled),
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>", "", RailStatus::Settled),
+        ("<CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>", "", RailStatus::Settled),
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts>", "", RailStatus::Accepted),
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts>INFO</Sts>", "", RailStatus::Unrecognised("INFO entry".into())),
         ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd>", "", RailStatus::Returned),
+        ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>1</RvslInd>", "", RailStatus::Returned),
         ("<CdtDbtInd>CRDT</CdtDbtInd>", returned, RailStatus::Returned),
+        ("<CdtDbtInd>CRDT</CdtDbtInd>", family, RailStatus::Returned),
         (
             "<CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts>",
             returned,
             RailStatus::Unrecognised("PDNG entry".into()),
         ),
         ("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>false</RvslInd>", "", RailStatus::Settled),
+        // With RvslInd the direction is that of the entry itself: only a credit brings money back.
+        ("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>", "", undone()),
+        ("<CdtDbtInd>DBIT</CdtDbtInd>", returned, undone()),
+        ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd>", debit, undone()),
     ] {
-        assert_eq!(one(&camt054(entry, details)).report.status, status, "{entry} {details}");
+        for version in ["02", "08", "13"] {
+            let text = camt054(entry, details).replace("camt.054.001.08", &format!("camt.054.001.{version}"));
+            assert_eq!(one(&text).said.status, status, "{version} {entry} {details}");
+        }
     }
     let report = one(&camt054(
         "<Amt Ccy=\"PKR\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><AcctSvcrRef>N-1</AcctSvcrRef>",
         "<RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>closed</AddtlInf></RtrInf>",
-    ))
-    .report;
-    assert_eq!((report.reason.as_deref(), report.info.as_deref()), (Some("AC04"), Some("closed")));
-    assert_eq!((report.amount, report.bank_reference.as_deref()), (Some(Money::new(500, Currency::Pkr)), Some("N-1")));
+    ));
+    assert_eq!(
+        (report.said.reasons.as_slice(), report.said.info.as_deref()),
+        (["AC04".into()].as_slice(), Some("closed"))
+    );
+    assert_eq!((report.said.amount, report.said.bank_reference.as_deref()), (Some(pkr(500)), Some("N-1")));
+}
+
+/// Amounts stand in TxDtls/Amt, else AmtDtls/TxAmt, else AmtDtls/InstdAmt, else, for one transaction, in the entry.
+#[test]
+fn amounts_are_found_in_each_of_their_places() {
+    let entry = |amount: &str, details: &[&str]| {
+        let all: String = details
+            .iter()
+            .map(|it| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{it}</TxDtls>"))
+            .collect();
+        format!("<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls>{all}</NtryDtls></Ntry>")
+    };
+    let own = "<Amt Ccy=\"PKR\">1.00</Amt>";
+    let tx =
+        "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">3.00</Amt></InstdAmt><TxAmt><Amt Ccy=\"PKR\">2.00</Amt></TxAmt></AmtDtls>";
+    let instructed = "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">3.00</Amt></InstdAmt></AmtDtls>";
+    for version in ["02", "08"] {
+        for (details, minor) in [(format!("{own}{tx}"), 100), (tx.to_owned(), 200), (instructed.to_owned(), 300)] {
+            let report = one(&notice(version, &entry("9.00", &[&details])));
+            assert_eq!(report.said.amount, Some(pkr(minor)), "{version} {details}");
+        }
+        assert_eq!(one(&notice(version, &entry("9.00", &[""]))).said.amount, Some(pkr(900)), "the entry's");
+        let batch = read(notice(version, &entry("9.00", &[instructed, ""])).as_bytes()).expect("readable");
+        let said: Vec<_> = batch.entries.iter().map(|it| (it.said.amount, it.said.status.clone())).collect();
+        let nameless = RailStatus::Unrecognised("a booking that names no amount".into());
+        assert_eq!(
+            said,
+            [(Some(pkr(300)), RailStatus::Settled), (None, nameless)],
+            "no amount is never taken for equal"
+        );
+    }
 }
 
 #[test]
-fn the_sum_of_a_batch_booking_is_nobodys_amount() {
-    let details = format!("<TxDtls><Refs><UETR>{UETR}</UETR></Refs></TxDtls>");
-    let body = format!(
-        "<Ntfctn><Ntry><Amt Ccy=\"PKR\">10</Amt><CdtDbtInd>DBIT</CdtDbtInd><AcctSvcrRef>N</AcctSvcrRef>\
-         <NtryDtls>{details}{details}</NtryDtls></Ntry></Ntfctn>"
-    );
-    let text = message("camt.054.001.08", "BkToCstmrDbtCdtNtfctn", &body);
-    let statement = read(text.as_bytes()).expect("readable");
-    assert_eq!(statement.entries.len(), 2);
-    assert!(statement.entries.iter().all(|e| e.report.amount.is_none() && e.report.bank_reference.is_none()));
+fn charges_are_found_in_each_version() {
+    let booking = |version: &str, amounts: &str, charges: &str, of_entry: &str| {
+        let refs = format!("<Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>");
+        let details = format!("<NtryDtls><TxDtls>{refs}{amounts}{charges}</TxDtls></NtryDtls>");
+        let head = "<Amt Ccy=\"PKR\">389.12</Amt><CdtDbtInd>DBIT</CdtDbtInd>";
+        one(&notice(version, &format!("<Ntry>{head}{of_entry}{details}</Ntry>"))).said
+    };
+    let total = "<Chrgs><TtlChrgsAndTaxAmt Ccy=\"PKR\">10.00</TtlChrgsAndTaxAmt></Chrgs>";
+    let records = "<Chrgs><Rcrd><Amt Ccy=\"PKR\">4.00</Amt></Rcrd><Rcrd><Amt Ccy=\"PKR\">6.00</Amt></Rcrd></Chrgs>";
+    let old = "<Chrgs><Amt Ccy=\"PKR\">4.00</Amt></Chrgs><Chrgs><Amt Ccy=\"PKR\">6.00</Amt></Chrgs>";
+    let own = "<Amt Ccy=\"PKR\">379.12</Amt>";
+    for (version, amounts, charges, of_entry) in [
+        ("08", "", total, ""),
+        ("08", "", records, ""),
+        ("02", "", old, ""),
+        ("08", "", "", total),
+        ("08", own, total, ""),
+        ("13", own, "", records),
+    ] {
+        let said = booking(version, amounts, charges, of_entry);
+        let expected = (Some(pkr(38_912)), Some(pkr(1_000)));
+        assert_eq!((said.amount, said.charges), expected, "{version} {amounts} {charges} {of_entry}");
+    }
+    for version in ["02", "09", "13"] {
+        let said = one(&pacs004(
+            version,
+            &format!(
+                "<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><RtrdIntrBkSttlmAmt Ccy=\"PKR\">369.12</RtrdIntrBkSttlmAmt>\
+                 <ChrgsInf><Amt Ccy=\"PKR\">10.00</Amt><Agt/></ChrgsInf>"
+            ),
+        ))
+        .said;
+        assert_eq!(
+            (said.amount, said.charges, said.status),
+            (Some(pkr(36_912)), Some(pkr(1_000)), RailStatus::Returned)
+        );
+    }
+}
+
+#[test]
+fn a_batch_that_is_booked_in_one_sum_is_each_of_its_transactions() {
+    let booking = |amount: &str, batch: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>\
+             <AcctSvcrRef>N-1</AcctSvcrRef><NtryDtls><Btch>{batch}</Btch></NtryDtls></Ntry>"
+        )
+    };
+    let by_message = format!("<MsgId>{MESSAGE}</MsgId>");
+    let by_block = format!("<PmtInfId>{MESSAGE}</PmtInfId><NbOfTxs>2</NbOfTxs><TtlAmt Ccy=\"PKR\">389.12</TtlAmt>");
+    for version in ["02", "08"] {
+        for batch in [&by_message, &by_block] {
+            let reports = heard(&notice(version, &booking("389.12", batch)));
+            let amounts: Vec<_> = reports.into_iter().map(|it| it.map(|it| (it.status, it.amount))).collect();
+            let paid = |minor| Ok((RailStatus::Settled, Some(pkr(minor))));
+            assert_eq!(amounts, [paid(37_912), paid(1_000)], "{version} {batch}");
+        }
+        let other = heard(&notice(version, &booking("389.13", &by_message)));
+        assert!(matches!(other.as_slice(), [Err(Unmatched::Sum { .. })]), "{other:?}");
+    }
 }
 
 #[test]
 fn a_return_is_read_whole() {
-    let report = one(&pacs004(&format!(
-        "<RtrId>r</RtrId><OrgnlInstrId>{SIMPLE}</OrgnlInstrId><OrgnlEndToEndId>e</OrgnlEndToEndId>\
-         <OrgnlUETR>{UETR}</OrgnlUETR><RtrdIntrBkSttlmAmt Ccy=\"VND\">1000</RtrdIntrBkSttlmAmt>\
-         <RtrRsnInf><Rsn><Cd>AC04</Cd></Rsn></RtrRsnInf>"
-    )))
-    .report;
-    assert_eq!((report.attempt, report.status), (ours(), RailStatus::Returned));
-    assert_eq!(report.amount, Some(Money::new(1000, Currency::Vnd)));
-    assert_eq!((report.reason.as_deref(), report.source.as_str()), (Some("AC04"), "pacs.004 B-17"));
+    let report = one(&pacs004(
+        "09",
+        &format!(
+            "<RtrId>r</RtrId><OrgnlInstrId>{SIMPLE}</OrgnlInstrId><OrgnlEndToEndId>e</OrgnlEndToEndId>\
+             <OrgnlUETR>{UETR}</OrgnlUETR><RtrdIntrBkSttlmAmt Ccy=\"VND\">1000</RtrdIntrBkSttlmAmt>\
+             <RtrRsnInf><Rsn><Cd>AC04</Cd></Rsn></RtrRsnInf>"
+        ),
+    ));
+    assert_eq!((ids(&report).uetr.as_deref(), &report.said.status), (Some(UETR), &RailStatus::Returned));
+    assert_eq!(report.said.amount, Some(Money::new(1000, Currency::Vnd)));
+    assert_eq!(
+        (report.said.reasons.as_slice(), report.said.source.as_str()),
+        (["AC04".into()].as_slice(), "pacs.004 B-17")
+    );
+    let nameless = one(&pacs004("02", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>"))).said.status;
+    assert_eq!(nameless, RailStatus::Unrecognised("a return that names no amount".into()));
+}
+
+#[test]
+fn what_banks_send_beside_is_read_too() {
+    let between = message(
+        "pacs.002.001.10",
+        "FIToFIPmtStsRpt",
+        &format!("<TxInfAndSts><OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts></TxInfAndSts>"),
+    );
+    assert_eq!(statuses(&between), [(true, RailStatus::Settled)]);
+    let resolution = format!(
+        "<Document xmlns=\"{NAMESPACE}camt.029.001.09\"><RsltnOfInvstgtn><Assgnmt><Id>B-17</Id></Assgnmt><CxlDtls>\
+         <TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxCxlSts>ACCR</TxCxlSts></TxInfAndSts></CxlDtls>\
+         </RsltnOfInvstgtn></Document>"
+    );
+    assert_eq!(statuses(&resolution), [(true, RailStatus::Unrecognised("cancellation ACCR".into()))]);
+    let entry = |refs: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><NtryDtls><TxDtls>\
+             <Refs>{refs}</Refs></TxDtls></NtryDtls></Ntry>"
+        )
+    };
+    let interim = message(
+        "camt.052.001.08",
+        "BkToCstmrAcctRpt",
+        &format!(
+            "<Rpt>{}{}</Rpt>",
+            entry(&format!("<EndToEndId>{SIMPLE}</EndToEndId>")),
+            entry("<EndToEndId>X</EndToEndId>")
+        ),
+    );
+    assert_eq!(
+        statuses(&interim),
+        [(true, RailStatus::Settled)],
+        "another's booking is the statement's to account for"
+    );
+}
+
+#[test]
+fn several_messages_of_one_file_are_all_read() {
+    let first = pain002(&format!("<OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSP</TxSts>"));
+    let second = camt054("<CdtDbtInd>DBIT</CdtDbtInd>", "");
+    let both = format!("{first}\n{second}");
+    let enveloped = format!("<BizMsgEnvlp>{}{}</BizMsgEnvlp>", &first[21..], &second[21..]);
+    for text in [both, enveloped] {
+        let statement = read(text.as_bytes()).expect(&text);
+        let sources: Vec<_> = statement.entries.iter().map(|it| it.said.source.as_str()).collect();
+        assert_eq!((sources, statement.complaints.len()), (vec!["pain.002 B-17", "camt.054 B-17"], 0));
+    }
+    let cut = format!("{first}{}", &second[..second.len() - 3]);
+    let statement = read(cut.as_bytes()).expect("the first message is whole");
+    assert_eq!((statement.entries.len(), statement.complaints.len()), (1, 1), "{:?}", statement.complaints);
 }
 
 #[test]
@@ -128,11 +385,12 @@ fn entries_that_cannot_be_understood_are_complained_about() {
     let amount = |ccy: &str, text: &str| {
         pain002(&format!("{id}<TxSts>ACSC</TxSts><OrgnlTxRef><Amt><InstdAmt{ccy}>{text}</InstdAmt></Amt></OrgnlTxRef>"))
     };
+    let group = |status: &str| {
+        let body =
+            format!("<OrgnlGrpInfAndSts><OrgnlMsgId>M</OrgnlMsgId><GrpSts>{status}</GrpSts></OrgnlGrpInfAndSts>");
+        message("pain.002.001.10", "CstmrPmtStsRpt", &body)
+    };
     for (text, reason) in [
-        (pain002("<TxSts>ACSC</TxSts>"), "neither InstrId nor UETR"),
-        (pain002("<OrgnlEndToEndId>e2e</OrgnlEndToEndId><TxSts>ACSC</TxSts>"), "neither InstrId nor UETR"),
-        (pain002("<OrgnlInstrId>THEIRS-1</OrgnlInstrId><TxSts>ACSC</TxSts>"), "InstrId \"THEIRS-1\" is not ours"),
-        (pain002("<OrgnlUETR>x&#10;y</OrgnlUETR><TxSts>ACSC</TxSts>"), "UETR \"x\\ny\" is not ours"),
         (pain002(&id), "it has no TxSts"),
         (amount(" Ccy='PKR'", "1e999999999"), "cannot be read exactly"),
         (amount(" Ccy='PKR'", &"9".repeat(1_000_000)), "cannot be read exactly"),
@@ -143,17 +401,10 @@ fn entries_that_cannot_be_understood_are_complained_about() {
         (camt054("<CdtDbtInd>BOTH</CdtDbtInd>", ""), "CdtDbtInd \"BOTH\" is not known"),
         (camt054("", ""), "it has no CdtDbtInd"),
         (camt054("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>maybe</RvslInd>", ""), "neither true nor false"),
-        (message("camt.054.001.08", "BkToCstmrDbtCdtNtfctn", "<Ntfctn><Ntry/></Ntfctn>"), "it has no TxDtls"),
+        (notice("08", "<Ntry/>"), "it has no TxDtls"),
         (message("camt.054.001.08", "BkToCstmrDbtCdtNtfctn", ""), "it has no entries"),
-        (pacs004(""), "neither InstrId nor UETR"),
-        (
-            message(
-                "pain.002.001.10",
-                "CstmrPmtStsRpt",
-                "<OrgnlGrpInfAndSts><OrgnlMsgId>M</OrgnlMsgId><GrpSts>RJCT</GrpSts></OrgnlGrpInfAndSts>",
-            ),
-            "status \"RJCT\" of message \"M\" as a whole",
-        ),
+        (group("ZZZZ"), "GrpSts \"ZZZZ\" of MsgId M"),
+        (group("PART"), "GrpSts \"PART\" of MsgId M"),
     ] {
         let statement = read(text.as_bytes()).expect("well-formed");
         assert_eq!((statement.entries.len(), statement.complaints.len()), (0, 1), "{reason}");
@@ -164,23 +415,23 @@ fn entries_that_cannot_be_understood_are_complained_about() {
 
 #[test]
 fn what_only_fills_a_place_is_missing() {
-    let text = pain002(&format!(
+    let report = one(&pain002(&format!(
         "<OrgnlInstrId>NOTPROVIDED</OrgnlInstrId><OrgnlEndToEndId>NOTPROVIDED</OrgnlEndToEndId>\
          <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>"
-    ));
-    let entry = one(&text);
-    assert_eq!((entry.report.attempt, entry.end_to_end, entry.report.bank_reference), (ours(), None, None));
+    )));
+    let named = ids(&report);
+    assert_eq!((&named.instruction, &named.end_to_end, &report.said.bank_reference), (&None, &None, &None));
 }
 
 #[test]
 fn unknown_codes_are_kept_and_foreign_amounts_are_told() {
-    let text = pain002(&format!(
+    let said = one(&pain002(&format!(
         "<OrgnlInstrId>{SIMPLE}</OrgnlInstrId><TxSts>ZZZZ</TxSts>\
          <OrgnlTxRef><Amt><InstdAmt Ccy=\"USD\">1</InstdAmt></Amt></OrgnlTxRef>"
-    ));
-    let report = one(&text).report;
-    assert_eq!(report.status, RailStatus::Unrecognised("ZZZZ".into()));
-    assert_eq!(report.amount, Some(Money::new(100, Currency::Usd)));
+    )))
+    .said;
+    assert_eq!(said.status, RailStatus::Unrecognised("ZZZZ".into()));
+    assert_eq!(said.amount, Some(Money::new(100, Currency::Usd)));
 }
 
 #[test]
@@ -189,7 +440,7 @@ fn a_bad_entry_does_not_hide_the_good_ones() {
     let body = format!("<OrgnlPmtInfAndSts>{good}<TxInfAndSts/>{good}</OrgnlPmtInfAndSts>");
     let statement = read(message("pain.002.001.10", "CstmrPmtStsRpt", &body).as_bytes()).expect("readable");
     assert_eq!(statement.entries.len(), 2);
-    assert_eq!(statement.complaints, ["pain.002 B-17, TxInfAndSts 2: it has neither InstrId nor UETR"]);
+    assert_eq!(statement.complaints, ["pain.002 B-17, TxInfAndSts 2: it has no TxSts"]);
 }
 
 #[test]
@@ -205,28 +456,31 @@ fn messages_of_other_kinds_are_unreadable() {
     for (text, reason) in [
         ("<html>busy</html>".to_owned(), "the message is \"\", not pain.002"),
         (message("pain.001.001.09", "CstmrCdtTrfInitn", ""), "pain.001.001.09"),
-        (message("pain.0021.001.09", "CstmrPmtStsRpt", ""), "pain.0021.001.09"),
-        (message("pain.002.001.10", "PmtRtr", ""), "pain.002 without CstmrPmtStsRpt"),
+        (message("pain.0021.001.09", "Other", ""), "pain.0021.001.09"),
         ("<!DOCTYPE x><x/>".to_owned(), "the message has a DOCTYPE"),
         ("{\"error\":1}".to_owned(), "the message is not well-formed XML"),
     ] {
         let said = read(text.as_bytes()).expect_err(&text).to_string();
         assert!(said.contains(reason), "{said} does not say {reason}");
     }
+    let statement = read(message("pain.002.001.10", "PmtRtr", "").as_bytes()).expect("a message");
+    assert_eq!(statement.complaints, ["the message is a pain.002 without CstmrPmtStsRpt"]);
 }
 
 #[test]
 fn a_cut_or_scrambled_message_never_panics() {
-    let text = camt054("<Amt Ccy=\"PKR\">5.00</Amt><CdtDbtInd>DBIT</CdtDbtInd>", "<RtrInf/>");
+    let text = camt054("<Amt Ccy=\"PKR\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>", "<RtrInf/>");
     for at in 0..text.len() {
         assert!(read(&text.as_bytes()[..at]).is_err(), "cut at {at}");
         let mut scrambled = text.clone().into_bytes();
         for byte in [0, b'<', b'&', b'"', 0xff] {
             scrambled[at] = byte;
-            // Any answer will do: the ids are what counts, and they are either ours or complained about.
+            // Any answer will do, as long as it names nothing but the text's own ids.
             if let Ok(statement) = read(&scrambled) {
-                assert!(statement.entries.iter().all(|entry| entry.report.attempt == ours()), "byte {at}");
+                let all = statement.entries.iter().flat_map(BankReport::ids).flat_map(ReportIds::strong);
+                assert!(all.into_iter().all(|id| id.len() <= 40), "byte {at}");
             }
         }
     }
+    assert!(matches!(one(&text).about, About::One(_)));
 }

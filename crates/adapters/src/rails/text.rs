@@ -27,13 +27,21 @@ const COUNTRIES: &str = "\
     SDNSD SENSN SGPSG SGSGS SHNSH SJMSJ SLBSB SLESL SLVSV SMRSM SOMSO SPMPM SRBRS SSDSS STPST SURSR \
     SVKSK SVNSI SWESE SWZSZ SXMSX SYCSC SYRSY TCATC TCDTD TGOTG THATH TJKTJ TKLTK TKMTM TLSTL TONTO \
     TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM URYUY USAUS UZBUZ VATVA VCTVC VENVE VGBVG \
-    VIRVI VNMVN VUTVU WLFWF WSMWS YEMYE ZAFZA ZMBZM ZWEZW";
+    VIRVI VNMVN VUTVU WLFWF WSMWS XKXXK YEMYE ZAFZA ZMBZM ZWEZW";
 
 /// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
 pub(super) fn alpha2(code: &str) -> Option<&'static str> {
     COUNTRIES.split(' ').find_map(|row| {
         let (alpha3, alpha2) = row.split_at_checked(3)?;
         (alpha3 == code || alpha2 == code).then_some(alpha2)
+    })
+}
+
+/// ISO 3166-1 alpha-3 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
+pub(crate) fn alpha3(code: &str) -> Option<&'static str> {
+    COUNTRIES.split(' ').find_map(|row| {
+        let (alpha3, alpha2) = row.split_at_checked(3)?;
+        (alpha3 == code || alpha2 == code).then_some(alpha3)
     })
 }
 
@@ -70,7 +78,8 @@ mod tests {
         for wrong in ["", "XXX", "pak", "PAKPK", "KP AK"] {
             assert_eq!(alpha2(wrong), None, "{wrong}");
         }
-        assert_eq!(COUNTRIES.split(' ').count(), 249);
+        // Kosovo's user-assigned code too.
+        assert_eq!(COUNTRIES.split(' ').count(), 250);
         assert!(COUNTRIES.split(' ').all(|row| row.len() == 5));
     }
 

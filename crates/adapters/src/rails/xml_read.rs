@@ -1,18 +1,26 @@
-//! Reads a small, bounded XML tree from untrusted bytes: UTF-8 only, no DOCTYPE, no entities but the predefined
-//! ones, one namespace. Elements of other namespaces (extensions) are skipped. It knows nothing of any message.
+//! Reads small, bounded XML trees from untrusted bytes: every message of a file, wherever it stands in it. No DOCTYPE, no
+//! entities but the predefined ones. Namespaces are compared by their URIs; inside a message elements of other namespaces
+//! (extensions) are skipped. It knows a message by its namespace alone and nothing of what is in one.
 
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
+use quick_xml::name::ResolveResult;
+use quick_xml::{NsReader, XmlVersion};
 
 use super::MAX_MESSAGE_BYTES;
+use super::kinds::MessageName;
 
-/// Deepest nesting that is followed; the deepest path of the messages read here has 12 elements.
+/// Deepest nesting that is followed; the deepest path of the messages read here has 12 elements, envelopes some more.
 pub(super) const MAX_DEPTH_ELEMENTS: usize = 32;
-/// Most elements of one document: 1,000 reports of some 50 elements, four times over.
+/// Most elements of one file: 1,000 reports of some 50 elements, four times over.
 const MAX_ELEMENTS: usize = 200_000;
-/// Most attributes of one element; checking for duplicates is quadratic.
-const MAX_ATTRIBUTES: usize = 16;
+/// Most attributes of one element; an envelope declares all its namespaces in one.
+const MAX_ATTRIBUTES: usize = 64;
+/// Where an XML declaration ends at the latest.
+const MAX_DECLARATION_BYTES: usize = 256;
 
 /// Why bytes are no readable document.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +28,9 @@ pub(super) enum XmlError {
     /// Too large.
     #[error("is larger than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
-    /// Not UTF-8, or declared to be something else.
-    #[error("is not UTF-8")]
-    Encoding,
+    /// Declared to be in an encoding that is not known.
+    #[error("is in an encoding that is not known: {0}")]
+    Encoding(String),
     /// A document type, which could define entities.
     #[error("has a DOCTYPE")]
     Doctype,
@@ -81,44 +89,95 @@ impl Element {
     }
 }
 
-/// A document.
+/// A message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Document {
-    /// The namespace of the root element, empty where it has none.
-    pub(super) namespace: String,
-    /// The root element.
+    /// What its namespace says that it is.
+    pub(super) name: MessageName,
+    /// Its root element: `Document`, or the message's own element where that stands by itself.
     pub(super) root: Element,
 }
 
-/// Reads a whole document.
-pub(super) fn read(bytes: &[u8]) -> Result<Document, XmlError> {
+/// What a file holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Documents {
+    /// Its whole messages, in order.
+    pub(super) all: Vec<Document>,
+    /// The namespace of its first element, for a file without a message.
+    pub(super) outermost: String,
+    /// Why what follows them cannot be read, where it cannot.
+    pub(super) broken: Option<XmlError>,
+}
+
+/// Reads every message of a file. One that breaks off after whole messages keeps those.
+pub(super) fn read(bytes: &[u8]) -> Result<Documents, XmlError> {
     if bytes.len() > MAX_MESSAGE_BYTES {
         return Err(XmlError::TooLarge);
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| XmlError::Encoding)?;
-    let mut reader = Reader::from_str(text.strip_prefix('\u{FEFF}').unwrap_or(text));
+    let text = decode(bytes)?;
     let mut builder = Builder::default();
+    match events(&text, &mut builder) {
+        Ok(()) => Ok(builder.found),
+        Err(error) if builder.found.all.is_empty() => Err(error),
+        Err(error) => Ok(Documents { broken: Some(error), ..builder.found }),
+    }
+}
+
+fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
+    let mut reader = NsReader::from_str(text);
     loop {
-        match reader.read_event().map_err(XmlError::malformed)? {
-            Event::Start(start) => builder.open(&start)?,
+        let (namespace, event) = reader.read_resolved_event().map_err(XmlError::malformed)?;
+        match event {
+            Event::Start(start) => builder.open(&namespace, &start)?,
             Event::Empty(start) => {
-                builder.open(&start)?;
+                builder.open(&namespace, &start)?;
                 builder.close()?;
             }
             Event::End(_) => builder.close()?,
             Event::Text(text) => builder.text(&text.xml10_content())?,
             Event::CData(text) => builder.text(&text.xml10_content())?,
             Event::GeneralRef(reference) => builder.text(&resolve(&reference)?)?,
-            Event::Decl(decl) => match decl.encoding() {
-                Some(Ok(name)) if !name.eq_ignore_ascii_case("utf-8") => return Err(XmlError::Encoding),
-                Some(Err(error)) => return Err(XmlError::malformed(error)),
-                Some(Ok(_)) | None => {}
-            },
+            // One of several messages that stand one after the other has its own declaration.
+            Event::Decl(_) if builder.depth == 0 => {}
+            Event::Decl(_) => return Err(XmlError::malformed("a declaration inside an element")),
             Event::DocType(_) => return Err(XmlError::Doctype),
             Event::Comment(_) | Event::PI(_) => {}
-            Event::Eof => return builder.finish(),
+            Event::Eof => return builder.end(),
         }
     }
+}
+
+/// The text of a file: in the encoding that its byte order mark says, else its declaration, else UTF-8. A byte that is none
+/// of the encoding's becomes U+FFFD: it costs the text that it stands in, which then is no id and no amount.
+fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return Ok(encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0);
+    }
+    let encoding = match bytes {
+        [b'<', 0, ..] => UTF_16LE,
+        [0, b'<', ..] => UTF_16BE,
+        _ => match declared(bytes) {
+            None => UTF_8,
+            Some(label) => match Encoding::for_label(label.as_bytes()) {
+                // The declaration itself could not be read if it were true.
+                Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
+                Some(encoding) => encoding,
+                None => return Err(XmlError::Encoding(label.chars().take(32).collect())),
+            },
+        },
+    };
+    Ok(encoding.decode_without_bom_handling(bytes).0)
+}
+
+/// What an XML declaration in ASCII says of the encoding.
+fn declared(bytes: &[u8]) -> Option<String> {
+    let start = bytes.get(..bytes.len().min(MAX_DECLARATION_BYTES))?.trim_ascii_start();
+    let end = start.windows(2).position(|two| two == b"?>")?;
+    let declaration = std::str::from_utf8(start.get(..end)?).ok().filter(|text| text.starts_with("<?xml"))?;
+    let (_, value) = declaration.split_once("encoding")?;
+    let value = value.trim_start().strip_prefix('=')?.trim_start();
+    let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    value.get(1..)?.split(quote).next().map(str::to_owned)
 }
 
 fn resolve(reference: &BytesRef<'_>) -> Result<String, XmlError> {
@@ -131,158 +190,123 @@ fn resolve(reference: &BytesRef<'_>) -> Result<String, XmlError> {
 
 #[derive(Default)]
 struct Builder {
-    /// The elements that are open. `None`: of a foreign namespace, as is everything in it.
-    stack: Vec<Option<Element>>,
+    /// How many elements are open, in and outside messages.
+    depth: usize,
     elements: usize,
-    prefix: String,
+    /// The message that is being read.
+    open: Option<Open>,
+    found: Documents,
+}
+
+/// A message that is being read.
+struct Open {
+    name: MessageName,
     namespace: String,
-    root: Option<Element>,
+    /// The elements that are open in it. `None`: of a foreign namespace, as is everything in it.
+    stack: Vec<Option<Element>>,
 }
 
 impl Builder {
-    fn open(&mut self, start: &BytesStart<'_>) -> Result<(), XmlError> {
+    fn open(&mut self, namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<(), XmlError> {
         self.elements += 1;
-        if self.stack.len() == MAX_DEPTH_ELEMENTS {
+        if self.depth == MAX_DEPTH_ELEMENTS {
             return Err(XmlError::TooDeep);
         }
         if self.elements > MAX_ELEMENTS {
             return Err(XmlError::TooManyElements);
         }
-        let qualified = start.name();
-        let (prefix, name) = qualified.0.split_once(':').unwrap_or(("", qualified.0));
-        let is_root = self.stack.is_empty();
-        if is_root && self.root.is_some() {
-            return Err(XmlError::malformed("a second root element"));
+        self.depth += 1;
+        let currency = currency(start)?;
+        let name = start.local_name().as_ref().to_owned();
+        let namespace = match namespace {
+            ResolveResult::Bound(namespace) => namespace.0,
+            ResolveResult::Unbound => "",
+            // A prefix that is bound to nothing: of no namespace that is known.
+            ResolveResult::Unknown(_) => "?",
+        };
+        if self.elements == 1 {
+            namespace.clone_into(&mut self.found.outermost);
         }
-        if is_root {
-            self.prefix = prefix.to_owned();
+        let element = Element { name, currency, ..Element::default() };
+        match &mut self.open {
+            Some(open) => {
+                let foreign = namespace != open.namespace || matches!(open.stack.last(), Some(None));
+                open.stack.push((!foreign).then_some(element));
+            }
+            None => {
+                if let Some(message) = MessageName::of(namespace, &element.name) {
+                    let (namespace, stack) = (namespace.to_owned(), vec![Some(element)]);
+                    self.open = Some(Open { name: message, namespace, stack });
+                }
+            }
         }
-        let (currency, namespace) = self.attributes(start)?;
-        if is_root {
-            self.namespace = namespace.unwrap_or_default();
-            self.stack.push(Some(Element { name: name.to_owned(), currency, ..Element::default() }));
-            return Ok(());
-        }
-        let redefined = namespace.is_some_and(|namespace| namespace != self.namespace);
-        let foreign = redefined || prefix != self.prefix || matches!(self.stack.last(), Some(None));
-        let element = Element { name: name.to_owned(), currency, ..Element::default() };
-        self.stack.push((!foreign).then_some(element));
         Ok(())
     }
 
-    /// The currency, and the namespace that the element binds to the document's prefix.
-    fn attributes(&self, start: &BytesStart<'_>) -> Result<(Option<String>, Option<String>), XmlError> {
-        let (mut currency, mut namespace) = (None, None);
-        for (count, attribute) in start.attributes().with_checks(false).enumerate() {
-            if count == MAX_ATTRIBUTES {
-                return Err(XmlError::TooManyAttributes);
-            }
-            let attribute = attribute.map_err(XmlError::malformed)?;
-            let key = attribute.key.0;
-            let binds = match key.strip_prefix("xmlns") {
-                Some("") => self.prefix.is_empty(),
-                Some(prefix) => !self.prefix.is_empty() && prefix.strip_prefix(':') == Some(&self.prefix),
-                None => false,
-            };
-            let slot = match key {
-                "Ccy" => &mut currency,
-                _ if binds => &mut namespace,
-                _ => continue,
-            };
-            let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_| XmlError::Entity)?;
-            if slot.replace(value.into_owned()).is_some() {
-                return Err(XmlError::malformed("a duplicate attribute"));
-            }
-        }
-        Ok((currency, namespace))
-    }
-
     fn close(&mut self) -> Result<(), XmlError> {
-        let Some(closed) = self.stack.pop() else {
-            return Err(XmlError::malformed("an end without a start"));
-        };
-        let Some(mut element) = closed else {
-            return Ok(());
-        };
-        if element.children.is_empty() {
-            element.text = element.text.trim().to_owned();
-        } else {
-            element.text = String::new();
+        self.depth = self.depth.checked_sub(1).ok_or_else(|| XmlError::malformed("an end without a start"))?;
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let closed = open.stack.pop().flatten().map(|mut element| {
+            // Text between elements is only layout.
+            let text = if element.children.is_empty() { element.text.trim().to_owned() } else { String::new() };
+            element.text = text;
+            element
+        });
+        match (closed, open.stack.last_mut()) {
+            (Some(element), Some(Some(parent))) => parent.children.push(element),
+            (Some(root), None) => {
+                self.found.all.push(Document { name: open.name, root });
+                return Ok(());
+            }
+            _ => {}
         }
-        match self.stack.last_mut() {
-            Some(Some(parent)) => parent.children.push(element),
-            // Cannot be: what is inside a foreign element is foreign too.
-            Some(None) => {}
-            None => self.root = Some(element),
-        }
+        self.open = Some(open);
         Ok(())
     }
 
     fn text(&mut self, text: &str) -> Result<(), XmlError> {
-        match self.stack.last_mut() {
-            Some(Some(element)) => element.text.push_str(text),
-            Some(None) => {}
-            None if text.trim().is_empty() => {}
-            None => return Err(XmlError::malformed("text outside the root element")),
+        match &mut self.open {
+            Some(open) => {
+                if let Some(Some(element)) = open.stack.last_mut() {
+                    element.text.push_str(text);
+                }
+            }
+            None if self.depth == 0
+                && !text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').is_empty() =>
+            {
+                return Err(XmlError::malformed("text outside the root element"));
+            }
+            None => {}
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Document, XmlError> {
-        match self.root {
-            Some(root) if self.stack.is_empty() => Ok(Document { namespace: self.namespace, root }),
+    fn end(&self) -> Result<(), XmlError> {
+        match self.depth {
+            0 if self.elements > 0 => Ok(()),
             _ => Err(XmlError::malformed("it ends before its root element does")),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_document_reads_into_its_tree() {
-        let text = "\u{FEFF}<?xml version='1.0' encoding='utf-8'?><!-- c --><p:Document xmlns:p='urn:x'>
-            <p:A Ccy='P&#75;R'> 1<![CDATA[<2>]]>&amp;&#x33; </p:A>
-            <q:A xmlns:q='urn:y'><A>foreign</A></q:A>
-            <p:B xmlns:p='urn:z'><p:A>foreign</p:A></p:B><p:B/></p:Document>\n";
-        let document = read(text.as_bytes()).expect("well-formed");
-        assert_eq!(document.namespace, "urn:x");
-        assert_eq!(document.root.name, "Document");
-        assert_eq!(document.root.children.len(), 2);
-        assert_eq!(document.root.text_at(&["A"]), Some("1<2>&3"));
-        assert_eq!(document.root.child("A").and_then(|a| a.currency.as_deref()), Some("PKR"));
-        assert_eq!(document.root.text_at(&["B"]), None);
-    }
-
-    #[test]
-    fn hostile_documents_are_refused() {
-        let deep = format!("{}{}", "<a>".repeat(33), "</a>".repeat(33));
-        let wide = format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS));
-        let many: String = (0..=MAX_ATTRIBUTES).map(|n| format!(" a{n}='1'")).collect();
-        let bomb = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbb'>]><a>&b;</a>";
-        for (text, error) in [
-            (bomb.to_owned(), XmlError::Doctype),
-            ("<a>&b;</a>".to_owned(), XmlError::Entity),
-            ("<a>&#0;</a>".to_owned(), XmlError::Entity),
-            ("<a>&#x110000;</a>".to_owned(), XmlError::Entity),
-            ("<a Ccy='&b;'/>".to_owned(), XmlError::Entity),
-            (deep, XmlError::TooDeep),
-            (wide, XmlError::TooManyElements),
-            (format!("<a{many}/>"), XmlError::TooManyAttributes),
-            ("<?xml version='1.0' encoding='UTF-16'?><a/>".to_owned(), XmlError::Encoding),
-            ("x".repeat(MAX_MESSAGE_BYTES + 1), XmlError::TooLarge),
-        ] {
-            let start: String = text.chars().take(60).collect();
-            assert_eq!(read(text.as_bytes()), Err(error), "{start}");
+fn currency(start: &BytesStart<'_>) -> Result<Option<String>, XmlError> {
+    let mut currency = None;
+    for (count, attribute) in start.attributes().with_checks(false).enumerate() {
+        if count == MAX_ATTRIBUTES {
+            return Err(XmlError::TooManyAttributes);
         }
-        for text in ["", "x", "<a>", "<a><b></a>", "</a>", "<a/><a/>", "<a/>x", "<a Ccy='1' Ccy='2'/>", "<a", "{}"] {
-            assert!(
-                matches!(read(text.as_bytes()), Err(XmlError::Malformed(_))),
-                "{text}: {:?}",
-                read(text.as_bytes())
-            );
+        let attribute = attribute.map_err(XmlError::malformed)?;
+        if attribute.key.0 != "Ccy" {
+            continue;
         }
-        assert_eq!(read(b"<a>\xff</a>"), Err(XmlError::Encoding));
+        let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_| XmlError::Entity)?;
+        if currency.replace(value.into_owned()).is_some() {
+            return Err(XmlError::malformed("a duplicate attribute"));
+        }
     }
+    Ok(currency)
 }
+
+#[cfg(test)]
+#[path = "xml_read_tests.rs"]
+mod tests;

@@ -6,18 +6,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::chain::Address;
-use domain::ports::{AddressScreen, NameScreen};
-use domain::screening::{Party, Screened};
+use domain::ports::{AddressScreen, Answer, NameScreen};
+use domain::screening::{Party, REVIEW_FROM, Screened};
 use domain::time::{Span, Timestamp};
+use futures_util::future::join_all;
 use jiff::civil::Date;
+use sha2::{Digest, Sha256};
 
 use super::entry::List;
+use super::forms;
 use super::index::{Match, SanctionLists};
+use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
+use super::normal::MAX_NAME_WORDS;
 use crate::fetch::{self, FetchError};
 
 /// Lists whose last successful load is older clear nobody (`decisions.md`, "Risk").
 pub const STALE_AFTER: Span = Span::hours(24);
+/// A copy of a list that was read longer ago is no reason to start.
+pub const KEPT_FOR: Span = Span::days(30);
 /// A refreshed list with less than this share of the old one's entries is taken for a broken download, per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
 
@@ -42,6 +49,66 @@ pub struct ListSource {
     pub locations: Vec<Location>,
 }
 
+impl ListSource {
+    /// What its copy is kept under: a digest, for an address may hold a secret.
+    pub(super) fn key(&self) -> String {
+        let mut digest = Sha256::new();
+        for location in &self.locations {
+            let text = match location {
+                Location::File(path) => format!("file {}\n", path.display()),
+                Location::Http(url) => format!("address {url}\n"),
+            };
+            digest.update(text.as_bytes());
+        }
+        hex(&digest.finalize())
+    }
+
+    fn is_remote(&self) -> bool {
+        self.locations.iter().any(|location| matches!(location, Location::Http(_)))
+    }
+}
+
+/// The last good copy of a list.
+#[derive(Clone, Debug)]
+pub struct KeptCopy {
+    /// What it is called.
+    pub name: String,
+    /// SHA-256 of its documents, in hexadecimal.
+    pub digest: String,
+    /// When it was read from its source.
+    pub read_at: Timestamp,
+    /// Its documents.
+    pub documents: Vec<Document>,
+}
+
+/// Where last good copies are kept. An error is told in words: the lists go on without.
+pub trait KeptLists: std::fmt::Debug + Send + Sync {
+    /// The copy that is kept under a key.
+    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>>;
+    /// Keeps a copy in the place of an older one.
+    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>>;
+}
+
+/// How lists are read.
+#[derive(Clone, Debug)]
+pub struct ListSettings {
+    /// What their servers are told of us.
+    pub user_agent: String,
+    /// Where last good copies are kept; nowhere if `None`.
+    pub kept: Option<Arc<dyn KeptLists>>,
+}
+
+impl Default for ListSettings {
+    fn default() -> ListSettings {
+        ListSettings { user_agent: user_agent(), kept: None }
+    }
+}
+
+/// What list servers are told: OFAC's refuses what does not begin like a browser.
+pub fn user_agent() -> String {
+    concat!("Mozilla/5.0 (compatible; Corridor/", env!("CARGO_PKG_VERSION"), ")").to_owned()
+}
+
 /// Why a list was not replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum RefreshError {
@@ -60,7 +127,7 @@ pub enum RefreshError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The list lost more than half its entries.
-    #[error("{list}: only {now} entries where there were {before}; an operator must restart to accept this")]
+    #[error("{list}: only {now} entries where there were {before}; a restart accepts this")]
     Shrunk {
         /// Name of the list.
         list: String,
@@ -68,6 +135,14 @@ pub enum RefreshError {
         before: usize,
         /// Entries read.
         now: usize,
+    },
+    /// The source cannot be read, and the copy that is kept of it is too old to start with.
+    #[error("{failed}; the last good copy is of {} and too old", .read_at.date())]
+    KeptTooOld {
+        /// Why the source cannot be read.
+        failed: String,
+        /// When the copy was read.
+        read_at: Timestamp,
     },
     /// Reading was abandoned by the runtime.
     #[error("reading the list was cut short: {0}")]
@@ -88,17 +163,40 @@ impl ListRefresh {
     }
 }
 
+/// A list as it was last read from its source.
+#[derive(Clone, Debug)]
+struct Loaded {
+    list: Arc<List>,
+    read_at: Timestamp,
+    /// Whether it is the copy that was kept of an earlier run: the first that this run reads replaces it, whatever its size.
+    is_copy: bool,
+}
+
+/// What is said of a list in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListState {
+    /// What it is called.
+    pub name: String,
+    /// When it was last read from its source; `None` for the shipped sample, which never ages.
+    pub read_at: Option<Timestamp>,
+    /// How many entries it has.
+    pub entries: usize,
+    /// Entries that could not be read: each with its place.
+    pub unreadable: Vec<String>,
+}
+
 #[derive(Debug)]
 struct InForce {
     lists: Arc<SanctionLists>,
-    /// For each source: its list and when it was last read successfully.
-    loaded: Vec<Option<(Arc<List>, Timestamp)>>,
+    /// For each source: its list as it was last read successfully.
+    loaded: Vec<Option<Loaded>>,
 }
 
 /// The lists in force. Share it behind an `Arc`; screening takes no lock for longer than a pointer's copy.
 #[derive(Debug)]
 pub struct ListBook {
     sources: Vec<ListSource>,
+    settings: ListSettings,
     in_force: RwLock<Arc<InForce>>,
 }
 
@@ -108,46 +206,77 @@ impl ListBook {
         let document =
             Document { origin: "sanctions_sample.csv".to_owned(), bytes: SAMPLE.as_bytes().to_vec(), modified: None };
         let list = Arc::new(load::load(&[document])?);
-        let loaded = vec![Some((list, Timestamp(0)))];
-        Ok(ListBook { sources: Vec::new(), in_force: RwLock::new(Arc::new(InForce::of(loaded))) })
+        Ok(ListBook::holding(vec![list], Timestamp(0)))
     }
 
-    /// A book over `sources`, loaded for the first time; every source must be readable.
+    /// A book over lists that were read at `now`, for tests of the matching.
+    #[cfg(test)]
+    pub(super) fn of(lists: Vec<Arc<List>>, now: Timestamp) -> ListBook {
+        ListBook::holding(lists, now)
+    }
+
+    fn holding(lists: Vec<Arc<List>>, read_at: Timestamp) -> ListBook {
+        let loaded = lists.into_iter().map(|list| Some(Loaded { list, read_at, is_copy: false })).collect();
+        let (settings, in_force) = (ListSettings::default(), RwLock::new(Arc::new(InForce::of(loaded))));
+        ListBook { sources: Vec::new(), settings, in_force }
+    }
+
+    /// A book over `sources`, loaded for the first time. A list on a server of which a fresh copy is kept is not waited
+    /// for: [`ListBook::wants_refresh`] says that it should be read soon. Of one that cannot be read the last good copy
+    /// is taken.
+    ///
+    /// # Errors
+    /// A source can neither be read now nor has a copy of the last 30 days.
     pub async fn load(
         sources: Vec<ListSource>,
+        settings: ListSettings,
         client: &reqwest::Client,
         now: Timestamp,
     ) -> Result<ListBook, RefreshError> {
-        let empty = InForce::of(vec![None; sources.len()]);
-        let book = ListBook { sources, in_force: RwLock::new(Arc::new(empty)) };
-        let refreshed = book.refresh(client, now).await;
-        for outcome in refreshed.outcomes {
-            outcome?;
-        }
-        Ok(book)
+        let firsts = join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
+        let loaded = firsts.into_iter().map(|first| first.map(Some)).collect::<Result<Vec<_>, _>>()?;
+        let in_force = index(loaded).await?;
+        Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
 
     /// Reads every source again. A source that fails keeps its old list and its old time of loading.
     pub async fn refresh(&self, client: &reqwest::Client, now: Timestamp) -> ListRefresh {
         let mut loaded = self.in_force().loaded.clone();
+        let reading = self.sources.iter().zip(&loaded).map(|(source, slot)| {
+            let before = slot.as_ref().filter(|slot| !slot.is_copy).map(|slot| slot.list.clone());
+            read_and_keep(source, &self.settings, client, before, now)
+        });
         let mut outcomes = Vec::with_capacity(self.sources.len());
-        for (source, slot) in self.sources.iter().zip(&mut loaded) {
-            let before = slot.as_ref().map(|(list, _)| list.clone());
-            let outcome = read_source(source, client, before.as_deref()).await;
+        for (outcome, slot) in join_all(reading).await.into_iter().zip(&mut loaded) {
             outcomes.push(outcome.map(|list| {
                 let version = list.version();
-                *slot = Some((Arc::new(list), now));
+                *slot = Some(Loaded { list: Arc::new(list), read_at: now, is_copy: false });
                 version
             }));
         }
         if outcomes.iter().any(Result::is_ok) {
-            // Indexing takes a second for large lists: off the threads that answer requests.
-            match tokio::task::spawn_blocking(move || InForce::of(loaded)).await {
+            match index(loaded).await {
                 Ok(next) => *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next),
-                Err(error) => outcomes.push(Err(RefreshError::Interrupted(error.to_string()))),
+                Err(error) => outcomes.push(Err(error)),
             }
         }
         ListRefresh { outcomes }
+    }
+
+    /// Whether a copy of an earlier run is in force, so that its source should be read at once.
+    pub fn wants_refresh(&self) -> bool {
+        self.in_force().loaded.iter().flatten().any(|slot| slot.is_copy)
+    }
+
+    /// What is in force, list by list.
+    pub fn states(&self) -> Vec<ListState> {
+        let state = |slot: &Loaded| ListState {
+            name: slot.list.name.clone(),
+            read_at: (!slot.list.sample).then_some(slot.read_at),
+            entries: slot.list.entries.len(),
+            unreadable: slot.list.unreadable.clone(),
+        };
+        self.in_force().loaded.iter().flatten().map(state).collect()
     }
 
     /// The lists in force.
@@ -163,7 +292,7 @@ impl ListBook {
     /// When the list that was read longest ago was last read; `None` for the sample.
     pub fn oldest_load(&self) -> Option<Timestamp> {
         let in_force = self.in_force();
-        let times = in_force.loaded.iter().flatten().filter(|(list, _)| !list.sample).map(|(_, at)| *at);
+        let times = in_force.loaded.iter().flatten().filter(|slot| !slot.list.sample).map(|slot| slot.read_at);
         times.min()
     }
 
@@ -181,13 +310,27 @@ impl NameScreen for ListBook {
                 best = Some(found);
             }
         }
-        Screened {
+        let mut screened = Screened {
             score: best.as_ref().map_or(0, |found| found.score),
             evidence: best.map(|found| found.evidence()),
             list_version: in_force.lists.version().to_owned(),
             stale: in_force.is_stale(now),
+        };
+        if !screened.is_match()
+            && let Some(odd) = parties.iter().find_map(|party| odd(party.name))
+        {
+            screened.score = REVIEW_FROM;
+            screened.evidence = Some(odd);
         }
+        screened
     }
+}
+
+/// Why a name is for a person to look at, whoever is listed: letters of two scripts in one word are how a name is disguised
+/// and what a slip of the keyboard looks like; words beyond those that are compared were compared with nothing.
+fn odd(name: &str) -> Option<String> {
+    let scripts = letters::mixed_scripts(name).map(|scripts| format!("a word of {scripts} letters mixed"));
+    scripts.or_else(|| forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words")))
 }
 
 impl AddressScreen for ListBook {
@@ -205,8 +348,8 @@ impl AddressScreen for ListBook {
 }
 
 impl InForce {
-    fn of(loaded: Vec<Option<(Arc<List>, Timestamp)>>) -> InForce {
-        let lists = loaded.iter().flatten().map(|(list, _)| list.clone()).collect();
+    fn of(loaded: Vec<Option<Loaded>>) -> InForce {
+        let lists = loaded.iter().flatten().map(|slot| slot.list.clone()).collect();
         InForce { lists: Arc::new(SanctionLists::build(lists)), loaded }
     }
 
@@ -215,36 +358,116 @@ impl InForce {
         self.loaded.is_empty()
             || self.loaded.iter().any(|slot| match slot {
                 None => true,
-                Some((list, at)) => !list.sample && now - *at > STALE_AFTER,
+                Some(slot) => !slot.list.sample && now - slot.read_at > STALE_AFTER,
             })
     }
 }
 
-async fn read_source(
+/// Indexing takes a second for large lists: off the threads that answer requests.
+async fn index(loaded: Vec<Option<Loaded>>) -> Result<InForce, RefreshError> {
+    let indexed = tokio::task::spawn_blocking(move || InForce::of(loaded)).await;
+    indexed.map_err(|error| RefreshError::Interrupted(error.to_string()))
+}
+
+/// A source at the start of a run.
+async fn first(
     source: &ListSource,
+    settings: &ListSettings,
     client: &reqwest::Client,
-    before: Option<&List>,
-) -> Result<List, RefreshError> {
-    let mut documents = Vec::with_capacity(source.locations.len());
-    for location in &source.locations {
-        documents.push(match location {
-            Location::File(path) => read_file(path).await?,
-            Location::Http(url) => {
-                let fetched = fetch::get(client, url, MAX_DOCUMENT_BYTES).await?;
-                let modified = fetched.last_modified.as_deref().and_then(http_date);
-                Document { origin: url.clone(), bytes: fetched.bytes, modified }
-            }
-        });
+    now: Timestamp,
+) -> Result<Loaded, RefreshError> {
+    let copy = kept(source, settings).await;
+    let of_copy = |(list, read_at)| Loaded { list: Arc::new(list), read_at, is_copy: true };
+    let copy = match copy {
+        Some(copy) if source.is_remote() && now - copy.1 <= STALE_AFTER => return Ok(of_copy(copy)),
+        copy => copy,
+    };
+    match (read_and_keep(source, settings, client, None, now).await, copy) {
+        (Ok(list), _) => Ok(Loaded { list: Arc::new(list), read_at: now, is_copy: false }),
+        (Err(error), None) => Err(error),
+        (Err(error), Some((_, read_at))) if now - read_at > KEPT_FOR => {
+            Err(RefreshError::KeptTooOld { failed: error.to_string(), read_at })
+        }
+        (Err(error), Some(copy)) => {
+            tracing::warn!(%error, list = copy.0.name, read_on = %copy.1.date(), "a sanction list cannot be read, its last good copy is used");
+            Ok(of_copy(copy))
+        }
     }
-    let list = tokio::task::spawn_blocking(move || load::load(&documents)).await;
-    let list = list.map_err(|error| RefreshError::Interrupted(error.to_string()))??;
+}
+
+/// The last good copy of a source, if one is kept that can be read.
+async fn kept(source: &ListSource, settings: &ListSettings) -> Option<(List, Timestamp)> {
+    let copies = settings.kept.as_ref()?;
+    let copy = match copies.kept(&source.key()).await {
+        Ok(copy) => copy?,
+        Err(error) => {
+            tracing::warn!(error, "the last good copy of a sanction list cannot be read");
+            return None;
+        }
+    };
+    let (name, read_at) = (copy.name, copy.read_at);
+    match parse(copy.documents).await {
+        Ok(list) => Some((list, read_at)),
+        Err(error) => {
+            tracing::warn!(%error, list = name, "the last good copy of a sanction list is no list for this version");
+            None
+        }
+    }
+}
+
+/// Reads a source, and keeps a copy of what was read.
+async fn read_and_keep(
+    source: &ListSource,
+    settings: &ListSettings,
+    client: &reqwest::Client,
+    before: Option<Arc<List>>,
+    now: Timestamp,
+) -> Result<List, RefreshError> {
+    let documents = read_documents(source, settings, client).await?;
+    let copy = settings.kept.as_ref().map(|copies| (copies, documents.clone()));
+    let list = parse(documents).await?;
     if let Some(before) = before
         && list.entries.len() * 100 < before.entries.len() * SHRUNK_BELOW_PERCENT
     {
         let (before, now) = (before.entries.len(), list.entries.len());
         return Err(RefreshError::Shrunk { list: list.name, before, now });
     }
+    if let Some((copies, documents)) = copy {
+        let copy = KeptCopy { name: list.name.clone(), digest: hex(&list.sha256), read_at: now, documents };
+        if let Err(error) = copies.keep(&source.key(), copy).await {
+            tracing::warn!(error, list = list.name, "no copy of a sanction list could be kept");
+        }
+    }
     Ok(list)
+}
+
+async fn read_documents(
+    source: &ListSource,
+    settings: &ListSettings,
+    client: &reqwest::Client,
+) -> Result<Vec<Document>, RefreshError> {
+    let mut documents = Vec::with_capacity(source.locations.len());
+    for location in &source.locations {
+        documents.push(match location {
+            Location::File(path) => read_file(path).await?,
+            Location::Http(url) => {
+                let fetched = fetch::get_following(client, url, &settings.user_agent, MAX_DOCUMENT_BYTES).await?;
+                let modified = fetched.last_modified.as_deref().and_then(http_date);
+                let origin = reqwest::Url::parse(url).map_or_else(|_| url.clone(), |url| fetch::shown(&url));
+                Document { origin, bytes: fetched.bytes, modified }
+            }
+        });
+    }
+    Ok(documents)
+}
+
+async fn parse(documents: Vec<Document>) -> Result<List, RefreshError> {
+    let list = tokio::task::spawn_blocking(move || load::load(&documents)).await;
+    Ok(list.map_err(|error| RefreshError::Interrupted(error.to_string()))??)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 async fn read_file(path: &std::path::Path) -> Result<Document, RefreshError> {

@@ -16,6 +16,11 @@ pub(super) fn alpha3(name: &str) -> Option<&'static str> {
     table.get(&plain(name)).copied()
 }
 
+/// The alpha-3 code of an ISO 3166-1 code of two or three letters, whatever their case.
+pub(super) fn of_code(code: &str) -> Option<String> {
+    crate::rails::text::alpha3(&code.trim().to_ascii_uppercase()).map(str::to_owned)
+}
+
 fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -67,13 +67,23 @@ pub struct ListEntry {
     pub countries: Vec<String>,
     /// Digital-currency addresses.
     pub addresses: Vec<ListedAddress>,
+    /// Remarks while a list is read whose other documents may go on with them; empty afterwards.
+    pub(super) remarks: String,
 }
 
 impl ListEntry {
     /// An entry with one name.
     pub fn new(uid: impl Into<String>, kind: Kind, name: impl Into<String>) -> ListEntry {
         let names = vec![ListedName { text: name.into(), weak: false }];
-        ListEntry { uid: uid.into(), kind, names, births: vec![], countries: vec![], addresses: vec![] }
+        ListEntry {
+            uid: uid.into(),
+            kind,
+            names,
+            births: vec![],
+            countries: vec![],
+            addresses: vec![],
+            remarks: String::new(),
+        }
     }
 
     /// The primary name.
@@ -97,10 +107,21 @@ impl ListEntry {
     }
 }
 
+impl ListEntry {
+    /// Adds a country by its code of two or three letters, whatever their case; whether it is one.
+    pub(super) fn add_country_code(&mut self, code: &str) -> bool {
+        let Some(code) = super::countries::of_code(code) else { return false };
+        if self.countries.iter().all(|known| *known != code) {
+            self.countries.push(code);
+        }
+        true
+    }
+}
+
 /// One loaded list.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Short name: `OFAC-SDN`, `UN-SC`, or what our own form's heading says.
+    /// Short name of what it is: `OFAC-SDN`, `UN-SC`, `UK`, `EU-FSF` …, or what our own form's heading says.
     pub name: String,
     /// The publisher's date, or the file's where the form has none.
     pub published: Option<Date>,
@@ -110,6 +131,8 @@ pub struct List {
     pub sha256: [u8; 32],
     /// The entries in the publisher's order.
     pub entries: Vec<ListEntry>,
+    /// Entries that could not be read: each with its place and why.
+    pub unreadable: Vec<String>,
 }
 
 impl List {

@@ -12,20 +12,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::entry::{Kind, List, ListEntry};
-use super::normal::{self, Class, Normalised, Word};
-use super::score::{self, Likeness, Spoken};
+use super::forms::{self, Form, Heard};
+use super::joined::{Joined, JoinedNames};
+use super::normal::{self, Class, Word};
+use super::score::{self, Likeness, Listed};
 use super::ties;
 use super::vocabulary::Vocabulary;
 use domain::screening::{HIT_FROM, Party};
 
 /// Scores below this are reported as 0: they lead to nothing.
 pub const REPORT_FROM: u8 = 70;
-/// What the same letters with other spaces count ("Xiao Ping", "Xiaoping").
-const SAME_LETTERS: u32 = 97;
-/// Fewest letters of a name that is compared without its spaces.
-const JOINED_MIN_LETTERS: usize = 8;
-/// Words up to which every rotation of a listed name is kept in joined form.
-const JOINED_MAX_WORDS: usize = 6;
 
 /// Every loaded list, indexed. Immutable: a refresh builds a new one.
 #[derive(Debug)]
@@ -35,7 +31,7 @@ pub struct SanctionLists {
     names: Vec<Name>,
     name_words: Vec<u32>,
     vocabulary: Vocabulary,
-    joined: HashMap<String, Vec<u32>>,
+    joined: JoinedNames,
     addresses: HashMap<String, (u32, u32)>,
 }
 
@@ -67,6 +63,8 @@ struct Name {
     words: Range<u32>,
     weight: u32,
     initials: u32,
+    /// Weight of the words without which nothing is near-identical to it.
+    fewest: u32,
 }
 
 impl SanctionLists {
@@ -87,7 +85,8 @@ impl SanctionLists {
         }
         let ranges: Vec<Range<u32>> = draft.names.iter().map(|name| name.words.clone()).collect();
         let vocabulary = Vocabulary::build(draft.words, &ranges, &mut draft.name_words);
-        let Draft { names, name_words, joined, .. } = draft;
+        let Draft { names, name_words, mut joined, .. } = draft;
+        joined.sort();
         SanctionLists { lists, version, names, name_words, vocabulary, joined, addresses }
     }
 
@@ -117,22 +116,21 @@ impl SanctionLists {
         self.entry(*list, *entry)
     }
 
-    /// The best match of a party in all lists, if any reaches [`REPORT_FROM`].
+    /// The best match of a party in all lists, in any form of its name, if any reaches [`REPORT_FROM`].
     pub fn best_match(&self, party: &Party<'_>) -> Option<Match<'_>> {
-        let name = normal::name(party.name);
-        let joined = self.joined_candidates(&name);
-        let screened: Vec<Spoken> = name.words.into_iter().map(Spoken::of).collect();
         let mut best: Option<(u32, u32)> = None;
         let mut keep = |score: u32, name: u32| {
             if score >= u32::from(REPORT_FROM) && best.is_none_or(|(known, _)| score > known) {
                 best = Some((score, name));
             }
         };
-        for candidate in self.candidates(&screened) {
-            keep(self.score(&screened, candidate, party), candidate);
-        }
-        for candidate in joined {
-            keep(self.score_joined(screened.len(), candidate, party), candidate);
+        for form in forms::of(party.name) {
+            for candidate in self.candidates(&form.words) {
+                keep(self.score(&form.words, candidate, party), candidate);
+            }
+            for found in self.joined_candidates(&form) {
+                keep(self.score_joined(found, party), found.name);
+            }
         }
         let (score, name) = best?;
         let name = &self.names[name as usize];
@@ -146,60 +144,68 @@ impl SanctionLists {
         Some((list, list.entries.get(entry as usize)?))
     }
 
-    fn joined_candidates(&self, name: &Normalised) -> Vec<u32> {
-        if name.significant() == 0 || self.joined.is_empty() {
-            return Vec::new();
-        }
-        self.joined.get(&name.joined(0)).cloned().unwrap_or_default()
+    fn joined_candidates(&self, form: &Form) -> Vec<Joined> {
+        if form.significant() == 0 { Vec::new() } else { self.joined.alike(form) }
     }
 
     /// Names whose bound reaches [`REPORT_FROM`], from the words that they share with the screened name.
-    fn candidates(&self, screened: &[Spoken]) -> Vec<u32> {
+    fn candidates(&self, screened: &[Heard]) -> Vec<u32> {
         thread_local!(static COLLECTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
         COLLECTED.with_borrow_mut(|collected| {
             collected.resize(self.names.len().max(collected.len()), 0);
             let mut touched = Vec::new();
-            for spoken in screened.iter().filter(|spoken| spoken.word.class.is_significant()) {
-                self.vocabulary.alike(spoken, |word, likeness| {
-                    let entry = &self.vocabulary.words[word as usize];
-                    let gain = likeness * entry.word.class.weight().max(spoken.word.class.weight());
+            for heard in screened.iter().filter(|heard| heard.class().is_significant()) {
+                self.vocabulary.alike(heard, |word, likeness| {
+                    let listed = &self.vocabulary.words[word as usize].spoken;
+                    let gain = likeness * listed.word.class.weight().max(heard.class().weight());
                     for name in self.vocabulary.postings(word) {
                         let sum = &mut collected[*name as usize];
                         if *sum == 0 {
                             touched.push(*name);
                         }
-                        *sum += gain;
+                        *sum = sum.saturating_add(gain);
                     }
                 });
             }
-            let weight = score::weight(screened.iter().map(|spoken| &spoken.word));
-            let initials = light_weight(screened.iter().map(|spoken| &spoken.word));
+            let weight = score::weight(screened.iter().map(Heard::class));
+            let light = light_weight(screened.iter().map(Heard::class));
             touched.retain(|name| {
                 let sum = std::mem::take(&mut collected[*name as usize]);
                 let name = &self.names[*name as usize];
                 // What initials and particles may add, which are not looked up.
-                let bound = sum + 1000 * (initials + name.initials);
-                bound >= score::scale_tenths(weight, name.weight) * u32::from(REPORT_FROM)
+                let bound = sum.saturating_add(1000 * (light + name.initials));
+                // A name that is wholly in a longer one is near-identical, however little of the longer one it is.
+                let within = sum >= score::NEAR_PAIR * name.fewest;
+                within || bound >= score::scale_tenths(weight, name.weight) * u32::from(REPORT_FROM)
             });
             touched
         })
     }
 
-    fn score(&self, screened: &[Spoken], name: u32, party: &Party<'_>) -> u32 {
-        let listed: Vec<&Spoken> =
+    fn score(&self, screened: &[Heard], name: u32, party: &Party<'_>) -> u32 {
+        let listed: Vec<&Listed> =
             self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize]).collect();
         self.finish(score::compare(screened, &listed), name, party)
     }
 
-    /// A name of the same letters in another number of words (in the same number it is compared word by word).
-    fn score_joined(&self, screened_words: usize, name: u32, party: &Party<'_>) -> u32 {
-        let mut words = self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize].word);
-        if words.len() == screened_words {
+    /// A name of the same letters with gaps at other places.
+    fn score_joined(&self, found: Joined, party: &Party<'_>) -> u32 {
+        let Joined { name, score, within } = found;
+        let words = || self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize].spoken.word);
+        let classes: Vec<Class> = words().map(|word| word.class).collect();
+        let common_only = classes.iter().all(|class| *class != Class::Plain);
+        let significant = classes.iter().filter(|class| class.is_significant()).count();
+        // With its particles ("The", "Al") a name of one other word is more than that word.
+        let of_one_word = || {
+            let letters = words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
+            significant < 2 && within <= letters.sum()
+        };
+        if within > 0 && (common_only || of_one_word()) {
+            // Very common names beside others say nothing, and a single word is compared as one.
             return 0;
         }
-        let common_only = words.all(|word| word.class != Class::Plain);
         let cap = if common_only { u32::from(HIT_FROM) - 1 } else { 100 };
-        self.finish(Likeness { score: SAME_LETTERS, cap, common_only }, name, party)
+        self.finish(Likeness { score, cap, common_only, near: true }, name, party)
     }
 
     fn words_of(&self, name: u32) -> &[u32] {
@@ -216,8 +222,8 @@ impl SanctionLists {
 }
 
 /// Weight of the words that the index does not look up.
-fn light_weight<'a>(words: impl Iterator<Item = &'a Word>) -> u32 {
-    score::weight(words.filter(|word| !word.class.is_significant()))
+fn light_weight(words: impl Iterator<Item = Class>) -> u32 {
+    score::weight(words.filter(|class| !class.is_significant()))
 }
 
 #[derive(Default)]
@@ -226,7 +232,7 @@ struct Draft {
     name_words: Vec<u32>,
     words: Vec<Word>,
     known: HashMap<Word, u32>,
-    joined: HashMap<String, Vec<u32>>,
+    joined: JoinedNames,
 }
 
 impl Draft {
@@ -237,29 +243,20 @@ impl Draft {
                 continue;
             }
             let id = count(self.names.len());
-            self.add_joined(&normalised, id);
+            self.joined.add(&normalised, id);
+            self.joined.add_letters(normal::all_letters(&listed.text), id);
             let start = count(self.name_words.len());
-            let initials = light_weight(normalised.words.iter());
-            let weight = score::weight(&normalised.words);
+            let classes = || normalised.words.iter().map(|word| word.class);
+            let (initials, weight) = (light_weight(classes()), score::weight(classes()));
+            let plain = score::weight(classes().filter(|class| *class == Class::Plain));
+            // Of a near-identical name all words are there but very common ones; of two plain words that is enough.
+            let fewest = if plain == 0 { weight - initials } else { plain };
             for word in normalised.words {
                 let word = self.intern(word);
                 self.name_words.push(word);
             }
             let words = start..count(self.name_words.len());
-            self.names.push(Name { list, entry: entry_at, at, words, weight, initials });
-        }
-    }
-
-    fn add_joined(&mut self, normalised: &Normalised, id: u32) {
-        let words = normalised.words.len();
-        if words > JOINED_MAX_WORDS || normalised.joined(0).chars().count() < JOINED_MIN_LETTERS {
-            return;
-        }
-        for start in 0..words {
-            let names = self.joined.entry(normalised.joined(start)).or_default();
-            if !names.contains(&id) {
-                names.push(id);
-            }
+            self.names.push(Name { list, entry: entry_at, at, words, weight, initials, fewest });
         }
     }
 
@@ -283,10 +280,12 @@ pub(super) fn count(len: usize) -> u32 {
 impl SanctionLists {
     /// The best score by comparing with every name, for tests of the index.
     pub(super) fn best_by_brute_force(&self, party: &Party<'_>) -> u8 {
-        let screened: Vec<Spoken> = normal::name(party.name).words.into_iter().map(Spoken::of).collect();
-        let joined = self.joined_candidates(&normal::name(party.name));
-        let all = (0..count(self.names.len())).map(|name| self.score(&screened, name, party));
-        let best = all.chain(joined.iter().map(|name| self.score_joined(screened.len(), *name, party))).max();
+        let best = forms::of(party.name).into_iter().flat_map(|form| {
+            let by_words = (0..count(self.names.len())).map(|name| self.score(&form.words, name, party)).max();
+            let joined = self.joined_candidates(&form).into_iter();
+            by_words.into_iter().chain(joined.map(|found| self.score_joined(found, party))).max()
+        });
+        let best = best.max();
         u8::try_from(best.unwrap_or(0)).ok().filter(|score| *score >= REPORT_FROM).unwrap_or(0)
     }
 }

@@ -5,12 +5,17 @@
 //! is `domain::screening`'s. It never clears anybody by a list that was not read completely or not lately.
 
 mod book;
+mod consonants;
 mod countries;
 mod entry;
+mod forms;
 mod index;
+mod joined;
+mod letters;
 pub mod load;
 mod normal;
 mod proximity;
+mod romanise;
 mod score;
 mod similarity;
 mod ties;
@@ -18,9 +23,18 @@ mod vocabulary;
 mod words;
 
 #[cfg(test)]
+mod copy_tests;
+#[cfg(test)]
+mod disguise_tests;
+#[cfg(test)]
+mod load_tests;
+#[cfg(test)]
 mod tests;
 
-pub use book::{ListBook, ListRefresh, ListSource, Location, RefreshError, STALE_AFTER};
+pub use book::{
+    KEPT_FOR, KeptCopy, KeptLists, ListBook, ListRefresh, ListSettings, ListSource, ListState, Location, RefreshError,
+    STALE_AFTER, user_agent,
+};
 pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
 pub use index::{Match, REPORT_FROM, SanctionLists};
 pub use proximity::{HttpChainAnalysis, ProviderSettings};

@@ -3,9 +3,7 @@
 //!
 //! It never drops the last word of a name and never decides how alike two names are.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
+use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
 use super::words::{COMMON, HONORIFICS, PARTICLES, VARIANTS};
 
@@ -59,10 +57,11 @@ impl Normalised {
         self.words.iter().filter(|word| word.class.is_significant()).count()
     }
 
-    /// The words run together, beginning with the word at `start` and going round.
-    pub(super) fn joined(&self, start: usize) -> String {
+    /// The words run together, beginning with the word at `start` and going round; without particles if `bare`.
+    pub(super) fn joined(&self, start: usize, bare: bool) -> Vec<char> {
         let (before, from) = self.words.split_at(start.min(self.words.len()));
-        from.iter().chain(before).flat_map(|word| word.letters.iter()).collect()
+        let words = from.iter().chain(before).filter(|word| !bare || word.class != Class::Particle);
+        words.flat_map(|word| word.letters.iter().copied()).collect()
     }
 }
 
@@ -78,7 +77,7 @@ pub(super) fn name(written: &str) -> Normalised {
     words.truncate(MAX_NAME_WORDS);
     let mut normalised = Normalised { words };
     if normalised.significant() == 0 {
-        // A name made of particles alone is still somebody's name.
+        // A name made of particles alone is a name all the same.
         for word in normalised.words.iter_mut().filter(|word| word.class == Class::Particle) {
             word.class = Class::Plain;
         }
@@ -86,45 +85,20 @@ pub(super) fn name(written: &str) -> Normalised {
     normalised
 }
 
-fn split_words(written: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for letter in written.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
-        match letter {
-            'ß' => push_str(&mut words, "ss"),
-            'æ' => push_str(&mut words, "ae"),
-            'œ' => push_str(&mut words, "oe"),
-            'þ' => push_str(&mut words, "th"),
-            'ø' => push_str(&mut words, "o"),
-            'ł' => push_str(&mut words, "l"),
-            'đ' | 'ð' => push_str(&mut words, "d"),
-            'ı' => push_str(&mut words, "i"),
-            // Apostrophes and the letters that stand for ayn and hamza join what they stand between.
-            '\'' | '’' | '‘' | '`' | '´' | 'ʼ' | 'ʻ' | 'ʿ' | 'ʾ' => {}
-            // Combining marks that only case mapping brings out ("İ").
-            mark if is_combining_mark(mark) => {}
-            plain if plain.is_alphanumeric() => {
-                if let Some(word) = words.last_mut() {
-                    word.push(plain);
-                }
-            }
-            _ => words.push(String::new()),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
+/// The letters of all words of a name as they are written, titles and all.
+pub(super) fn all_letters(written: &str) -> Vec<char> {
+    split_words(written).iter().flat_map(|word| word.chars()).collect()
 }
 
-fn push_str(words: &mut [String], letters: &str) {
-    if let Some(word) = words.last_mut() {
-        word.push_str(letters);
-    }
+fn split_words(written: &str) -> Vec<String> {
+    let seen = letters::seen(written);
+    let words = seen.split(|letter: char| !letters::is_of_word(letter)).map(letters::plain);
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 fn push_canonical(word: &str, words: &mut Vec<Word>) {
     let word = canonical(word);
-    if word != "abdullah"
-        && let Some((servant, rest)) = split_servant(word)
-    {
+    if let Some((servant, rest)) = split_servant(word) {
         words.push(classed(servant));
         words.push(classed(canonical(rest)));
         return;
@@ -133,18 +107,21 @@ fn push_canonical(word: &str, words: &mut Vec<Word>) {
 }
 
 /// `abdulrahman` → `abdul`, `rahman`: the two are written as one word or as two from one document to the next.
-fn split_servant(word: &str) -> Option<(&'static str, &str)> {
+pub(super) fn split_servant(word: &str) -> Option<(&'static str, &str)> {
+    if word == "abdullah" {
+        return None;
+    }
     let heads = ["abdoul", "abdul", "abdel", "abdal", "abdur", "abdus"];
     let rest = heads.into_iter().find_map(|head| word.strip_prefix(head))?;
     (rest.chars().count() >= 3).then_some(("abdul", rest))
 }
 
-fn canonical(word: &str) -> &str {
+pub(super) fn canonical(word: &str) -> &str {
     let line = VARIANTS.iter().find(|line| line.contains(&word));
     line.and_then(|line| line.last()).copied().unwrap_or(word)
 }
 
-fn classed(word: &str) -> Word {
+pub(super) fn classed(word: &str) -> Word {
     let letters: Box<[char]> = word.chars().take(MAX_WORD_LETTERS).collect();
     let class = match &*letters {
         [single] if single.is_ascii() => Class::Initial,
@@ -155,7 +132,7 @@ fn classed(word: &str) -> Word {
     Word { letters, class }
 }
 
-fn is_in(table: &[&str], word: &str) -> bool {
+pub(super) fn is_in(table: &[&str], word: &str) -> bool {
     table.contains(&word)
 }
 
@@ -187,7 +164,9 @@ pub(super) fn sound(word: &[char]) -> String {
             ('h', after) if !follows_vowel(word, at) || after.is_none() => continue,
             (other, _) => *other,
         };
-        if !key.ends_with(consonant) {
+        if consonant == 'x' {
+            key.push_str("ks");
+        } else if !key.ends_with(consonant) {
             key.push(consonant);
         }
     }

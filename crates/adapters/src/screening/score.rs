@@ -9,9 +9,14 @@
 //!   longer one loses little, two names that differ in a word lose that word's whole weight.
 //! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely. Initials, an unpaired word,
 //!   two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
+//! - A word of another script counts by the best of its spellings, or by its consonants ([`consonants_likeness`]).
+//! - Names are *near-identical* where every word of one that is not very common is paired closely in the other: no
+//!   tie-breaker takes such a match below [`REVIEW_FROM`].
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
+use super::forms::Heard;
+use super::letters::looks;
 use super::normal::{Class, Word, sound};
 use super::similarity::jaro_winkler;
 
@@ -21,12 +26,20 @@ pub(super) const WORD_FLOOR: u32 = 800;
 pub(super) const LENGTH_SLACK_LETTERS: usize = 3;
 /// What two spellings of one sound count, per mille.
 const SAME_SOUND: u32 = 940;
+/// What two words count whose letters are taken for each other at a glance, per mille.
+const SAME_LOOKS: u32 = 920;
+/// What two words of two scripts count that share three consonants and more, or two, or one, per mille.
+const SAME_CONSONANTS: [u32; 3] = [700, 870, 900];
 /// What an initial counts against a word that begins with it, per mille.
 const INITIAL: u32 = 750;
 /// Every pair of a hit counts at least this much, per mille (one slip in a word of seven letters).
 const HIT_PAIR: u32 = 860;
+/// From here on a pair is one word, spelled closely, per mille.
+pub(super) const NEAR_PAIR: u32 = 860;
 /// Words up to this length say too little for a hit once they differ at all.
 const SHORT_WORD_LETTERS: usize = 5;
+/// A single word from this length on is a name of its own, whatever else is said.
+const LONG_WORD_LETTERS: usize = 8;
 /// A single word up to this length is too short for a hit even if equal.
 const SHORT_NAME_LETTERS: usize = 4;
 
@@ -41,38 +54,75 @@ pub(super) struct Likeness {
     pub(super) cap: u32,
     /// Whether the cap is only there because all the words are very common: an equal birth date lifts it.
     pub(super) common_only: bool,
+    /// Whether the names are near-identical: whatever else differs, a person looks.
+    pub(super) near: bool,
 }
 
 /// How alike two words are, per mille; 0 for different words. Symmetric.
-pub(super) fn word_likeness(a: &[char], a_sound: &str, b: &[char], b_sound: &str) -> u32 {
-    if a == b {
+pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
+    let (x, y) = (&*a.word.letters, &*b.word.letters);
+    if x == y {
         return 1000;
     }
-    let same_sound = if a_sound == b_sound { SAME_SOUND } else { 0 };
-    if a.len().abs_diff(b.len()) > LENGTH_SLACK_LETTERS {
-        return same_sound;
+    let alike = if a.sound == b.sound {
+        SAME_SOUND
+    } else if a.looks == b.looks {
+        SAME_LOOKS
+    } else {
+        0
+    };
+    if x.len().abs_diff(y.len()) > LENGTH_SLACK_LETTERS {
+        return alike;
     }
-    match jaro_winkler(a, b) {
-        below if below < WORD_FLOOR => same_sound,
-        alike => same_sound.max(2 * alike - 1000),
+    match jaro_winkler(x, y) {
+        below if below < WORD_FLOOR => alike,
+        letters => alike.max(2 * letters - 1000),
     }
 }
 
+/// What two words count that share a key of consonants, by the key's length.
+pub(super) fn consonants_likeness(key: &str) -> u32 {
+    key.chars().count().min(SAME_CONSONANTS.len()).checked_sub(1).map_or(0, |at| SAME_CONSONANTS[at])
+}
+
 /// A word with what comparing needs at hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spoken {
     pub(super) word: Word,
     pub(super) sound: String,
+    pub(super) looks: String,
 }
 
 impl Spoken {
     pub(super) fn of(word: Word) -> Spoken {
-        let sound = sound(&word.letters);
-        Spoken { word, sound }
+        let (sound, looks) = (sound(&word.letters), looks(&word.letters));
+        Spoken { word, sound, looks }
     }
 }
 
-fn pair_likeness(a: &Spoken, b: &Spoken) -> u32 {
+/// A listed word: one spelling, and its consonants for what is written in other scripts.
+#[derive(Clone, Debug)]
+pub(super) struct Listed {
+    pub(super) spoken: Spoken,
+    pub(super) consonants: Vec<String>,
+}
+
+impl Listed {
+    pub(super) fn of(word: Word) -> Listed {
+        let consonants = super::consonants::of_latin(&word.letters);
+        Listed { spoken: Spoken::of(word), consonants }
+    }
+}
+
+fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
+    let listed = &b.spoken;
+    let best = a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
+    let is_read = a.class().is_significant() && listed.word.class.is_significant();
+    let shared = b.consonants.iter().filter(|key| is_read && a.consonants.contains(key));
+    best.max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
+}
+
+fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
         (Class::Initial, Class::Initial) if x == y => 1000,
@@ -80,16 +130,14 @@ fn pair_likeness(a: &Spoken, b: &Spoken) -> u32 {
             INITIAL
         }
         (Class::Particle, Class::Particle) if x == y => 1000,
-        (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => {
-            word_likeness(x, &a.sound, y, &b.sound)
-        }
+        (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => word_likeness(a, b),
         _ => 0,
     }
 }
 
 /// Total weight of a name.
-pub(super) fn weight<'a>(words: impl IntoIterator<Item = &'a Word>) -> u32 {
-    words.into_iter().map(|word| word.class.weight()).sum()
+pub(super) fn weight(words: impl IntoIterator<Item = Class>) -> u32 {
+    words.into_iter().map(Class::weight).sum()
 }
 
 /// What the paired weight is measured against, in tenths.
@@ -98,7 +146,7 @@ pub(super) fn scale_tenths(weight_a: u32, weight_b: u32) -> u32 {
 }
 
 /// Compares a screened name with a listed one.
-pub(super) fn compare(screened: &[Spoken], listed: &[&Spoken]) -> Likeness {
+pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
     let mut pairs = Vec::with_capacity(screened.len() * 2);
     for (i, a) in screened.iter().enumerate() {
         for (j, b) in listed.iter().enumerate() {
@@ -111,19 +159,27 @@ pub(super) fn compare(screened: &[Spoken], listed: &[&Spoken]) -> Likeness {
     pairs.sort_unstable_by_key(|(likeness, i, j)| (std::cmp::Reverse(*likeness), *i, *j));
     let mut tally = Tally::default();
     for (likeness, i, j) in pairs {
-        tally.pair(likeness, (i, &screened[i].word), (j, &listed[j].word));
+        tally.pair(likeness, (i, &screened[i]), (j, &listed[j].spoken.word));
     }
-    let (a, b) = (weight(screened.iter().map(|s| &s.word)), weight(listed.iter().map(|s| &s.word)));
+    let (here, there): (Vec<Class>, Vec<Class>) =
+        (screened.iter().map(Heard::class).collect(), listed.iter().map(|it| it.spoken.word.class).collect());
+    let (a, b) = (weight(here.iter().copied()), weight(there.iter().copied()));
     // Paired weights are doubled (their mean is taken), the scale is in tenths, the result in per cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
-    Likeness { score: score.min(100), cap, common_only }
+    let near = tally.is_near(&here, &there);
+    Likeness { score: score.min(100), cap, common_only, near }
 }
 
 #[derive(Default)]
 struct Tally {
     used_screened: u64,
     used_listed: u64,
+    /// Those of the used that are paired closely.
+    near_screened: u64,
+    near_listed: u64,
+    /// Letters of the longest word that is in both.
+    longest_equal: usize,
     doubled: u32,
     weakest: Option<u32>,
     short_slip: bool,
@@ -131,30 +187,67 @@ struct Tally {
 }
 
 impl Tally {
-    fn pair(&mut self, likeness: u32, (i, a): (usize, &Word), (j, b): (usize, &Word)) {
+    fn pair(&mut self, likeness: u32, (i, a): (usize, &Heard), (j, b): (usize, &Word)) {
         if self.used_screened >> i & 1 == 1 || self.used_listed >> j & 1 == 1 {
             return;
         }
         self.used_screened |= 1 << i;
         self.used_listed |= 1 << j;
+        if likeness >= NEAR_PAIR {
+            self.near_screened |= 1 << i;
+            self.near_listed |= 1 << j;
+        }
+        if likeness == 1000 {
+            self.longest_equal = self.longest_equal.max(b.letters.len());
+        }
         // per mille × weight, then to tenths of a per cent of it: 1000 per mille × 10 tenths / 100 per cent.
-        self.doubled += likeness * (a.class.weight() + b.class.weight());
+        self.doubled += likeness * (a.class().weight() + b.class.weight());
         self.weakest = Some(self.weakest.map_or(likeness, |known| known.min(likeness)));
-        self.initial |= a.class == Class::Initial || b.class == Class::Initial;
-        self.short_slip |= likeness < 1000 && a.letters.len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
+        self.initial |= a.class() == Class::Initial || b.class == Class::Initial;
+        self.short_slip |= likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
     }
 
-    fn cap(&self, screened: &[Spoken], listed: &[&Spoken]) -> (u32, bool) {
+    /// Whether one name is in the other: all its words are paired closely, but for very common ones beside two that are
+    /// not. Very common words alone say something only if nothing is left over.
+    fn is_near(&self, screened: &[Class], listed: &[Class]) -> bool {
+        let paired = |near: u64, classes: &[Class], class: Class| {
+            classes.iter().enumerate().filter(|(at, it)| **it == class && near >> at & 1 == 1).count()
+        };
+        let of = |classes: &[Class], class: Class| classes.iter().filter(|it| **it == class).count();
+        let plain =
+            paired(self.near_listed, listed, Class::Plain).min(paired(self.near_screened, screened, Class::Plain));
+        let whole = |near: u64, classes: &[Class]| {
+            let is_whole = |class| paired(near, classes, class) == of(classes, class);
+            is_whole(Class::Plain) && (is_whole(Class::Common) || plain >= 2)
+        };
+        let significant = |classes: &[Class]| classes.iter().filter(|class| class.is_significant()).count();
+        let near_words =
+            paired(self.near_listed, listed, Class::Plain) + paired(self.near_listed, listed, Class::Common);
+        let (here, there) = (whole(self.near_screened, screened), whole(self.near_listed, listed));
+        let both = here && there && significant(screened) == significant(listed);
+        // A long name of one word that goes with an article ("The …") says enough.
+        let long = there && listed.contains(&Class::Particle) && self.longest_equal >= LONG_WORD_LETTERS;
+        match (plain, near_words) {
+            (_, 0) => false,
+            (0, _) => both,
+            (_, 1) => both || long,
+            (1, _) => there,
+            _ => here || there,
+        }
+    }
+
+    fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {
         let review = u32::from(HIT_FROM) - 1;
-        let unpaired = |used: u64, (at, word): (usize, &Word)| word.class != Class::Particle && used >> at & 1 == 0;
-        let left_out = screened.iter().enumerate().any(|(at, s)| unpaired(self.used_screened, (at, &s.word)))
-            || listed.iter().enumerate().any(|(at, s)| unpaired(self.used_listed, (at, &s.word)));
-        let significant =
-            |words: &mut dyn Iterator<Item = &Spoken>| words.filter(|s| s.word.class.is_significant()).count();
-        let fewest = significant(&mut screened.iter()).min(significant(&mut listed.iter().copied()));
+        let unpaired = |used: u64, (at, class): (usize, Class)| class != Class::Particle && used >> at & 1 == 0;
+        let here: Vec<(Class, usize)> = screened.iter().map(|it| (it.class(), it.letters().len())).collect();
+        let words = listed.iter().map(|it| &it.spoken.word);
+        let there: Vec<(Class, usize)> = words.map(|word| (word.class, word.letters.len())).collect();
+        let left_out = here.iter().enumerate().any(|(at, it)| unpaired(self.used_screened, (at, it.0)))
+            || there.iter().enumerate().any(|(at, it)| unpaired(self.used_listed, (at, it.0)));
+        let significant = |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
         let weakest = self.weakest.unwrap_or(0);
-        if fewest <= 1 {
-            let shortest = longest_word(&mut screened.iter()).min(longest_word(&mut listed.iter().copied()));
+        if significant(&here).min(significant(&there)) <= 1 {
+            let shortest = longest_word(&here).min(longest_word(&there));
             if weakest < 1000 && shortest <= SHORT_WORD_LETTERS {
                 return (u32::from(REVIEW_FROM) - 1, false);
             }
@@ -165,11 +258,11 @@ impl Tally {
         if left_out || self.initial || self.short_slip || weakest < HIT_PAIR {
             return (review, false);
         }
-        let common = screened.iter().all(|s| s.word.class != Class::Plain);
+        let common = here.iter().all(|it| it.0 != Class::Plain);
         if common { (review, true) } else { (100, false) }
     }
 }
 
-fn longest_word(words: &mut dyn Iterator<Item = &Spoken>) -> usize {
-    words.filter(|s| s.word.class.is_significant()).map(|s| s.word.letters.len()).max().unwrap_or(0)
+fn longest_word(words: &[(Class, usize)]) -> usize {
+    words.iter().filter(|it| it.0.is_significant()).map(|it| it.1).max().unwrap_or(0)
 }

@@ -53,7 +53,7 @@ fn names_of_the_sample_lead_to_the_right_verdicts() {
         // transliteration
         ("Mohammed Zaffarbogus Mockistani", Hit),
         ("Md Zafarbogus Mokistani", Hit),
-        ("Zorblacks Quibbleton", Review),
+        ("Zorblacks Quibbleton", Hit),
         ("Abdul Invented Pretendani", Hit),
         ("Abdelinvented al Pretendany", Hit),
         ("Shaikh Fantomullah Neverborn", Hit),
@@ -109,7 +109,8 @@ fn birth_date_and_country_break_ties() {
         ("Zorblax Quibbleton", Some(date(1970, 1, 12)), Some("PAK"), 100),
         ("Zorblax Quibbleton", Some(date(1999, 9, 9)), None, 100 - 15),
         ("Zorblax Quibbleton", None, Some("VNM"), 100 - 2),
-        ("Zorblax Quibbleton", Some(date(1999, 9, 9)), Some("VNM"), 100 - 15 - 2),
+        // nothing clears a name that is near-identical
+        ("Zorblax Quibbleton", Some(date(1999, 9, 9)), Some("VNM"), 85),
         // 1970-12-01 is 1970-01-12 with day and month exchanged
         ("Zorblax Quibbleton", Some(date(1970, 12, 1)), None, 100),
         // a span of years says only that it is possible
@@ -134,7 +135,7 @@ fn a_name_of_very_common_words_alone_is_a_persons_decision_unless_the_birth_date
     };
     assert_eq!(score("Mohd Ali Khan", None), 94);
     assert_eq!(score("Mohd Ali Khan", Some(date(1970, 1, 1))), 100);
-    assert_eq!(score("Mohd Ali Khan", Some(date(1980, 1, 1))), 94 - 15);
+    assert_eq!(score("Mohd Ali Khan", Some(date(1980, 1, 1))), 85);
     // Short single words say too little.
     assert_eq!(score("Ali", None), 94);
     assert_eq!(score("Qorb", None), 94);
@@ -224,7 +225,6 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
         ),
         ("<sdnList>\n", "x, line 2: ends before </sdnList>"),
         ("<sdnList></sdnList>", "x: the list has no entries"),
-        ("<html><sdnList></sdnList></html>", "x, line 1: the root element is not <sdnList>"),
         ("1,A,individual,,,,,,,,,\n2,B,individual", "x, line 2: has 3 columns instead of 12"),
         ("1,A,individual,,,,,,,,,\nx,B,individual,,,,,,,,,", "x, line 2: ent_num \"x\" is not a number"),
         ("#corridor-sanctions name=X", "x, line 1: the first line lacks name= or published="),
@@ -239,7 +239,7 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     assert!(broken.starts_with("x, line 2: is not well-formed XML"), "{broken}");
     let latin = load(&[document("x", b"<sdnList>\n\xff</sdnList>".to_vec())]).expect_err("latin").to_string();
     assert_eq!(latin, "x, line 2: is not UTF-8");
-    for text in ["", "<html/>", "hello", "1,2,3"] {
+    for text in ["", "<html/>", "<html><sdnList></sdnList></html>", "hello", "1,2,3"] {
         assert_eq!(load(&[document("x", text)]).expect_err(text), LoadError::UnknownForm { origin: "x".into() });
     }
     let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NOBODY,-0-")]).expect_err("orphan");
@@ -258,7 +258,7 @@ async fn a_failed_refresh_keeps_the_old_list_which_grows_stale() {
     let file = dir.path().join("list.xml");
     std::fs::copy(golden("sdn.xml"), &file).expect("copy");
     let (client, un) = (client(), file_source(&golden("un.xml")));
-    let book = ListBook::load(vec![file_source(&file), un], &client, NOW).await.expect("load");
+    let book = ListBook::load(vec![file_source(&file), un], ListSettings::default(), &client, NOW).await.expect("load");
     let version = book.current().version().to_owned();
     assert!(version.starts_with("OFAC-SDN 2026-11-20 ") && version.contains("; UN-SC 2026-11-19 "), "{version}");
     assert!(!book.current().is_sample());
@@ -285,7 +285,7 @@ async fn a_list_that_lost_most_of_its_entries_is_not_taken() {
     let dir = tempfile::tempdir().expect("dir");
     let file = dir.path().join("list.xml");
     std::fs::copy(golden("sdn.xml"), &file).expect("copy");
-    let book = ListBook::load(vec![file_source(&file)], &client(), NOW).await.expect("load");
+    let book = ListBook::load(vec![file_source(&file)], ListSettings::default(), &client(), NOW).await.expect("load");
     std::fs::write(&file, "<sdnList><sdnEntry><uid>1</uid><lastName>Zed</lastName></sdnEntry></sdnList>")
         .expect("write");
     let refreshed = book.refresh(&client(), NOW).await;
@@ -298,11 +298,12 @@ async fn lists_come_over_http_from_this_machine_and_otherwise_only_over_https() 
     let body = std::fs::read(golden("sdn.csv")).expect("golden");
     let url = serve_once("last-modified: Fri, 20 Nov 2026 08:00:00 GMT", body).await;
     let source = ListSource { locations: vec![Location::Http(url), Location::File(golden("alt.csv"))] };
-    let book = ListBook::load(vec![source], &client(), NOW).await.expect("load");
+    let book = ListBook::load(vec![source], ListSettings::default(), &client(), NOW).await.expect("load");
     assert!(book.current().version().starts_with("OFAC-SDN 2026-11-20 "), "{}", book.current().version());
 
     let plain = ListSource { locations: vec![Location::Http("http://lists.example/sdn.xml".to_owned())] };
-    let refused = ListBook::load(vec![plain], &client(), NOW).await.expect_err("plain http").to_string();
+    let refused =
+        ListBook::load(vec![plain], ListSettings::default(), &client(), NOW).await.expect_err("plain http").to_string();
     assert!(refused.contains("only https is allowed"), "{refused}");
 }
 

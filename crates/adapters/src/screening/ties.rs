@@ -1,7 +1,7 @@
 //! Tie-breakers: what a birth date and a country add to or take from the likeness of two names. They never make a
-//! match out of two names that are not alike.
+//! match out of two names that are not alike, and never clear two that are near-identical.
 
-use domain::screening::{HIT_FROM, Party};
+use domain::screening::{HIT_FROM, Party, REVIEW_FROM};
 use jiff::civil::Date;
 
 use super::entry::{BirthSpan, ListEntry};
@@ -30,7 +30,8 @@ pub(super) fn settle(likeness: Likeness, weak: bool, entry: &ListEntry, party: &
     let cap = if weak { cap.min(u32::from(HIT_FROM) - 1) } else { cap };
     score = score.min(cap).min(100);
     score = score.saturating_sub(if birth == Tie::Other { OTHER_BIRTHDATE_POINTS } else { 0 });
-    score.saturating_sub(if country == Tie::Other { COUNTRY_POINTS } else { 0 })
+    score = score.saturating_sub(if country == Tie::Other { COUNTRY_POINTS } else { 0 });
+    if likeness.near { score.max(u32::from(REVIEW_FROM).min(cap)) } else { score }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

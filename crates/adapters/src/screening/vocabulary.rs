@@ -3,20 +3,23 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::forms::Heard;
 use super::index::count;
-use super::normal::{Class, Word};
-use super::score::{self, Spoken};
+use super::normal::Word;
+use super::score::{self, Listed, Spoken};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch};
 
 /// The different words of all names, sorted by length.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
-    pub(super) words: Vec<Spoken>,
+    pub(super) words: Vec<Listed>,
     sketches: Vec<Sketch>,
     gate: Gate,
     /// `by_length[n]`: first word of `n` letters or more.
     by_length: Vec<u32>,
     by_sound: HashMap<String, Vec<u32>>,
+    by_looks: HashMap<String, Vec<u32>>,
+    by_consonants: HashMap<String, Vec<u32>>,
     names_from: Vec<u32>,
     names: Vec<u32>,
 }
@@ -33,17 +36,36 @@ impl Vocabulary {
         for word in name_words.iter_mut() {
             *word = place[*word as usize];
         }
-        let words: Vec<Spoken> = order.iter().map(|old| Spoken::of(words[*old as usize].clone())).collect();
-        let sketches: Vec<Sketch> = words.iter().map(|spoken| Sketch::of(&spoken.word.letters)).collect();
+        let words: Vec<Listed> = order.iter().map(|old| Listed::of(words[*old as usize].clone())).collect();
+        let sketches: Vec<Sketch> = words.iter().map(|listed| Sketch::of(&listed.spoken.word.letters)).collect();
         let by_length = (0..=MAX_WORD_LETTERS + 1)
             .map(|letters| count(sketches.partition_point(|sketch| sketch.len() < letters)))
             .collect();
-        let mut by_sound: HashMap<String, Vec<u32>> = HashMap::new();
-        for (id, spoken) in (0_u32..).zip(&words).filter(|(_, spoken)| spoken.word.class.is_significant()) {
-            by_sound.entry(spoken.sound.clone()).or_default().push(id);
+        let mut vocabulary = Vocabulary {
+            sketches,
+            gate: Gate::at_least(score::WORD_FLOOR),
+            by_length,
+            by_sound: HashMap::new(),
+            by_looks: HashMap::new(),
+            by_consonants: HashMap::new(),
+            names_from: Vec::new(),
+            names: Vec::new(),
+            words,
+        };
+        vocabulary.key();
+        (vocabulary.names_from, vocabulary.names) = postings(&vocabulary.words, names, name_words);
+        vocabulary
+    }
+
+    fn key(&mut self) {
+        let significant = |listed: &&Listed| listed.spoken.word.class.is_significant();
+        for (id, listed) in (0_u32..).zip(&self.words).filter(|(_, listed)| significant(listed)) {
+            self.by_sound.entry(listed.spoken.sound.clone()).or_default().push(id);
+            self.by_looks.entry(listed.spoken.looks.clone()).or_default().push(id);
+            for key in listed.consonants.iter().filter(|key| !key.is_empty()) {
+                self.by_consonants.entry(key.clone()).or_default().push(id);
+            }
         }
-        let (names_from, names) = postings(&words, names, name_words);
-        Vocabulary { words, sketches, gate: Gate::at_least(score::WORD_FLOOR), by_length, by_sound, names_from, names }
     }
 
     pub(super) fn postings(&self, word: u32) -> &[u32] {
@@ -51,15 +73,28 @@ impl Vocabulary {
         &self.names[self.names_from[at] as usize..self.names_from[at + 1] as usize]
     }
 
-    /// Calls `found` once for every listed word that counts as alike, with its likeness.
-    pub(super) fn alike(&self, spoken: &Spoken, mut found: impl FnMut(u32, u32)) {
+    /// Calls `found` for every listed word that counts as alike, with its likeness: once for each way in which it does.
+    pub(super) fn alike(&self, heard: &Heard, mut found: impl FnMut(u32, u32)) {
+        for spelling in &heard.spellings {
+            self.alike_spelling(spelling, &mut found);
+        }
+        for key in &heard.consonants {
+            for id in self.by_consonants.get(key).map_or(&[][..], Vec::as_slice) {
+                found(*id, score::consonants_likeness(key));
+            }
+        }
+    }
+
+    fn alike_spelling(&self, spoken: &Spoken, found: &mut impl FnMut(u32, u32)) {
         let letters = &*spoken.word.letters;
-        let same_sound = self.by_sound.get(&spoken.sound).map_or(&[][..], Vec::as_slice);
-        let likeness = |id: u32| {
-            let other = &self.words[id as usize];
-            score::word_likeness(letters, &spoken.sound, &other.word.letters, &other.sound)
-        };
-        for id in same_sound {
+        let likeness = |id: u32| score::word_likeness(spoken, &self.words[id as usize].spoken);
+        let keyed = |map: &HashMap<String, Vec<u32>>, key: &str| map.get(key).cloned().unwrap_or_default();
+        let same_sound = keyed(&self.by_sound, &spoken.sound);
+        let same_looks = keyed(&self.by_looks, &spoken.looks);
+        for id in &same_sound {
+            found(*id, likeness(*id));
+        }
+        for id in same_looks.iter().filter(|id| self.words[**id as usize].spoken.sound != spoken.sound) {
             found(*id, likeness(*id));
         }
         let shortest = letters.len().saturating_sub(score::LENGTH_SLACK_LETTERS).max(1);
@@ -68,10 +103,12 @@ impl Vocabulary {
         let range = self.by_length[shortest]..self.by_length[longest + 1];
         let sketches = &self.sketches[range.start as usize..range.end as usize];
         for (id, sketch) in range.zip(sketches) {
-            if self.gate.admits(own, *sketch) && self.words[id as usize].sound != spoken.sound {
+            let other = &self.words[id as usize].spoken;
+            let is_new = || other.sound != spoken.sound && other.looks != spoken.looks;
+            if self.gate.admits(own, *sketch) && is_new() {
                 match likeness(id) {
                     0 => {}
-                    alike if self.words[id as usize].word.class.is_significant() => found(id, alike),
+                    alike if other.word.class.is_significant() => found(id, alike),
                     _ => {}
                 }
             }
@@ -79,8 +116,8 @@ impl Vocabulary {
     }
 }
 
-fn postings(words: &[Spoken], names: &[Range<u32>], name_words: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let is_looked_up = |word: u32| !matches!(words[word as usize].word.class, Class::Initial | Class::Particle);
+fn postings(words: &[Listed], names: &[Range<u32>], name_words: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let is_looked_up = |word: u32| words[word as usize].spoken.word.class.is_significant();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for (id, name) in (0_u32..).zip(names) {
         let own = &name_words[name.start as usize..name.end as usize];

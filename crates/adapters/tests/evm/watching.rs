@@ -148,7 +148,10 @@ async fn the_second_node_has_to_have_the_block_and_the_same_one() {
     assert_eq!(late.agrees(number, hash).await, Ok(false));
     assert_eq!(late.agrees(number - 2, block(&world, number - 2).await.hash).await, Ok(true));
     let other = with(&dev.disagreeing_view(number));
-    assert_eq!(other.agrees(number, hash).await, Err(ChainFault::Disagreement(number)));
+    assert_eq!(
+        other.agrees(number, hash).await,
+        Err(ChainFault::Disagreement(format!("block {number} (first node and second node)")))
+    );
     assert_eq!(other.agrees(number - 1, block(&world, number - 1).await.hash).await, Ok(true));
 }
 

@@ -12,7 +12,8 @@ use domain::chain::{
 };
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
-use domain::ports::{Chain as _, ChainSigner as _, Contracts as _, Controller};
+use domain::ports::{Answer, Chain as _, ChainSigner as _, Clock, Contracts as _, Controller};
+use domain::time::Timestamp;
 use testkit::circle::FiatToken;
 use uuid::Uuid;
 
@@ -48,8 +49,27 @@ pub fn config(tokens: Vec<Token>) -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
+        max_tip_cap: u128::MAX,
+        release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
+}
+
+/// Time stands still: what fails rests for ever, and nothing here fails twice.
+struct StillClock;
+
+impl Clock for StillClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(0)
+    }
+
+    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(StillClock)
 }
 
 /// Who signs, and whose contracts they are.
@@ -90,7 +110,12 @@ impl World {
         }
         let [usdc, usdt] = minter.tokens().map(|token| token.address);
         let mut world = World {
-            chain: EvmChain::new(&config(minter.tokens().to_vec()), Arc::clone(contracts), ground.transport(), None),
+            chain: EvmChain::new(
+                &config(minter.tokens().to_vec()),
+                Arc::clone(contracts),
+                vec![ground.transport()],
+                &clock(),
+            ),
             signer: EvmSigner::new(&config(vec![]), Arc::clone(keys), Arc::clone(contracts)),
             controller: contracts.controller(tenant).expect("controller"),
             ground,
@@ -175,7 +200,8 @@ impl World {
         first: Arc<dyn Transport>,
         second: Option<Arc<dyn Transport>>,
     ) -> EvmChain {
-        EvmChain::new(&config(tokens), Arc::clone(&self.staff.contracts), first, second)
+        let nodes = std::iter::once(first).chain(second).collect();
+        EvmChain::new(&config(tokens), Arc::clone(&self.staff.contracts), nodes, &clock())
     }
 
     /// Pays from the minter's coins; answers what became of it.

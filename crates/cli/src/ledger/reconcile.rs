@@ -61,12 +61,11 @@ pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure>
     }
 }
 
-/// The report that names this wish.
+/// The report that was begun after this wish.
 async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Failure> {
     let until = WallClock.now() + within;
     loop {
-        let report = reconcile::last(store).await.map_err(Failure::of_store)?;
-        if let Some(report) = report.filter(|report| report.wanted == Some(wish)) {
+        if let Some(report) = reconcile::fulfilled(store, wish).await.map_err(Failure::of_store)? {
             return Ok(report);
         }
         let now = WallClock.now();

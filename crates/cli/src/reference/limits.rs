@@ -57,6 +57,7 @@ fn requests() -> Vec<(&'static str, String)> {
         ("`X-Request-Id` that is taken over", format!("{} characters", request_id::REQUEST_ID_MAX_CHARS)),
         ("Depth of JSON", json::DEPTH_MAX.to_string()),
         ("Time to send the head", of("http.header_timeout_s", "s")),
+        ("Idle time of a connection", of("http.idle_timeout_s", "s")),
         ("Time to send the body", of("http.body_timeout_s", "s")),
         ("Streams of one HTTP/2 connection", server::HTTP2_STREAMS_MAX.to_string()),
         ("Connections", of("http.max_connections", "")),

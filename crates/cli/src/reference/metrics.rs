@@ -26,6 +26,7 @@ fn labels(metric: &Metric) -> String {
             Values::Countries => "the destination countries".to_owned(),
             Values::Rails => "the configured rails".to_owned(),
             Values::Signers => "the addresses of the keys that sign on the chain".to_owned(),
+            Values::Lists => "the names of the loaded lists".to_owned(),
         };
         format!("`{name}`: {values}")
     };

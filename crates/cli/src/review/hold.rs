@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 use domain::coin_amount;
 use domain::deposit::{Deposit, DepositRefusal};
-use domain::payment_request::PaymentRequest;
+use domain::payment_request::EscrowHold;
 use serde_json::json;
 
 use super::super::Context;
@@ -90,8 +90,9 @@ async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), 
         Some(request) => opened.store.request(deposit.tenant, request).await.map_err(Failure::of_store)?,
         None => None,
     };
-    let escrow = request.as_ref().map(escrow);
-    let held_at = request.as_ref().and_then(|request| request.held_at).map(|at| at.to_string());
+    let hold = request.as_ref().map(|request| request.hold_of(&deposit.to));
+    let escrow = hold.as_ref().map(escrow);
+    let held_at = hold.and_then(|hold| hold.held_at).map(|at| at.to_string());
     let (amount, coin) = (coin_amount::show(deposit.minor), deposit.coin.currency().code());
     match output {
         Output::Table => output::members(&[
@@ -113,8 +114,8 @@ async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), 
 }
 
 /// Whether anything leaves an escrow.
-const fn escrow(request: &PaymentRequest) -> &'static str {
-    match (request.held_at.is_some(), request.lift.is_some()) {
+const fn escrow(hold: &EscrowHold) -> &'static str {
+    match (hold.held_at.is_some(), hold.lift.is_some()) {
         (true, true) => "being_lifted",
         (true, false) => "on_hold",
         (false, _) => "free",

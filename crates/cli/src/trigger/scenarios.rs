@@ -93,7 +93,7 @@ const fn scenario(name: &'static str, way: Way, what: &'static str) -> Scenario 
 }
 
 /// Every scenario: each event and each state of both services, and each special end of the sandbox.
-pub const SCENARIOS: [Scenario; 39] = [
+pub const SCENARIOS: [Scenario; 40] = [
     scenario("quote.created", Way::Quote, "a quote"),
     scenario("quote.used", Way::Payment { ending: "1234" }, "a quote that is paid"),
     scenario("quote.expired", Way::QuoteExpires, "a quote whose time is over (moves the clock)"),
@@ -119,7 +119,8 @@ pub const SCENARIOS: [Scenario; 39] = [
     scenario("transaction.held", Way::DepositHeld, "money comes for a blocked wallet"),
     scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
     scenario("request.overpaid", Way::Deposit { amount: "25.06" }, "the sender pays double"),
-    scenario("request.expired", Way::RequestExpires, "a payment request expires (moves the clock)"),
+    scenario("payment_request.expired", Way::RequestExpires, "a payment request expires (moves the clock)"),
+    scenario("request.expired", Way::RequestExpires, "the same by its older name (moves the clock)"),
     scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
     scenario("request.reorganised", Way::Deposit { amount: "25.08" }, "the payment's block is replaced by another"),
     scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),

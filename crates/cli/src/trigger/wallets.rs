@@ -13,6 +13,8 @@ const IBAN: &str = "PK36SCBL0000001123456702";
 const USUAL: &str = "25.00";
 /// An amount that the sender pays after expiry.
 const LATE: &str = "25.07";
+/// An amount of an order whose coins the sandbox does not move.
+const NOT_BEGUN: &str = "1.02";
 /// Longer than a payment request of one hour is open, or a block of one hour lasts.
 const AN_HOUR_OVER_S: u32 = 3_660;
 
@@ -50,7 +52,8 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
         }
         Way::Order { amount } => order(stage, amount).await.map(drop),
         Way::OrderCancelled => {
-            let order = order(stage, "1.00").await?;
+            // The sandbox leaves the coins of such an order alone: there is time to cancel it.
+            let order = order(stage, NOT_BEGUN).await?;
             stage.post(&format!("/v1/sdk/orders/{order}/cancel"), &json!({})).await?;
             stage.told("cancelled", &order)
         }

@@ -61,6 +61,7 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     post("/console/t/{tenant}/webhooks/example", SEND),
     post("/console/t/{tenant}/webhooks/url", CONNECT),
     post("/console/t/{tenant}/webhooks/payments", CONNECT),
+    post("/console/t/{tenant}/webhooks/subscribe", CONNECT),
     post("/console/t/{tenant}/webhooks/rotate", CONNECT),
     post("/console/t/{tenant}/webhooks/disable", CONNECT),
     post("/console/t/{tenant}/webhooks/enable", CONNECT),

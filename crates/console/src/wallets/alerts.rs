@@ -23,14 +23,15 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }
         AlertKind::Discrepancy => "/payments/",
-        // A payment's or an order's pay-out: the search knows which.
-        AlertKind::RailMismatch => "/search?q=",
+        // A payment's or an order's pay-out, a request or a wallet: the search knows which.
+        AlertKind::RailMismatch | AlertKind::ListedDust => "/search?q=",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
         | AlertKind::UnsupportedAsset
         | AlertKind::Transaction
         | AlertKind::LowGas
-        | AlertKind::ChainMismatch => return Ok(Cell::id(alert.subject)),
+        | AlertKind::ChainMismatch
+        | AlertKind::ChainNode => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

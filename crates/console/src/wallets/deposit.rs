@@ -65,15 +65,16 @@ fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, 
 async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Stop> {
     let Some(id) = deposit.request else { return Ok(None) };
     let request = visit.console().store().request(visit.tenant_id()?, id).await?;
-    let Some(request) = request.filter(|it| it.held_at.is_some() || it.lift.is_some()) else { return Ok(None) };
-    let says = match (request.held_at, request.lift) {
+    let hold = request.map(|it| it.hold_of(&deposit.to)).unwrap_or_default();
+    let says = match (hold.held_at, hold.lift) {
+        (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
             "The hold is lifted; the chain is being told. What waits in the escrow goes on afterwards."
         }
         (Some(_), None) => "Something in the escrow is on legal hold: nothing in there is released or given back.",
-        (None, _) => "Its hold was lifted, here and on the chain.",
+        (None, Some(_)) => "Its hold was lifted, here and on the chain.",
     };
-    let facts = vec![("On legal hold since", instant(request.held_at))];
+    let facts = vec![("On legal hold since", instant(hold.held_at))];
     Ok(Some(Section { title: "Escrow".to_owned(), facts, says: vec![says.to_owned()], ..Section::default() }))
 }
 

@@ -7,7 +7,7 @@
 use domain::attempt::Doubt;
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::payment_request::{Asked, PaymentRequest, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
 use domain::ports::Answer as Reading;
 use engine::payments::StoreError;
 use engine::wallets::{Page, Sheet};
@@ -94,6 +94,7 @@ fn connections() -> Routes {
         .post("/console/t/{tenant}/webhooks/example", webhooks::example)
         .post("/console/t/{tenant}/webhooks/url", receiver::set_url)
         .post("/console/t/{tenant}/webhooks/payments", receiver::set_payments)
+        .post("/console/t/{tenant}/webhooks/subscribe", receiver::subscribe)
         .post("/console/t/{tenant}/webhooks/rotate", receiver::rotate)
         .post("/console/t/{tenant}/webhooks/disable", receiver::disable)
         .post("/console/t/{tenant}/webhooks/enable", receiver::enable)
@@ -191,7 +192,7 @@ const fn deposit_tone(state: DepositState) -> Tone {
         DepositState::Seen | DepositState::Screening | DepositState::Approved | DepositState::Refunding => Tone::Busy,
         DepositState::InReview | DepositState::Held | DepositState::Suspended => Tone::Warn,
         DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Tone::Bad,
-        DepositState::Orphaned => Tone::Plain,
+        DepositState::Orphaned | DepositState::Dust => Tone::Plain,
     }
 }
 
@@ -243,7 +244,7 @@ fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
         Cell::id_link(visit.href(&format!("/requests/{}", request.id)), request.id),
         Cell::state(request.state.name(), request_tone(request.state)),
         asked_for(request),
-        received(request),
+        both_coins(&request.received),
         Cell::When(request.created_at),
         Cell::When(request.expires_at),
     ]
@@ -259,8 +260,8 @@ fn asked_for(request: &PaymentRequest) -> Cell {
     }
 }
 
-fn received(request: &PaymentRequest) -> Cell {
-    let each = domain::currency::StableCoin::ALL.map(|coin| (request.received.of(coin), coin));
+fn both_coins(received: &Received) -> Cell {
+    let each = domain::currency::StableCoin::ALL.map(|coin| (received.of(coin), coin));
     let came: Vec<String> = each
         .into_iter()
         .filter(|(minor, _)| *minor > 0)

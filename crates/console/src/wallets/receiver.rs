@@ -1,7 +1,8 @@
 //! Where a tenant's webhooks go and what signs them. Sending them elsewhere takes two people; a secret is shown once.
 
 use domain::time::Span;
-use domain::wallet_event::WalletEventKind;
+use domain::wallet_event::{Subscriptions, WalletEventKind};
+use domain::webhook::shown_url;
 use engine::console::Deed;
 use engine::wallets::Webhook;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -28,7 +29,7 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().wall_now();
     let valid = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
     let mut facts = vec![
-        ("Address", Cell::maybe(Some(webhook.url.clone()).filter(|url| !url.is_empty()))),
+        ("Address", Cell::maybe(Some(shown_url(&webhook.url)).filter(|url| !url.is_empty()))),
         ("Secrets that sign", Cell::number(valid)),
         ("Set", Cell::When(webhook.created_at)),
         (
@@ -39,6 +40,8 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
             },
         ),
     ];
+    let optional: Vec<&str> = webhook.subscriptions.kinds().map(WalletEventKind::name).collect();
+    facts.push(("Optional events", Cell::maybe(Some(optional.join(", ")).filter(|names| !names.is_empty()))));
     match webhook.disabled {
         None => facts.push(("Status", Cell::state("in use", Tone::Good))),
         Some((since, why)) => facts.extend([
@@ -84,6 +87,13 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
             .field(Field::line("url", "Address in front of /webhooks/…"));
         forms.push(form.why().danger());
     }
+    if may("subscribe") {
+        let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        let form = FormView::new("subscribe", "Optional events", to("subscribe"), "Subscribe")
+            .says(format!("Sent from then on: any of {}, between commas; all; or none.", names.join(", ")))
+            .field(Field::line("events", "Events").holding(webhook.subscriptions.to_string()));
+        forms.push(form.why());
+    }
     if may("payments") {
         let form = match webhook.payment_events {
             false => FormView::new("payments", "Send payment events too", to("payments"), "Propose").says(
@@ -96,7 +106,7 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     }
     if may("rotate") {
         let form = FormView::new("rotate", "New secret", to("rotate"), "Make a new secret")
-            .says("It is shown once. The old one signs too, until the bank has changed over.")
+            .says("It is shown once. The old one signs too, until the bank has changed over, and older ones until the hour that they were promised. With 0 hours all of them end now.")
             .field(Field::whole("hours", "Hours for which the old one signs too").holding(OVERLAP_H));
         forms.push(form.why().danger());
     }
@@ -137,6 +147,15 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
             shown_once(&visit, &secret)
         }
     }
+}
+
+/// Which of the optional events are sent there.
+pub(super) async fn subscribe(visit: Visit) -> Answer {
+    let why = visit.why()?;
+    let events = Subscriptions::parse(visit.form().text("events"))
+        .map_err(|name| Stop::Invalid(format!("There is no optional event {name:?}.")))?;
+    visit.console().store().subscribe_webhook(visit.tenant_id()?, &events, visit.deed(why)).await?;
+    Ok(visit.done(&visit.href("/webhooks"), "The optional events that are sent were changed."))
 }
 
 /// Payment events begin with two people and end with one.

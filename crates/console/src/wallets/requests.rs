@@ -4,11 +4,11 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::deposit::Deposit;
 use domain::ids::PaymentRequestId;
-use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderInfo};
-use engine::wallets::Wanted;
+use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
+use engine::wallets::{Sheet, Wanted};
 
 use super::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
-use super::{asked_for, deposit_row, received, request_row, request_tone, wanted};
+use super::{asked_for, both_coins, deposit_row, request_row, request_tone, wanted};
 use crate::audit;
 use crate::export::Csv;
 use crate::{Answer, Cell, Stop, Table, Visit};
@@ -58,12 +58,22 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "created_at",
         "expires_at",
         "paid_at",
+        "released_usdc",
+        "released_usdt",
     ];
     let mut csv = Csv::new(&head);
     let store = visit.console().store();
     super::every_page(
-        |page| Box::pin(store.office_requests(tenant, &wanted, page)),
-        |request| {
+        |page| {
+            let wanted = &wanted;
+            Box::pin(async move {
+                let Sheet { rows, more } = store.office_requests(tenant, wanted, page).await?;
+                let money = store.money_of_requests(tenant, &rows).await?;
+                let known = |request: &PaymentRequest| money.get(&request.id).copied().unwrap_or_default();
+                Ok(Sheet { rows: rows.into_iter().map(|request| (known(&request), request)).collect(), more })
+            })
+        },
+        |(money, request): (RequestMoney, PaymentRequest)| {
             let (kind, amount, currency) = match request.asked {
                 Asked::Crypto { coin, minor } => ("crypto", coin_amount::show(minor), coin.currency().code()),
                 Asked::Fiat { currency, micros, .. } => ("fiat", coin_amount::show(micros), currency.code()),
@@ -78,11 +88,13 @@ pub(super) async fn export(visit: Visit) -> Answer {
                 currency.to_owned(),
                 coin_amount::show(request.received.of(StableCoin::Usdc)),
                 coin_amount::show(request.received.of(StableCoin::Usdt)),
-                request.exception().name().to_owned(),
+                request.exception_for_bank(&money).name().to_owned(),
                 request.purpose.clone().unwrap_or_default(),
                 request.created_at.to_string(),
                 request.expires_at.to_string(),
                 request.paid_at.map(|at| at.to_string()).unwrap_or_default(),
+                coin_amount::show(money.released.of(StableCoin::Usdc)),
+                coin_amount::show(money.released.of(StableCoin::Usdt)),
             ]);
         },
     )
@@ -98,6 +110,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let senders = console.store().sender_infos(caller.tenant, id).await?;
     let answers = console.store().refund_addresses(caller.tenant, id).await?;
     let wanted = (!answers.is_empty()).then(|| wanted::table(&answers, &senders));
+    let mut money = RequestMoney::default();
+    deposits.iter().for_each(|it| money.add((it.state, it.pot), it.coin, it.minor));
     let row = |deposit: &Deposit| {
         let mut row = deposit_row(&visit, deposit);
         row.truncate(5);
@@ -115,13 +129,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
             Cell::maybe(said.email.clone()),
             Cell::maybe(said.phone_number.clone()),
             Cell::maybe(said.custodial_provider.clone()),
+            info.escrow.map_or(Cell::Empty, Cell::id),
         ]
     };
-    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from"];
-    let senders =
-        Table::new("What senders said", &head, senders.iter().map(row).collect()).or("No sender has said who he is.");
+    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from", "Pays to"];
+    let senders = Table::new("What senders said", &head, senders.iter().map(row).collect())
+        .or("No sender has submitted details.");
     let mut sections = vec![
-        Section { facts: facts(&visit, &request), ..Section::default() },
+        Section { facts: facts(&visit, &request, &money), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },
         Section { title: "Senders".to_owned(), table: Some(senders), ..Section::default() },
     ];
@@ -138,14 +153,15 @@ pub(super) async fn show(visit: Visit) -> Answer {
     page(&visit, "Payment request", sections)
 }
 
-fn facts(visit: &Visit, request: &PaymentRequest) -> Vec<(&'static str, Cell)> {
+fn facts(visit: &Visit, request: &PaymentRequest, money: &RequestMoney) -> Vec<(&'static str, Cell)> {
     vec![
         ("Status", Cell::state(request.state.name(), request_tone(request.state))),
         ("Request", Cell::id(request.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet)),
         ("Asked for", asked_for(request)),
-        ("Received", received(request)),
-        ("Exception", Cell::text(request.exception().name())),
+        ("Received", both_coins(&request.received)),
+        ("In the wallet", both_coins(&money.released)),
+        ("Exception", Cell::text(request.exception_for_bank(money).name())),
         ("Purpose", Cell::maybe(request.purpose.clone())),
         ("Escrow address", Cell::id(request.escrow)),
         ("Created", Cell::When(request.created_at)),

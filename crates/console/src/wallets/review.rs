@@ -1,11 +1,13 @@
 //! What waits for a person, the longest first: deposits, refunds, payments that screening held or nobody knows about,
 //! pay-outs of orders, and coins that changed.
 
+use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::PaymentId;
+use domain::money::Money;
 use domain::payment::{PaymentState, ReviewState};
-use domain::rail::RailStatus;
+use domain::rail::{Finding, RailStatus};
 use engine::console::Deed;
 use engine::payments::{self, Record};
 use engine::wallets::{Page, Wanted};
@@ -22,12 +24,19 @@ const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 const ALERTS_MAX: usize = 1_000;
 
 /// What may have become of a payment: value, words, and what it means.
-const BECAME: [(&str, &str, RailStatus); 4] = [
+const BECAME: [(&str, &str, RailStatus); 6] = [
     ("processing", "the bank has it and will report", RailStatus::Accepted),
     ("succeeded", "it was paid", RailStatus::Settled),
-    ("failed", "it was never paid", RailStatus::Rejected),
+    ("rejected", "the bank never accepted it", RailStatus::Rejected),
+    ("failed", "the bank accepted it and did not pay", RailStatus::Rejected),
     ("reversed", "it was cancelled and refunded", RailStatus::Cancelled),
+    (RETURNED, "it was paid and came back", RailStatus::Returned),
 ];
+/// The one end that a payment may have which has succeeded.
+const RETURNED: &str = "returned";
+const REFERENCE: &str = "reference";
+const CHARGES: &str = "charges";
+const REFERENCE_MAX_CHARS: usize = 140;
 
 pub(super) async fn queue(visit: Visit) -> Answer {
     let alerts = visit.console().store().alerts(visit.tenant_id()?, ALERTS_MAX).await?.len();
@@ -164,12 +173,17 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         let form = FormView::new("decide", "May it be paid?", to("decide"), "Decide").says("It is done at once.");
         forms.push(form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger());
     }
-    if state == PaymentState::Unknown && may("resolve") {
-        let choices = BECAME.map(|(value, words, _)| (value, words));
+    let doubt = payment.open_to(&RailStatus::Returned.into());
+    if doubt.is_some() && may("resolve") {
+        let fits = |it: &&(&str, &str, RailStatus)| state == PaymentState::Unknown || it.0 == RETURNED;
+        let choices: Vec<(&str, &str)> = BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
         let form = FormView::new("resolve", "What became of it?", to("resolve"), "Propose")
             .says("Only as proven, by the bank's statement for example. Somebody else has to approve it.");
         let form = form.field(Field::choice("became", "What became of it", &choices));
-        let form = match payment.doubt() {
+        let form = form
+            .field(Field::line(REFERENCE, "Bank reference, where it was paid").optional())
+            .field(Field::line(CHARGES, "Charges that the bank kept of what came back").optional());
+        let form = match doubt {
             Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
             None => form,
         };
@@ -196,12 +210,39 @@ pub(super) async fn decide_payment(visit: Visit) -> Answer {
 
 pub(super) async fn resolve_payment(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
-    let became = order::became(&visit, &BECAME)?;
     let record = payment(&visit).await?;
-    let Some(doubt) = record.payment.doubt() else {
+    let became = finding(&visit, record.payment.amount)?;
+    let Some(doubt) = record.payment.open_to(&became) else {
         let state = record.payment.standing.state.name();
         return Err(Stop::Refused(format!("The payment is {state}: there is nothing to resolve.")));
     };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
+}
+
+/// What was found out, as the form has it.
+fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
+    let status = order::became(visit, &BECAME)?;
+    let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
+    let reference = text(REFERENCE).map(str::to_owned);
+    if reference.is_some() && status != RailStatus::Settled {
+        return Err(Stop::Invalid("A bank reference belongs to a payment that was paid.".to_owned()));
+    }
+    if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
+        return Err(Stop::Invalid(format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.")));
+    }
+    let charges = match text(CHARGES) {
+        None => 0,
+        Some(_) if status != RailStatus::Returned => {
+            return Err(Stop::Invalid("Charges are kept only of what came back.".to_owned()));
+        }
+        Some(text) => {
+            let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
+            let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
+            let rule = || Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned());
+            charges.ok_or_else(rule)?.minor
+        }
+    };
+    let never_accepted = visit.form().text("became") == "rejected";
+    Ok(Finding { status, never_accepted, reference, charges })
 }

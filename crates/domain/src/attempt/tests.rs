@@ -111,3 +111,88 @@ fn names_read_back_and_nothing_else_does() {
         assert_eq!(AttemptState::parse(wrong), None, "{wrong}");
     }
 }
+
+/// decisions: "A reason that says 'duplicate' … proves that the bank has the instruction: … never `refused`."
+#[test]
+fn a_duplicate_is_never_a_refusal() {
+    use crate::rail::DUPLICATE_REASONS;
+    use crate::test_values::{Case, say};
+    let own = ["B017", "b017 ", "am05"];
+    for code in DUPLICATE_REASONS.into_iter().chain(own) {
+        let rejected = |reason: &str| RailReport { reason: Some(reason.to_owned()), ..say(RailStatus::Rejected) };
+        let further = || RailReport { further_reasons: vec![code.to_owned()], ..rejected("NARR") };
+        for report in [rejected(code), further()] {
+            for state in AttemptState::ALL {
+                let case = Case::sending();
+                let attempt = Attempt { state, ..case.attempt.clone() };
+                let heard = attempt.hear(&report, Some(&case.rail));
+                match state {
+                    Sending | Indeterminate | Accepted => {
+                        assert_eq!(heard, Heard::Moves(Indeterminate, Trigger::RailUnknown, None), "{code} {state:?}");
+                    }
+                    Settled | Returned | Cancelled => assert_eq!(heard, Heard::Known(None), "{code} {state:?}"),
+                    Refused | Failed => assert!(matches!(heard, Heard::Contradicts(_)), "{code} {state:?}"),
+                }
+            }
+        }
+    }
+    let case = Case::sending();
+    let other = RailReport { reason: Some("B017".to_owned()), ..say(RailStatus::Rejected) };
+    let heard = case.attempt.hear(&other, None);
+    assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None), "a code that no profile lists is a refusal");
+}
+
+#[test]
+fn an_attempt_that_the_bank_called_a_duplicate_is_at_the_bank() {
+    use crate::test_values::{Case, say};
+    let mut case = Case::sending();
+    let rail = case.rail.clone();
+    assert!(!case.attempt.is_at_the_bank(Some(&rail)));
+    case.hear(&RailReport {
+        reason: Some("NARR".to_owned()),
+        further_reasons: vec!["DU03".to_owned()],
+        ..say(RailStatus::Rejected)
+    });
+    assert_eq!((case.attempt.state, case.attempt.reason.as_deref()), (Indeterminate, Some("DU03")));
+    assert!(case.attempt.is_at_the_bank(Some(&rail)));
+    case.hear(&say(RailStatus::Accepted));
+    assert!(!case.attempt.is_at_the_bank(Some(&rail)));
+}
+
+/// realworld: "with charges the difference is a charge".
+#[test]
+fn charges_explain_a_difference_and_nothing_else_does() {
+    use crate::currency::Currency;
+    use crate::test_values::{Case, say};
+    let pkr = |minor| Some(Money::new(minor, Currency::Pkr));
+    let attempt = Case::sending().attempt;
+    let own = attempt.amount.minor;
+    let heard =
+        |status: RailStatus, amount, charges| attempt.hear(&RailReport { amount, charges, ..say(status) }, None);
+    let moves = |heard| match heard {
+        Heard::Moves(_, _, charge) => Some(charge),
+        Heard::Known(_) | Heard::Contradicts(_) => None,
+    };
+    for (status, amount, charges, expected) in [
+        (RailStatus::Settled, pkr(own), None, Some(None)),
+        (RailStatus::Settled, pkr(own), pkr(500), Some(None)),
+        (RailStatus::Settled, pkr(own + 500), pkr(500), Some(pkr(500))),
+        (RailStatus::Settled, pkr(own + 500), pkr(499), None),
+        (RailStatus::Settled, pkr(own + 500), None, None),
+        (RailStatus::Settled, pkr(own - 500), pkr(500), None),
+        (RailStatus::Returned, pkr(own - 500), pkr(500), Some(pkr(500))),
+        (RailStatus::Returned, pkr(own - 500), None, None),
+        (RailStatus::Returned, pkr(own + 500), pkr(500), None),
+        (RailStatus::Accepted, pkr(own + 500), pkr(500), None),
+        (RailStatus::Settled, Some(Money::new(own, Currency::Inr)), None, None),
+        (RailStatus::Settled, pkr(own + 500), Some(Money::new(500, Currency::Inr)), None),
+    ] {
+        assert_eq!(moves(heard(status.clone(), amount, charges)), expected, "{status:?} {amount:?} {charges:?}");
+    }
+    // The booking with the charges follows a status: they are booked then, once.
+    let mut settled = Attempt { state: Settled, ..attempt };
+    let booking = RailReport { amount: pkr(own + 500), charges: pkr(500), ..say(RailStatus::Settled) };
+    assert_eq!(settled.hear(&booking, None), Heard::Known(pkr(500)));
+    settled.charges = 500;
+    assert_eq!(settled.hear(&booking, None), Heard::Known(None));
+}

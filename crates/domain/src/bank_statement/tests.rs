@@ -9,15 +9,15 @@ const fn pkr(minor: i64) -> Money {
 }
 
 const fn out(minor: i64) -> Booking {
-    Booking { is_credit: false, amount: pkr(minor) }
+    Booking { is_credit: false, amount: pkr(minor), charges: 0 }
 }
 
 const fn back(minor: i64) -> Booking {
-    Booking { is_credit: true, amount: pkr(minor) }
+    Booking { is_credit: true, amount: pkr(minor), charges: 0 }
 }
 
 fn kind(state: AttemptState, bookings: &[Booking], waited: bool) -> Option<BreakKind> {
-    match judge(state, pkr(100), bookings, waited) {
+    match judge(state, (pkr(100), 0), bookings, waited) {
         Verdict::Differs(kind, _) => Some(kind),
         Verdict::Agrees | Verdict::Waits => None,
     }
@@ -52,7 +52,7 @@ fn bookings_are_judged_by_what_they_come_to() {
     ] {
         assert_eq!(kind(state, &bookings, true), expected, "{state:?} {bookings:?}");
     }
-    let other = [Booking { is_credit: false, amount: Money::new(100, Currency::Inr) }];
+    let other = [Booking { is_credit: false, amount: Money::new(100, Currency::Inr), charges: 0 }];
     assert_eq!(kind(AttemptState::Settled, &other, true), Some(BreakKind::Amount), "another currency");
 }
 
@@ -66,7 +66,7 @@ fn what_reports_may_still_mend_waits() {
         (Settled, vec![out(100), back(100)]),
         (Returned, vec![out(100)]),
     ] {
-        assert_eq!(judge(state, pkr(100), &bookings, false), Verdict::Waits, "{state:?}");
+        assert_eq!(judge(state, (pkr(100), 0), &bookings, false), Verdict::Waits, "{state:?}");
     }
     // Nothing that is on its way mends these.
     assert_eq!(kind(Failed, &[out(100)], false), Some(BreakKind::NotPaidHere));
@@ -112,7 +112,7 @@ fn balances_have_to_add_up_and_follow_each_other() {
     let huge = StatementSheet { opening: Some(i64::MIN), closing: Some(0), turnover: -1, ..sheet.clone() };
     assert_eq!(found(&huge, None), Some(vec![BreakKind::Balance]), "and no overflow");
     let silent = StatementSheet { opening: None, ..sheet };
-    assert_eq!(found(&silent, Some(5)), Some(vec![]), "nothing is said, nothing is wrong");
+    assert_eq!(found(&silent, Some(5)), Some(vec![BreakKind::Gap]), "what is missing cannot be seen");
 }
 
 #[test]
@@ -138,9 +138,24 @@ proptest! {
         for at in 0..len {
             bookings.swap(at, usize::try_from(seed.rotate_left(u32::try_from(at).unwrap_or(0)) % 1_000).unwrap_or(0) % len);
         }
-        prop_assert_eq!(judge(AttemptState::Failed, pkr(100), &bookings, true), Verdict::Agrees);
+        prop_assert_eq!(judge(AttemptState::Failed, (pkr(100), 0), &bookings, true), Verdict::Agrees);
         // One booking more is paid, whatever was corrected before.
         bookings.push(out(100));
-        prop_assert_eq!(judge(AttemptState::Settled, pkr(100), &bookings, true), Verdict::Agrees);
+        prop_assert_eq!(judge(AttemptState::Settled, (pkr(100), 0), &bookings, true), Verdict::Agrees);
     }
+}
+
+#[test]
+fn charges_in_our_books_explain_a_booking_and_others_are_told() {
+    let booked = |minor, charges| Booking { charges, ..out(minor) };
+    let judged = |known, bookings: &[Booking]| judge(AttemptState::Settled, (pkr(100), known), bookings, true);
+    assert_eq!(judged(5, &[booked(105, 5)]), Verdict::Agrees);
+    assert_eq!(judged(5, &[booked(105, 0)]), Verdict::Agrees, "the statement need not say them again");
+    assert_eq!(judged(5, &[booked(100, 5)]), Verdict::Agrees, "booked apart from the pay-out");
+    for (known, booking) in [(0, booked(105, 5)), (0, booked(105, 0)), (5, booked(106, 5)), (5, booked(95, 5))] {
+        assert!(matches!(judged(known, &[booking]), Verdict::Differs(BreakKind::Amount, _)), "{known} {booking:?}");
+    }
+    let back_less = |charges| judge(AttemptState::Returned, (pkr(100), charges), &[out(100), back(95)], true);
+    assert_eq!(back_less(5), Verdict::Agrees);
+    assert!(matches!(back_less(0), Verdict::Differs(..)));
 }

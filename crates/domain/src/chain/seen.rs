@@ -162,3 +162,57 @@ pub struct Receipt {
     /// Why intents of a batch failed, in the controller's words, by the words that it knows them by.
     pub refusals: Vec<(Word, String)>,
 }
+
+/// One transfer of a token as it was taken in, to be held against what each node says of its transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferAt {
+    /// Height of its block.
+    pub block_number: u64,
+    /// Its block.
+    pub block: BlockHash,
+    /// Its transaction.
+    pub tx: TxHash,
+    /// Its place among the transfers of the transaction, as in [`ChainLog::ordinal`].
+    pub ordinal: u32,
+    /// The token contract.
+    pub token: Address,
+    /// Payer.
+    pub from: Address,
+    /// Payee.
+    pub to: Address,
+    /// Minor units.
+    pub value: u64,
+}
+
+impl TransferAt {
+    /// Whether a receipt has exactly this transfer in this block.
+    pub fn is_in(&self, receipt: &Receipt) -> bool {
+        let event = LogEvent::Transfer { from: self.from, to: self.to, value: self.value };
+        let is_it = |log: &ChainLog| {
+            (log.contract, log.ordinal, log.event) == (self.token, self.ordinal, event) && log.tx == self.tx
+        };
+        receipt.succeeded
+            && (receipt.block_number, receipt.block) == (self.block_number, self.block)
+            && receipt.logs.iter().any(is_it)
+    }
+}
+
+/// What as many nodes as are needed say about something that one of them said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sighting {
+    /// It is so.
+    Confirmed,
+    /// All of them have the block, and it is not in there.
+    Absent,
+    /// Too few of them answer, or are that far.
+    Open,
+}
+
+/// How far a node is, or why it cannot serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeReport {
+    /// What it is called in messages: never its address, which often contains a key.
+    pub name: String,
+    /// Height of its newest block, or what is wrong with it.
+    pub head: Result<u64, String>,
+}

@@ -15,6 +15,13 @@ pub struct Fees {
     pub max_priority_fee: u128,
 }
 
+impl Fees {
+    /// Wei per gas that is paid while the base fee does not rise: a suggestion has room for it to double.
+    pub const fn now(&self) -> u128 {
+        self.max_fee.saturating_add(self.max_priority_fee).div_ceil(2)
+    }
+}
+
 /// What moves out of a vault: to its fixed recipient, or along a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Movement {

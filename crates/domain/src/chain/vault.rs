@@ -47,6 +47,13 @@ pub fn reference(kind: VaultKind, tenant: TenantId, subject: uuid::Uuid) -> Word
     hash(&[kind.name().as_bytes(), tenant.0.as_bytes(), subject.as_bytes()])
 }
 
+/// The reference of the escrow that one submission of sender's details is shown: that of its request with the number of
+/// the submission (4 bytes, big-endian), so that all of a request's escrows follow from its id.
+pub fn submission_reference(tenant: TenantId, request: uuid::Uuid, number: u32) -> Word {
+    let kind = VaultKind::Escrow.name().as_bytes();
+    hash(&[kind, tenant.0.as_bytes(), request.as_bytes(), &number.to_be_bytes()])
+}
+
 /// The vault of `controller`, whose implementation is at `implementation`, that pays `recipient` only.
 ///
 /// As OpenZeppelin's `Clones.predictDeterministicAddressWithImmutableArgs` computes it for the 20 bytes of `recipient`.

@@ -100,6 +100,38 @@ pub fn take(
     Ok((tx, effects))
 }
 
+/// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own sequence goes on where it
+/// is.
+pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
+    let tx = ChainTx {
+        id: taking.id,
+        tenant: taking.tenant,
+        role: taking.role,
+        signer: taking.signer,
+        controller: taking.controller,
+        nonce: taking.chain_nonce,
+        intents: Vec::new(),
+        gas_limit: taking.gas_limit,
+        fees: taking.fees,
+        state: TxState::Taken,
+        cancel_wanted: true,
+        attempts: Vec::new(),
+        mined: None,
+        paged: false,
+        settled: None,
+        created_at: now,
+        state_at: now,
+        version: 1,
+    };
+    let mut effects = tx.look_at(now);
+    let what = format!(
+        "nonce {} of {} was taken by no transaction: it is filled by one that does nothing",
+        tx.nonce, tx.signer
+    );
+    tx.alert(what, &mut effects);
+    (tx, effects)
+}
+
 /// The one call that intents make together; `None` where they cannot.
 pub fn call(intents: &[Intent]) -> Option<Call> {
     let first = intents.first()?;
@@ -133,19 +165,27 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
 }
 
 /// What a replacement pays: an eighth more of both fees than `last`, and not less than is asked for now; `None` where
-/// that is above the cap.
-pub fn raised(last: Fees, asked: Fees, cap: u128) -> Option<Fees> {
+/// that is above one of the `most`.
+pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
     let more = |fee: u128| fee.saturating_mul(RAISE_EIGHTHS).div_ceil(8);
-    let max_fee = more(last.max_fee).max(asked.max_fee.min(cap));
-    let max_priority_fee = more(last.max_priority_fee).max(asked.max_priority_fee).min(max_fee);
+    let max_fee = more(last.max_fee).max(asked.max_fee.min(most.max_fee));
+    let asked_tip = asked.max_priority_fee.min(first_tip(most));
+    let max_priority_fee = more(last.max_priority_fee).max(asked_tip).min(max_fee);
     let enough = max_priority_fee >= more(last.max_priority_fee);
-    (max_fee <= cap && enough).then_some(Fees { max_fee, max_priority_fee })
+    let allowed = max_fee <= most.max_fee && max_priority_fee <= most.max_priority_fee;
+    (allowed && enough).then_some(Fees { max_fee, max_priority_fee })
 }
 
-/// Fees that stay below the cap.
-pub fn capped(asked: Fees, cap: u128) -> Fees {
-    let max_fee = asked.max_fee.min(cap);
-    Fees { max_fee, max_priority_fee: asked.max_priority_fee.min(max_fee) }
+/// Fees of a transaction that is signed for the first time: what is asked for, and no more than the `most`. Of the tip half
+/// of that, so that replacements can pay more.
+pub fn capped(asked: Fees, most: Fees) -> Fees {
+    let max_fee = asked.max_fee.min(most.max_fee);
+    Fees { max_fee, max_priority_fee: asked.max_priority_fee.min(first_tip(most)).min(max_fee) }
+}
+
+/// The highest tip that is offered because a node asks for it.
+const fn first_tip(most: Fees) -> u128 {
+    most.max_priority_fee.div_ceil(2)
 }
 
 /// What became of an intent in a transaction that is over.
@@ -168,8 +208,8 @@ impl ChainTx {
     /// = it pays all that it may.
     pub fn replacement_fees(&self, asked: Fees, config: &ChainConfig) -> Option<Fees> {
         match self.attempts.last() {
-            Some(last) => raised(last.fees, asked, config.max_fee_cap),
-            None => Some(capped(self.fees, config.max_fee_cap)),
+            Some(last) => raised(last.fees, asked, config.most_fees()),
+            None => Some(capped(self.fees, config.most_fees())),
         }
     }
 

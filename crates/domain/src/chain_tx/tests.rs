@@ -126,12 +126,13 @@ fn nothing_but_a_cancellation_is_signed_for_what_was_called_off() {
 #[test]
 fn a_stuck_transaction_is_replaced_an_eighth_dearer_up_to_the_cap() {
     let cap = config().max_fee_cap;
-    assert_eq!(raised(FEES, FEES, cap), Some(Fees { max_fee: 1_125, max_priority_fee: 113 }));
+    let most = config().most_fees();
+    assert_eq!(raised(FEES, FEES, most), Some(Fees { max_fee: 1_125, max_priority_fee: 113 }));
     let market = Fees { max_fee: 5_000, max_priority_fee: 50 };
-    assert_eq!(raised(FEES, market, cap), Some(Fees { max_fee: 5_000, max_priority_fee: 113 }));
-    assert_eq!(raised(Fees { max_fee: cap, ..FEES }, FEES, cap), None);
+    assert_eq!(raised(FEES, market, most), Some(Fees { max_fee: 5_000, max_priority_fee: 113 }));
+    assert_eq!(raised(Fees { max_fee: cap, ..FEES }, FEES, most), None);
     assert_eq!(
-        raised(FEES, Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX }, cap).map(|it| it.max_fee),
+        raised(FEES, Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX }, most).map(|it| it.max_fee),
         Some(cap)
     );
     let (mut tx, _) = taken();
@@ -140,6 +141,28 @@ fn a_stuck_transaction_is_replaced_an_eighth_dearer_up_to_the_cap() {
     assert!(!tx.wants_replacement(&config(), later - Span::millis(1)));
     assert!(tx.wants_replacement(&config(), later));
     assert_eq!(tx.page().alerts.len() + tx.page().alerts.len(), 1, "a person is called once");
+}
+
+#[test]
+fn a_tip_has_a_cap_of_its_own_and_replacements_stay_possible_below_it() {
+    const GWEI: u128 = 1_000_000_000;
+    let most = Fees { max_fee: 200 * GWEI, max_priority_fee: 3 * GWEI };
+    // A node that asks for 400 gwei of tip, as one did (findings B, F7).
+    let asked = Fees { max_fee: 440 * GWEI, max_priority_fee: 400 * GWEI };
+    let mut fees = capped(asked, most);
+    assert_eq!(fees, Fees { max_fee: 200 * GWEI, max_priority_fee: 3 * GWEI / 2 });
+    let usual = Fees { max_fee: 20 * GWEI, max_priority_fee: GWEI };
+    assert_eq!(capped(usual, most), usual);
+    // It claims the same tip when a usual transaction is replaced.
+    let asked = Fees { max_fee: 20 * GWEI, ..asked };
+    fees = usual;
+    let mut raises = 0;
+    while let Some(next) = raised(fees, asked, most) {
+        assert!(next.max_priority_fee <= most.max_priority_fee && next.max_fee <= most.max_fee);
+        (fees, raises) = (next, raises + 1);
+    }
+    assert!(raises >= 5, "{raises}");
+    assert!(fees.max_priority_fee > 2 * GWEI);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::case::{Case, Terms};
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, Pot, Watched};
+use super::{Deposit, DepositState, Pot, ReviewVerdict, Watched};
 use crate::chain::{Address, TxHash};
 use crate::chain_tx::{IntentState, Place};
 use crate::currency::StableCoin;
@@ -43,13 +43,15 @@ pub struct Found {
 }
 
 impl Found {
-    /// The deposit that it is seen as for the first time; `sender` is what was said about it before.
+    /// The deposit that it is seen as for the first time; `sender` is what the submission says whose escrow it
+    /// came to.
     pub fn deposit(&self, sender: SenderDetails, now: Timestamp) -> Deposit {
         Deposit {
             id: Deposit::id_of(self.chain_id, self.tx, self.ordinal),
             tenant: self.vault.tenant,
             wallet: self.vault.wallet,
             request: self.vault.request,
+            submission: self.vault.submission,
             coin: self.coin,
             minor: self.minor,
             from: self.from,
@@ -71,8 +73,10 @@ impl Found {
             concern: None,
             assessment: None,
             decision: None,
+            is_dust: false,
             spoiled: false,
             release: None,
+            riders: Vec::new(),
             release_tx: None,
             completed_at: None,
             failure: None,
@@ -169,6 +173,9 @@ impl Case {
     }
 
     fn credit(&mut self, confirmations: u64, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if self.deposit.minor < terms.release_min {
+            return self.credit_dust(confirmations, effects, cx);
+        }
         let trigger = match self.wallet.state {
             WalletState::Active | WalletState::Pending => Trigger::Counted,
             WalletState::Blocked => Trigger::CountedBlocked,
@@ -199,7 +206,7 @@ impl Case {
         }
     }
 
-    fn received(&self, confirmations: u64) -> WalletEvent {
+    pub(super) fn received(&self, confirmations: u64) -> WalletEvent {
         let deposit = &self.deposit;
         WalletEvent::PaymentReceived {
             about: self.about(),
@@ -241,19 +248,43 @@ impl Case {
         let long = self.deposit.lost_at.is_some_and(|lost| height >= lost + DROPPED_AFTER_BLOCKS);
         let release = self.deposit.release;
         let open = self.intent(release).is_some_and(|intent| intent.state == IntentState::Assigned);
-        if let (Some(state), true, false) = (self.next(Trigger::Dropped), long, open) {
-            effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
-            self.enter(state, &mut effects, cx);
-            self.deposit.lost_at = None;
-            if self.deposit.back_to.take() == Some(DepositState::Failed) {
-                return effects;
-            }
-            if let Some(request) = &mut self.request {
-                request.uncredited(self.deposit.coin, self.deposit.minor);
-            }
-            self.fail(FailureReason::TransactionDropped, &mut effects, cx);
+        if long && !open {
+            self.drop_out(&mut effects, cx);
         }
         effects
+    }
+
+    /// It is out of the chain, and its release has moved what a later deposit brought: that one is shown as released, and
+    /// this one as what it is. `None` = it is in the chain.
+    pub fn replaced(&mut self, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+        if self.deposit.place.is_some() {
+            return None;
+        }
+        let mut effects = WalletEffects::default();
+        if self.deposit.state == DepositState::Completed {
+            self.deposit.back_to = Some(DepositState::Completed);
+            self.enter(DepositState::Suspended, &mut effects, cx);
+        }
+        self.drop_out(&mut effects, cx);
+        Some(effects)
+    }
+
+    /// It will not come back: the bank is notified.
+    fn drop_out(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if let Some(state) = self.next(Trigger::Dropped) {
+            effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
+            self.enter(state, effects, cx);
+            self.deposit.lost_at = None;
+            if self.deposit.back_to.take() == Some(DepositState::Failed) {
+                return;
+            }
+            let decision = self.deposit.decision.as_ref();
+            let taken = decision.is_some_and(|decision| decision.verdict == ReviewVerdict::Approve);
+            if let Some(request) = self.request.as_mut().filter(|_| !self.deposit.is_dust) {
+                request.uncredited(self.deposit.coin, self.deposit.minor, taken);
+            }
+            self.fail(FailureReason::TransactionDropped, effects, cx);
+        }
     }
 
     /// The balance of its vault is not what the logs add up to: it does not count until it is.

@@ -11,7 +11,7 @@ use crate::payment_request::PaymentRequest;
 use crate::time::Span;
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
+use crate::wallet_event::{About, AboutDeposit, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
 
 /// A deposit with what belongs to it, taken out of the books for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Case {
     pub request: Option<PaymentRequest>,
     /// The intents that it names, and those that the decision makes.
     pub intents: Vec<Intent>,
+    /// Dust in the same vault: what its release takes along, or may take along.
+    pub riders: Vec<Deposit>,
 }
 
 /// Why a change is not made: the world has moved on, or it is not allowed.
@@ -71,6 +73,8 @@ pub struct Terms<'a> {
     pub chain: &'a ChainConfig,
     /// How long after the expiry of a request a payment is still taken for it; `None` = not at all.
     pub accept_late: Option<Span>,
+    /// Less than this is not worth a release, in minor units.
+    pub release_min: i64,
     /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
 }
@@ -115,14 +119,17 @@ impl Case {
         if to == DepositState::Approved && deposit.pot == Pot::Escrow && deposit.hold.is_none() {
             effects.transfers.push(deposit.reserve(cx));
         }
-        let had_job =
-            matches!(deposit.state, DepositState::Screening | DepositState::InReview | DepositState::Refunding);
+        let had_job = matches!(
+            deposit.state,
+            DepositState::Dust | DepositState::Screening | DepositState::InReview | DepositState::Refunding
+        );
         deposit.state = to;
         deposit.state_at = cx.now;
         deposit.version += 1;
         let job = match to {
             DepositState::Screening => Some(JobChange::Set(JobKind::Screen, cx.now)),
             DepositState::InReview => Some(JobChange::Set(JobKind::ReviewDeposit, cx.now)),
+            DepositState::Dust if deposit.assessment.is_none() => Some(JobChange::Set(JobKind::Screen, cx.now)),
             _ => had_job.then_some(JobChange::Done),
         };
         effects.jobs.extend(job.map(|job| (deposit.id.0, job)));
@@ -133,7 +140,13 @@ impl Case {
 
     /// What its events begin with.
     pub(super) fn about(&self) -> About {
-        About { request: self.deposit.request, wallet: self.wallet.id, customer: self.wallet.customer_id.clone() }
+        let deposit = &self.deposit;
+        About {
+            request: deposit.request,
+            wallet: self.wallet.id,
+            customer: self.wallet.customer_id.clone(),
+            deposit: Some(AboutDeposit { id: deposit.id, tx: deposit.tx }),
+        }
     }
 
     /// Adds an event to its request's, or to its wallet's where it has no request.

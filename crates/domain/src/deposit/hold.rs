@@ -5,13 +5,13 @@
 use super::case::{Case, DepositRefusal};
 use super::states::Trigger;
 use super::{Deposit, DepositState};
-use crate::chain::Word;
 use crate::chain::vault;
+use crate::chain::{Address, Word};
 use crate::chain_tx::{Intent, IntentKind, Plan};
 use crate::ids::{DepositId, IntentId};
 use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
-use crate::payment_request::PaymentRequest;
+use crate::payment_request::{EscrowHold, PaymentRequest};
 use crate::risk::{Hold, ReasonCode, RiskResult};
 use crate::wallet_effects::WalletEffects;
 
@@ -24,17 +24,16 @@ impl Case {
     /// Whether something in its escrow is on legal hold. The controller holds vaults, not payments: what else is in there
     /// stays too.
     pub fn escrow_is_held(&self) -> bool {
-        self.request.as_ref().is_some_and(|request| request.held_at.is_some())
+        self.request.as_ref().is_some_and(|request| request.is_held(&self.deposit.to))
     }
 
     /// Its escrow goes on hold, here at once and on the chain as soon as that goes. A wallet is no escrow: what came straight
     /// to it is kept in the books, and the rest of its money is its owner's.
     pub(super) fn hold_escrow(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(request) = &mut self.request else { return };
-        request.held_at.get_or_insert(cx.now);
+        let held_at = request.hold_of(&self.deposit.to).held_at.or(Some(cx.now));
         // One that is being lifted for something else stays on hold now. Whoever counts what holds it counts again.
-        request.lift = None;
-        request.version += 1;
+        request.set_hold(&self.deposit.to, EscrowHold { held_at, lift: None });
         if self.deposit.legal_hold.is_some() {
             return;
         }
@@ -44,7 +43,8 @@ impl Case {
 
     /// Wants the controller told whether its escrow is on hold; `None` = it is in none.
     fn tell_hold(&mut self, held: bool, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Option<IntentId> {
-        let vault = self.request.as_ref()?.escrow;
+        self.request.as_ref()?;
+        let vault = self.deposit.to;
         let plan = Plan::SetLegalHold { vault, held, case: case_of(self.deposit.id) };
         let id = IntentId(cx.ids.next());
         let intent = self.new_intent(id, IntentKind::SetLegalHold, plan, effects, cx);
@@ -85,8 +85,8 @@ impl Case {
         let is_last = self.escrow_is_held() && !others_hold;
         let lift = if is_last { self.tell_hold(false, &mut effects, cx) } else { None };
         if let Some(request) = &mut self.request {
-            request.lift = lift;
-            request.version += 1;
+            let held_at = request.hold_of(&self.deposit.to).held_at;
+            request.set_hold(&self.deposit.to, EscrowHold { held_at, lift });
         }
         Ok(effects)
     }
@@ -141,16 +141,19 @@ impl Deposit {
 }
 
 impl PaymentRequest {
-    /// Whether the controller is still to be told this about its escrow: with the newest decision the older ones are over.
-    pub fn wants_told(&self, intent: IntentId, held: bool) -> bool {
-        if held { self.held_at.is_some() && self.lift.is_none() } else { self.lift == Some(intent) }
+    /// Whether the controller is still to be told this about an escrow: with the newest decision the older ones are over.
+    pub fn wants_told(&self, intent: IntentId, escrow: &Address, held: bool) -> bool {
+        let hold = self.hold_of(escrow);
+        if held { hold.held_at.is_some() && hold.lift.is_none() } else { hold.lift == Some(intent) }
     }
 
-    /// The controller holds its escrow no more; what waits in there goes on, which whoever follows `lifted` sees to.
+    /// The controller holds an escrow no more; what waits in there goes on, which the worker that follows `lifted` sees to.
     pub fn escrow_lifted(&mut self, intent: IntentId, lifted: DepositId, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        if self.lift == Some(intent) && self.held_at.take().is_some() {
-            self.version += 1;
+        if let Some(escrow) = self.lifted_by(intent)
+            && self.is_held(&escrow)
+        {
+            self.set_hold(&escrow, EscrowHold { held_at: None, lift: Some(intent) });
             effects.jobs.push((lifted.0, JobChange::Set(JobKind::Screen, cx.now)));
         }
         effects

@@ -26,6 +26,9 @@ impl Case {
         terms: Terms<'_>,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
+        if self.deposit.state == DepositState::Dust {
+            return Ok(self.dust_screened(assessment, terms, cx));
+        }
         // What was blocked meanwhile waits, whatever was found, and is screened again after that.
         if self.deposit.state == DepositState::Screening && self.wallet.state.is_frozen() {
             return Ok(self.wallet_changed(cx));
@@ -64,7 +67,7 @@ impl Case {
     }
 
     /// Tells the decision, then takes it.
-    fn judged(
+    pub(super) fn judged(
         &mut self,
         state: DepositState,
         assessment: Assessment,
@@ -102,8 +105,9 @@ impl Case {
         cx: &Cx<'_>,
     ) {
         let order = BlockOrder { reason, details: details.to_owned(), auto_unblock_hours: None, triggered_by };
+        let cause = self.about().deposit;
         // One that is frozen already stays as it is: nothing more is to be done about it.
-        if let Ok(blocked) = self.wallet.block(order, cx.now) {
+        if let Ok(blocked) = self.wallet.block_because_of(cause, order, cx.now) {
             effects.merge(blocked);
         }
     }
@@ -144,10 +148,10 @@ impl Case {
         }
         let assessment = self.assessment_of(result, reason, state, by, cx);
         self.judged(state, assessment, terms, &mut effects, cx);
-        if let (ReviewVerdict::Approve, Some(ReasonCode::TooLate), Some(request)) =
+        if let (ReviewVerdict::Approve, Some(ReasonCode::TooLate | ReasonCode::WrongAsset), Some(request)) =
             (verdict, self.deposit.concern, &mut self.request)
         {
-            effects.merge(request.late_approved(cx.now));
+            effects.merge(request.review_approved(self.deposit.coin, self.deposit.minor, cx.now));
         }
         if verdict == ReviewVerdict::Block {
             let reason = BlockReason::SuspiciousActivity;

@@ -14,8 +14,8 @@ use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
-/// More than any vault holds: what is to fail on the chain asks for it.
-const TOO_MUCH: u64 = i64::MAX.unsigned_abs();
+/// More than any vault of a sandbox holds, in minor units (a billion coins): what is to fail on the chain asks for it.
+const TOO_MUCH: u64 = 1_000_000_000_000_000;
 
 impl Case {
     /// It may go to the wallet. What came straight to the wallet is there already.
@@ -33,6 +33,7 @@ impl Case {
             self.deposit.completed_at = Some(cx.now);
             self.wallet.touch(cx.now);
             self.enter(DepositState::Completed, effects, cx);
+            self.complete_dust(terms, effects, cx);
         }
     }
 
@@ -47,11 +48,14 @@ impl Case {
             let what = "a release cannot be made: the coin has no contract in the configuration".to_owned();
             return self.alert(AlertKind::Transaction, what, effects);
         };
+        let riders = self.take_along(id, terms, effects, cx);
+        movement.amount = movement.amount.saturating_add(riders);
         if self.deposit.spoiled {
             movement.amount = TOO_MUCH;
         }
         let mut intent = self.new_intent(id, IntentKind::Release, Plan::Move(movement), effects, cx);
         intent.unchecked = self.deposit.spoiled;
+        intent.riders.clone_from(&self.deposit.riders);
         self.intents.push(intent);
         self.deposit.release = Some(id);
     }
@@ -60,7 +64,7 @@ impl Case {
     pub(super) fn movement(&self, intent: IntentId, terms: Terms<'_>) -> Option<Movement> {
         let deposit = &self.deposit;
         let (reference, recipient) = match &self.request {
-            Some(request) => (request.reference, self.wallet.address),
+            Some(request) => (request.reference_of(deposit.submission), self.wallet.address),
             None => (vault::reference(VaultKind::Wallet, deposit.tenant, deposit.wallet.0), self.wallet.controller),
         };
         Some(Movement {
@@ -92,16 +96,22 @@ impl Case {
 
     /// A release that has no transaction yet is no longer wanted. One that has is called off by its transaction, when
     /// that is next looked at.
-    pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
-        let release = self.deposit.release;
-        if let Some(intent) = self.intent(release) {
-            effects.merge(intent.withdraw(cx.now).1);
+    pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let (release, id) = (self.deposit.release, self.deposit.id.0);
+        // The release of the deposit that it rides with is called off when its transaction is next looked at.
+        if let Some(intent) = self.intent(release).filter(|intent| intent.subject == id) {
+            let (called_off, more) = intent.withdraw(cx.now);
+            effects.merge(more);
+            if called_off {
+                self.leave_riders(effects, cx);
+            }
         }
     }
 
     /// Whether a release may be signed for it now.
     pub fn may_release(&self) -> bool {
-        self.deposit.state == DepositState::Approved && !self.wallet.state.is_frozen() && !self.escrow_is_held()
+        let is_free = !self.wallet.state.is_frozen() && !self.escrow_is_held();
+        self.deposit.state == DepositState::Approved && is_free && self.riders_are_there()
     }
 
     /// Whether this intent has to be carried out whatever happens: others count on it already, and a reorganisation undid
@@ -119,6 +129,14 @@ impl Case {
 
     /// The release took effect in `tx`; the coin's contract kept a `fee` of it for its issuer: what arrived is in the wallet.
     pub fn released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let fee = self.riders_released(tx, fee, &mut effects, cx);
+        effects.merge(self.one_released(tx, fee, cx));
+        effects
+    }
+
+    /// The same of one deposit of those that the release moved.
+    pub(super) fn one_released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let Some(state) = self.next(Trigger::ReleaseDone) else {
             if self.deposit.state != DepositState::Completed {
@@ -152,6 +170,20 @@ impl Case {
         effects
     }
 
+    /// What its release was to move has gone to the wallet in `tx`, the release of a deposit that is in the chain no more: it
+    /// is released by that. `None` = it is not about to be released.
+    pub fn released_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+        if self.deposit.state != DepositState::Approved || self.deposit.place.is_none() {
+            return None;
+        }
+        let mut effects = WalletEffects::default();
+        self.withdraw_release(&mut effects, cx);
+        effects.merge(self.released(tx, 0, cx));
+        let what = format!("it was released by {tx}, which a reorganisation had taken from another deposit");
+        self.alert(AlertKind::DeepReorg, what, &mut effects);
+        Some(effects)
+    }
+
     /// The release failed as often as it is tried.
     pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         self.release_ends(reason, message(reason), cx)
@@ -164,6 +196,7 @@ impl Case {
 
     fn release_ends(&mut self, reason: FailureReason, message: &str, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        self.leave_riders(&mut effects, cx);
         if let Some(state) = self.next(Trigger::ReleaseFailed) {
             self.enter(state, &mut effects, cx);
             self.fail_saying(reason, message, &mut effects, cx);
@@ -176,6 +209,7 @@ impl Case {
     /// The release certainly did not happen and never will: what follows is the wallet's state to say.
     pub fn release_stopped(&mut self, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        self.leave_riders(&mut effects, cx);
         let trigger = match self.wallet.state {
             WalletState::Active | WalletState::Pending if self.escrow_is_held() => Trigger::ReleaseStoppedHeld,
             WalletState::Active | WalletState::Pending => Trigger::ReleaseStopped,

@@ -31,7 +31,12 @@ impl Deposit {
         }
         let is_unusual = match exception {
             RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid => true,
-            RequestException::None | RequestException::Partial => false,
+            // A sender is never told of the last three.
+            RequestException::None
+            | RequestException::Partial
+            | RequestException::Held
+            | RequestException::Rejected
+            | RequestException::Refunded => false,
         };
         match self.state {
             DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Asking::Yes,
@@ -39,6 +44,7 @@ impl Deposit {
             DepositState::Refunding => Asking::Over,
             DepositState::Seen
             | DepositState::Orphaned
+            | DepositState::Dust
             | DepositState::Held
             | DepositState::Screening
             | DepositState::InReview

@@ -12,7 +12,9 @@ pub enum Trigger {
     Lost,
     /// It is at the policy's depth; the wallet is in use.
     Counted,
-    /// The same, and the wallet is blocked.
+    /// The same, and it is not worth a release, whatever the wallet is.
+    CountedDust,
+    /// It is at the policy's depth, and the wallet is blocked.
     CountedBlocked,
     /// The same, and the wallet is blacklisted.
     CountedBlacklisted,
@@ -42,6 +44,12 @@ pub enum Trigger {
     WalletUnblocked,
     /// The wallet is blacklisted now.
     WalletBlacklisted,
+    /// Dust goes to the wallet, alone or with another deposit.
+    Gathered,
+    /// Dust is worth a release now, and a person is to look at it.
+    GatheredForReview,
+    /// The release that would have taken it along does not happen.
+    LeftBehind,
     /// The release took effect.
     ReleaseDone,
     /// The release failed as often as it is tried.
@@ -68,10 +76,11 @@ pub enum Trigger {
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Trigger; 29] = [
+    pub const ALL: [Trigger; 33] = [
         Trigger::Included,
         Trigger::Lost,
         Trigger::Counted,
+        Trigger::CountedDust,
         Trigger::CountedBlocked,
         Trigger::CountedBlacklisted,
         Trigger::RiskApproved,
@@ -87,6 +96,9 @@ impl Trigger {
         Trigger::WalletBlocked,
         Trigger::WalletUnblocked,
         Trigger::WalletBlacklisted,
+        Trigger::Gathered,
+        Trigger::GatheredForReview,
+        Trigger::LeftBehind,
         Trigger::ReleaseDone,
         Trigger::ReleaseFailed,
         Trigger::ReleaseStopped,
@@ -106,6 +118,7 @@ impl Trigger {
             Trigger::Included => "found in a block",
             Trigger::Lost => "its block is gone",
             Trigger::Counted => "deep enough",
+            Trigger::CountedDust => "deep enough, not worth a release",
             Trigger::CountedBlocked => "deep enough, wallet blocked",
             Trigger::CountedBlacklisted => "deep enough, wallet blacklisted",
             Trigger::RiskApproved => "risk: approved",
@@ -121,6 +134,9 @@ impl Trigger {
             Trigger::WalletBlocked => "wallet blocked",
             Trigger::WalletUnblocked => "wallet unblocked",
             Trigger::WalletBlacklisted => "wallet blacklisted",
+            Trigger::Gathered => "dust: released",
+            Trigger::GatheredForReview => "dust: a person",
+            Trigger::LeftBehind => "dust: left out of a release",
             Trigger::ReleaseDone => "release done",
             Trigger::ReleaseFailed => "release failed",
             Trigger::ReleaseStopped => "release stopped",
@@ -154,12 +170,16 @@ pub enum Step {
 impl DepositState {
     /// The matrix state × trigger. A deposit begins as `Seen`.
     pub const fn on(self, trigger: Trigger) -> Step {
-        use DepositState::{Approved, Held, InReview, LegalHold, Rejected, Screening};
+        use DepositState::{Approved, Dust, Held, InReview, LegalHold, Rejected, Screening};
         use Trigger as T;
         match trigger {
-            T::Included | T::Lost | T::Counted | T::CountedBlocked | T::CountedBlacklisted | T::Dropped => {
-                self.on_chain(trigger)
-            }
+            T::Included
+            | T::Lost
+            | T::Counted
+            | T::CountedDust
+            | T::CountedBlocked
+            | T::CountedBlacklisted
+            | T::Dropped => self.on_chain(trigger),
             T::ReleaseDone
             | T::ReleaseFailed
             | T::ReleaseStopped
@@ -186,6 +206,11 @@ impl DepositState {
             T::EscrowFree if matches!(self, InReview) => Step::To(Screening),
             T::EscrowFree => Step::Stays,
 
+            T::Gathered if matches!(self, Dust) => Step::To(Approved),
+            T::GatheredForReview if matches!(self, Dust) => Step::To(InReview),
+            T::LeftBehind if matches!(self, Approved) => Step::To(Dust),
+            T::Gathered | T::GatheredForReview | T::LeftBehind => Step::Stays,
+
             T::WalletBlocked if matches!(self, Screening) => Step::To(Held),
             T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),
             T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => Step::To(Rejected),
@@ -197,8 +222,8 @@ impl DepositState {
 
     const fn on_chain(self, trigger: Trigger) -> Step {
         use DepositState::{
-            Approved, Completed, Failed, Held, InReview, LegalHold, Orphaned, Refunded, Refunding, Rejected, Screening,
-            Seen, Suspended,
+            Approved, Completed, Dust, Failed, Held, InReview, LegalHold, Orphaned, Refunded, Refunding, Rejected,
+            Screening, Seen, Suspended,
         };
         match (self, trigger) {
             (Orphaned, Trigger::Included) => Step::To(Seen),
@@ -206,7 +231,7 @@ impl DepositState {
             (_, Trigger::Included) => Step::Stays,
 
             (Seen, Trigger::Lost) => Step::To(Orphaned),
-            (Held | Screening | InReview | Approved | Completed | Rejected | LegalHold, Trigger::Lost) => {
+            (Dust | Held | Screening | InReview | Approved | Completed | Rejected | LegalHold, Trigger::Lost) => {
                 Step::To(Suspended)
             }
             (Orphaned | Suspended, Trigger::Lost) => Step::Stays,
@@ -217,9 +242,10 @@ impl DepositState {
 
             (Suspended, _) => Step::Back,
             (Seen, Trigger::Counted) => Step::To(Screening),
+            (Seen, Trigger::CountedDust) => Step::To(Dust),
             (Seen, Trigger::CountedBlocked) => Step::To(Held),
             (Seen, Trigger::CountedBlacklisted) => Step::To(Rejected),
-            (Orphaned | Held | Screening | InReview | Approved | Completed, _) => Step::Stays,
+            (Orphaned | Dust | Held | Screening | InReview | Approved | Completed, _) => Step::Stays,
             (Rejected | LegalHold | Refunding | Refunded | Failed | Seen, _) => Step::Stays,
         }
     }

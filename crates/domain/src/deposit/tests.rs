@@ -18,6 +18,8 @@ use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{WalletEvent, WalletEventKind};
 
 mod chain;
+mod dust;
+mod escrows;
 mod hold;
 mod judge;
 mod matrix;
@@ -46,7 +48,9 @@ pub fn config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 30,
         max_fee_cap: 1_000_000_000_000,
+        max_tip_cap: 1_000_000_000_000,
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
+        release_min: crate::chain::ReleaseMin::Fixed(0),
     }
 }
 
@@ -74,6 +78,7 @@ pub struct World {
     pub now: Timestamp,
     config: ChainConfig,
     sandbox: bool,
+    pub release_min: i64,
 }
 
 pub fn place(number: u64) -> Place {
@@ -89,13 +94,22 @@ impl World {
     pub fn asked(asked: Asked) -> World {
         let new = NewRequest { id: REQUEST, token: "t".to_owned(), asked, purpose: None, expires_in_hours: 24 };
         let request = create(new, &wallet(), monday()).expect("a request").0;
-        let vault = Watched { address: request.escrow, tenant: TENANT, wallet: WALLET, request: Some(REQUEST) };
+        let vault = Watched {
+            address: request.escrow,
+            tenant: TENANT,
+            wallet: WALLET,
+            request: Some(REQUEST),
+            submission: None,
+        };
         World::new(vault, Some(request))
     }
 
     /// Coins straight to the wallet's address.
     pub fn direct() -> World {
-        World::new(Watched { address: wallet().address, tenant: TENANT, wallet: WALLET, request: None }, None)
+        World::new(
+            Watched { address: wallet().address, tenant: TENANT, wallet: WALLET, request: None, submission: None },
+            None,
+        )
     }
 
     fn new(vault: Watched, request: Option<crate::payment_request::PaymentRequest>) -> World {
@@ -112,7 +126,7 @@ impl World {
         };
         let deposit = found.deposit(SenderDetails::default(), monday());
         World {
-            case: Case { deposit, wallet: wallet(), request, intents: Vec::new() },
+            case: Case { deposit, wallet: wallet(), request, intents: Vec::new(), riders: Vec::new() },
             books: Books::empty(),
             told: Vec::new(),
             alerts: 0,
@@ -120,6 +134,7 @@ impl World {
             now: monday(),
             config: config(),
             sandbox: false,
+            release_min: 0,
         }
     }
 
@@ -130,7 +145,8 @@ impl World {
 
     /// Lets something happen; books and keeps what it brought about.
     pub fn run<T>(&mut self, act: impl FnOnce(&mut Case, Terms<'_>, &mut Cx<'_>) -> (WalletEffects, T)) -> T {
-        let terms = Terms { chain: &self.config, accept_late: Some(Span::days(7)), sandbox: self.sandbox };
+        let (accept_late, release_min) = (Some(Span::days(7)), self.release_min);
+        let terms = Terms { chain: &self.config, accept_late, release_min, sandbox: self.sandbox };
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         let (effects, value) = act(&mut self.case, terms, &mut cx);
         self.books.book(&effects.transfers).expect("the ledger takes it");

@@ -13,10 +13,11 @@ use crate::job::JobKind;
 use crate::ledger::{Account, TransferKind};
 use crate::money::Money;
 use crate::payment::{Cx, JobChange};
+use crate::screening::{Screened, Verdict};
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::FailureReason;
+use crate::wallet_event::{Aggregate, FailureReason, OptionalEvent, WalletEvent};
 
 /// An order that has not begun after this long is called off.
 pub const TIMEOUT: Span = Span::hours(24);
@@ -55,6 +56,8 @@ pub struct NewOrder {
     pub expected: Span,
     /// What a sandbox makes of it.
     pub fate: Fate,
+    /// What screening the account holder's name found.
+    pub screened: Screened,
 }
 
 /// Why an order is not made or changed. The order of the variants is the precedence.
@@ -108,6 +111,8 @@ pub fn create(
     if available.minor < requested.minor {
         return Err(OrderRefusal::InsufficientBalance { requested, available });
     }
+    // A list goes before what a sandbox shows.
+    let fate = if new.screened.verdict() == Verdict::Clean { new.fate } else { Fate::Withheld };
     let locked_until = new.lock.then_some(cx.now + LOCK);
     let day = cx.now + if new.fate == Fate::TimesOut { SANDBOX_TIMEOUT } else { TIMEOUT };
     let order = ExchangeOrder {
@@ -123,7 +128,7 @@ pub fn create(
         priced_at: None,
         locked_until,
         bank: new.bank,
-        fate: new.fate,
+        fate,
         state: ExchangeState::Pending,
         state_at: cx.now,
         created_at: cx.now,
@@ -146,8 +151,16 @@ pub fn create(
     let mut case = OrderCase { order, wallet: wallet.clone(), intents: Vec::new() };
     let mut effects = WalletEffects { transfers: vec![case.order.reserve()], ..WalletEffects::default() };
     effects.jobs.push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
-    if case.order.fate != Fate::TimesOut {
-        case.want_debit(chain, &mut effects, cx);
+    match case.order.fate {
+        Fate::TimesOut => {}
+        Fate::Withheld => {
+            let Screened { score, evidence, list_version, .. } = &new.screened;
+            let against = evidence.as_deref().unwrap_or("lists that are too old");
+            let what =
+                format!("withheld: the account holder's name scored {score} against {against} (lists {list_version})");
+            effects.alerts.push(Alert { kind: AlertKind::Payout, subject: case.order.id.0, what });
+        }
+        Fate::Open | Fate::Fails => case.want_debit(chain, &mut effects, cx),
     }
     case.wallet.touch(cx.now);
     Ok((case, effects))
@@ -192,6 +205,28 @@ impl OrderCase {
             ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => JobChange::Done,
         };
         effects.jobs.push((self.order.id.0, job));
+        effects.optional.extend(self.ended(cx));
+    }
+
+    /// What the bank is told of an order that ended without being settled.
+    fn ended(&self, cx: &Cx<'_>) -> Option<OptionalEvent> {
+        let order = &self.order;
+        let cancelled = match order.state {
+            ExchangeState::Failed => false,
+            ExchangeState::Cancelled => true,
+            _ => return None,
+        };
+        let event = WalletEvent::OrderEnded {
+            order: order.id,
+            wallet: order.wallet,
+            customer: self.wallet.customer_id.clone(),
+            minor: order.minor,
+            coin: order.coin,
+            cancelled,
+            reason: order.failure?,
+            at: cx.now,
+        };
+        Some(OptionalEvent { aggregate: Aggregate::Order(order.id), event })
     }
 
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {

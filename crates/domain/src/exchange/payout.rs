@@ -106,10 +106,13 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        match attempt.hear(report) {
+        match attempt.hear(report, rail) {
             Heard::Contradicts(what) => self.alert(AlertKind::Payout, what, &mut effects),
-            Heard::Known => self.known(attempt, report),
-            Heard::Moves(state, trigger) => {
+            Heard::Known(charge) => {
+                self.known(attempt, report);
+                effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+            }
+            Heard::Moves(state, trigger, charge) => {
                 let step = order_trigger(self.order.state, trigger);
                 let person = step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
                 if person && trigger != Trigger::Returned {
@@ -119,7 +122,9 @@ impl OrderCase {
                     return effects;
                 }
                 attempt.note(state, report, cx.now);
-                return self.moved(attempt, trigger, rail, cx);
+                let mut effects = self.moved(attempt, trigger, rail, cx);
+                effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+                return effects;
             }
         }
         effects
@@ -321,6 +326,8 @@ impl OrderCase {
             bank_reference: None,
             amount: None,
             source: format!("operator: {evidence}"),
+            further_reasons: Vec::new(),
+            charges: None,
         };
         Ok(self.heard(attempt, &report, None, cx))
     }

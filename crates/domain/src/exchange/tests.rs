@@ -19,6 +19,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::payment::{Cx, JobChange};
 use crate::policy::RailConfig;
 use crate::rail::{RailReport, RailStatus};
+use crate::screening::Screened;
 use crate::sweep::Pools;
 use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
 use crate::time::Span;
@@ -76,7 +77,12 @@ fn new_order() -> NewOrder {
         },
         expected: Span::secs(60),
         fate: Fate::Open,
+        screened: screened(0),
     }
+}
+
+fn screened(score: u8) -> Screened {
+    Screened { score, evidence: None, list_version: "lists-1".to_owned(), stale: false }
 }
 
 struct World {
@@ -195,6 +201,8 @@ impl World {
             bank_reference: Some("BANK-7".to_owned()),
             amount: None,
             source: "pain.002 B-1".to_owned(),
+            further_reasons: Vec::new(),
+            charges: None,
         };
         let rail = self.rail.clone();
         self.does(|case, cx| case.heard(&mut attempt, &report, Some(&rail), cx));
@@ -565,6 +573,8 @@ fn a_report_that_contradicts_or_names_another_amount_is_a_person_s() {
         bank_reference: None,
         amount: Some(pkr(1)),
         source: "camt.054 C-1".to_owned(),
+        further_reasons: Vec::new(),
+        charges: None,
     };
     world.does(|case, cx| case.heard(&mut attempt, &report, None, cx));
     assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 1));
@@ -590,6 +600,31 @@ fn sandbox_cents_fail_or_time_out() {
     assert_eq!(times_out.case.order.state.status(), OrderStatus::Cancelled);
 }
 
+#[test]
+fn an_order_to_a_listed_holder_is_withheld_and_people_are_called() {
+    for (score, stale, fate, alerts) in [
+        (84, false, Fate::Open, 0),
+        (85, false, Fate::Withheld, 1),
+        (100, false, Fate::Withheld, 1),
+        (0, true, Fate::Withheld, 1),
+    ] {
+        let screened = Screened { stale, ..screened(score) };
+        let mut world = World::with(NewOrder { screened, ..new_order() });
+        assert_eq!((world.case.order.fate, world.alerts), (fate, alerts), "{score} {stale}");
+        assert_eq!(world.case.order.state.status(), OrderStatus::Pending, "the customer is not tipped off");
+        if fate == Fate::Withheld {
+            assert!(world.case.intents.is_empty(), "nothing moves");
+            world.now = monday() + TIMEOUT;
+            world.does(|case, cx| case.time_passed(cx));
+            assert_eq!(world.case.order.failure, Some(OrderFailure::Timeout), "a neutral reason");
+            assert_eq!(world.case.order.state.status(), OrderStatus::Cancelled);
+        }
+    }
+    // A list goes before what a sandbox shows.
+    let listed = World::with(NewOrder { fate: Fate::Fails, screened: screened(95), ..new_order() });
+    assert_eq!(listed.case.order.fate, Fate::Withheld);
+}
+
 /// Every step that the decisions allow, by what the interface shows.
 #[test]
 fn what_is_shown_changes_only_as_the_decisions_say() {
@@ -603,8 +638,15 @@ fn what_is_shown_changes_only_as_the_decisions_say() {
     }
     shown.retain(|(from, to)| from != to);
     use OrderStatus::{Cancelled, Failed, Pending, Processing, Settled};
-    let decided =
-        [(Pending, Processing), (Pending, Cancelled), (Pending, Failed), (Processing, Settled), (Processing, Failed)];
+    let decided = [
+        (Pending, Processing),
+        (Pending, Cancelled),
+        (Pending, Failed),
+        (Processing, Settled),
+        (Processing, Failed),
+        // Its debit had a nonce and did not happen: it can be cancelled again.
+        (Processing, Pending),
+    ];
     assert_eq!(shown, BTreeSet::from(decided));
 }
 

@@ -35,6 +35,7 @@ fn chart() -> Vec<AccountCode> {
         AccountCode::FxPosition(Currency::Usdt),
         AccountCode::FeeIncome(coin),
         AccountCode::RailCost(coin),
+        AccountCode::RailCharges(Currency::Pkr),
         AccountCode::Rounding(Currency::Pkr),
         AccountCode::External(coin),
         AccountCode::Escrow(PaymentRequestId(Uuid::from_u128(7)), coin),

@@ -5,8 +5,8 @@ use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
         iban: false,
-        local: Some(|text| alphanumeric(text, 1..=20)),
-        form: "at most 20 letters or digits",
+        local: Some(|text| alphanumeric(text, 5..=20)),
+        form: "5 to 20 letters or digits",
     },
     local_code: Some(LocalCodeRule {
         matches: is_bank_and_branch,

@@ -5,8 +5,8 @@ use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
         iban: true,
-        local: Some(|text| alphanumeric(text, 1..=20)),
-        form: "an IBAN of 24 characters or an account number of at most 20 letters and digits",
+        local: Some(|text| alphanumeric(text, 5..=20)),
+        form: "an IBAN of 24 characters or an account number of 5 to 20 letters and digits",
     },
     local_code: Some(LocalCodeRule {
         matches: |text| upper_letters(text, 4),

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use jiff::civil::Date;
+use jiff::civil::{Date, date};
 
 use crate::country::Country;
 use crate::e164::is_e164;
 use crate::email::is_email;
 use crate::fault::Fault;
 use crate::iso3166::is_alpha3;
+
+/// Nobody who sends money was born before.
+const FIRST_BIRTHDATE: Date = date(1900, 1, 1);
 
 /// A text of at most `max` characters (not bytes).
 pub(super) fn check_length(field: &'static str, text: &str, max: usize) -> Option<Fault> {
@@ -42,6 +45,10 @@ pub(super) fn check_email(address: &str) -> Option<Fault> {
 
 /// A date of birth before today.
 pub(super) fn check_birthdate(date: Date, today: Date) -> Option<Fault> {
+    if date < FIRST_BIRTHDATE {
+        let message = format!("sender_birthdate must be {FIRST_BIRTHDATE} or later");
+        return Some(Fault::new("sender_birthdate", "greater_than_equal", message).with("ge", FIRST_BIRTHDATE));
+    }
     (date >= today).then(|| Fault::new("sender_birthdate", "date_past", "sender_birthdate must be in the past"))
 }
 

@@ -154,6 +154,10 @@ fn sender_birthdate_is_in_the_past() {
     let found = |birth| faults_of(Country::Pak, |draft| draft.sender_birthdate = birth);
     assert_eq!(found(Some(TODAY)), ["sender_birthdate date_past"]);
     assert_eq!(found(Some(date(2026, 11, 20))), [""; 0]);
+    assert_eq!(found(Some(date(1900, 1, 1))), [""; 0]);
+    for early in [date(0, 1, 1), date(1, 1, 1), date(1800, 1, 1), date(1899, 12, 31)] {
+        assert_eq!(found(Some(early)), ["sender_birthdate greater_than_equal"]);
+    }
     assert_eq!(found(None), [""; 0]);
 }
 

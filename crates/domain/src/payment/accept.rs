@@ -23,19 +23,19 @@ pub enum Refusal {
     #[error("external_id is already used by payment {0}")]
     ExternalIdConflict(PaymentId),
     /// No such quote, or another tenant's.
-    #[error("quote not found")]
+    #[error("The quote was not found")]
     QuoteNotFound,
     /// The quote serves another payment.
-    #[error("quote is used by payment {0}")]
+    #[error("The quote is already used by payment {0}")]
     QuoteUsed(PaymentId),
     /// The quote's time has run out.
-    #[error("quote has expired")]
+    #[error("The quote has expired; request a new one")]
     QuoteExpired,
     /// The order does not fit its quote.
     #[error("order does not fit its quote: {0:?}")]
     Mismatch(Vec<Fault>),
     /// The prefund account cannot cover the charge.
-    #[error("insufficient balance: {available} available, {needed} needed")]
+    #[error("The prefund account is too low: {available} available, {needed} needed")]
     InsufficientBalance {
         /// What the account can spend.
         available: Money,
@@ -109,7 +109,9 @@ fn fits(quote: &Quote, order: &Order, bound: &[Fault]) -> Result<(), Refusal> {
     }
     if !quote.is_paid_by(order.amount) {
         let expected = quote.expected_amount();
-        let message = format!("Must equal the quote's rate times its amount: {expected}");
+        let message = format!(
+            "Must equal the quote's rate times its amount: {expected}; send back the quote's amount_destination"
+        );
         faults.push(Fault::new("amount", "amount_mismatch", message).with("expected", expected));
     }
     faults.extend(bound.iter().cloned());

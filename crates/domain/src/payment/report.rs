@@ -5,8 +5,9 @@ use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
+use crate::money::Money;
 use crate::policy::RailConfig;
-use crate::rail::{RailId, RailReport, RailStatus};
+use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::route;
 use crate::sender_limit::Sender;
 use crate::time::{Span, Timestamp};
@@ -66,15 +67,19 @@ pub fn apply(
     return_window: Span,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    match attempt.hear(report) {
+    match attempt.hear(report, rail) {
         Heard::Contradicts(what) => discrepancy(payment, attempt, what),
         // The window made it unknown while the attempt stayed accepted: that the rail still says so is news.
-        Heard::Known if revives(payment, report) => {
+        Heard::Known(_) if revives(payment, report) => {
             attempt.note(attempt.state, report, cx.now);
             moved(payment, attempt, Trigger::Accepted, rail, cx)
         }
-        Heard::Known => known(payment, attempt, report),
-        Heard::Moves(state, trigger) => {
+        Heard::Known(charge) => {
+            let mut effects = known(payment, attempt, report);
+            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+            effects
+        }
+        Heard::Moves(state, trigger, charge) => {
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
                 let now = payment.standing.state;
@@ -82,7 +87,9 @@ pub fn apply(
                 return discrepancy(payment, attempt, what);
             }
             attempt.note(state, report, cx.now);
-            moved(payment, attempt, trigger, rail, cx)
+            let mut effects = moved(payment, attempt, trigger, rail, cx);
+            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+            effects
         }
     }
 }
@@ -250,26 +257,36 @@ pub fn review(payment: &mut Payment, approve: bool, cx: &mut Cx<'_>) -> Result<E
     Ok(step(payment, Trigger::ComplianceRefused, Some(accept::NOT_EXECUTABLE.to_owned()), None, cx))
 }
 
-/// Two people have found out what became of an `unknown` payment.
+/// Two people have found out what became of an `unknown` payment, or that one came back that had succeeded.
 pub fn resolve(
     payment: &mut Payment,
     attempt: &mut Attempt,
-    status: RailStatus,
+    finding: &Finding,
     evidence: &str,
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
-    if payment.standing.state != PaymentState::Unknown {
+    if payment.open_to(finding).is_none() {
         return Err(Stale::State(payment.standing.state));
     }
+    let kept = Money::new(finding.charges, attempt.amount.currency);
+    let came_back = attempt.amount.minor.checked_sub(kept.minor).filter(|minor| *minor > 0 && kept.minor > 0);
     let report = RailReport {
         attempt: attempt.id,
-        status,
+        status: finding.status.clone(),
         reason: None,
+        further_reasons: Vec::new(),
         // How they know is for the attempt's record, not for the client's `msg`.
         info: None,
-        bank_reference: None,
-        amount: None,
+        bank_reference: finding.reference.clone(),
+        amount: came_back.map(|minor| Money::new(minor, kept.currency)),
+        charges: came_back.map(|_| kept),
         source: format!("operator: {evidence}"),
     };
+    // What the rail had accepted was not refused before that, whatever people say.
+    let refused = finding.never_accepted && finding.status == RailStatus::Rejected;
+    if refused && attempt.state == AttemptState::Indeterminate {
+        attempt.note(AttemptState::Refused, &report, cx.now);
+        return Ok(moved(payment, attempt, Trigger::FoundRefused, None, cx));
+    }
     Ok(apply(payment, attempt, &report, None, Span(i64::MAX), cx))
 }

@@ -77,6 +77,8 @@ pub enum Trigger {
     Accepted,
     /// The rail refused the attempt before accepting it, and no other route is left.
     Refused,
+    /// People found out that the rail had refused it before accepting it.
+    FoundRefused,
     /// No rail can take it.
     NoRoute,
     /// Compliance refused it.
@@ -101,9 +103,10 @@ pub enum Trigger {
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Trigger; 12] = [
+    pub const ALL: [Trigger; 13] = [
         Trigger::Accepted,
         Trigger::Refused,
+        Trigger::FoundRefused,
         Trigger::NoRoute,
         Trigger::ComplianceRefused,
         Trigger::DeadlinePassed,
@@ -121,6 +124,7 @@ impl Trigger {
         match self {
             Trigger::Accepted => "rail accepted",
             Trigger::Refused => "rail refused, no route left",
+            Trigger::FoundRefused => "people found a refusal",
             Trigger::NoRoute => "no route",
             Trigger::ComplianceRefused => "compliance refused",
             Trigger::DeadlinePassed => "submit deadline passed",
@@ -162,6 +166,7 @@ impl PaymentState {
             (Queued, Trigger::Cancelled) => Through(&[Processing, Reversed]),
             (Queued, Trigger::Returned) => Through(&[Processing, Succeeded, Reversed]),
 
+            (Unknown, Trigger::FoundRefused) => Through(&[Rejected]),
             (Unknown, Trigger::Accepted) => Through(&[Processing]),
             (Unknown, Trigger::WindowPassed | Trigger::RailUnknown) => Stays,
             (Processing, Trigger::Accepted) => Stays,

@@ -12,6 +12,7 @@ use crate::risk::ReasonCode;
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletRefusal};
 use crate::wallet_effects::WalletEffects;
+use crate::wallet_event::{About, Aggregate, OptionalEvent, WalletEvent};
 
 /// Hours that a link may be valid (`decisions.md`, "Bounds").
 pub const EXPIRES_IN_HOURS: std::ops::RangeInclusive<i64> = 1..=720;
@@ -53,6 +54,7 @@ pub fn create(
         token: new.token,
         escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
         reference,
+        submissions: 0,
         asked: new.asked,
         purpose: new.purpose,
         created_at: now,
@@ -62,8 +64,10 @@ pub fn create(
         paid_at: None,
         late: false,
         wrong_asset: false,
+        other_taken: None,
         held_at: None,
         lift: None,
+        submission_holds: Vec::new(),
         confirming: 0,
         events: 0,
         version: 1,
@@ -97,9 +101,20 @@ impl PaymentRequest {
         self.events
     }
 
-    /// `exception`: of several, the first of wrong coin, late, too little, too much.
+    /// What has come as far as it counts towards what is asked for: what a reviewer took of the other coin counts as the
+    /// coin that is asked for.
+    pub fn counted(&self) -> Received {
+        match (self.asked, self.other_taken) {
+            (Asked::Crypto { coin, .. }, Some(taken)) => {
+                self.received.checked_add(coin, taken).unwrap_or(self.received)
+            }
+            _ => self.received,
+        }
+    }
+
+    /// `exception` without what became of the money: of several, the first of wrong coin, late, too little, too much.
     pub fn exception(&self) -> RequestException {
-        match self.asked.compare(&self.received) {
+        match self.asked.compare(&self.counted()) {
             _ if self.wrong_asset => RequestException::WrongAsset,
             _ if self.late => RequestException::Late,
             Paid::InPart => RequestException::Partial,
@@ -132,6 +147,18 @@ impl PaymentRequest {
         now: Timestamp,
     ) -> (Option<ReasonCode>, WalletEffects) {
         self.no_longer_confirming(block_at);
+        self.gathered((coin, minor), block_at, accept_late, now)
+    }
+
+    /// What was too little to count by itself counts now; as [`PaymentRequest::credited`].
+    pub fn gathered(
+        &mut self,
+        (coin, minor): (StableCoin, i64),
+        block_at: Timestamp,
+        accept_late: Option<Span>,
+        now: Timestamp,
+    ) -> (Option<ReasonCode>, WalletEffects) {
+        let review = self.concern_about(coin, block_at, accept_late);
         let came = self.came(block_at, accept_late);
         let counts = self.asked.takes(coin);
         self.wrong_asset |= !counts;
@@ -139,7 +166,7 @@ impl PaymentRequest {
         // The sum of all coins that exist is far below 64 bits.
         self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
         self.version += 1;
-        let complete = matches!(self.asked.compare(&self.received), Paid::InFull | Paid::Over);
+        let complete = matches!(self.asked.compare(&self.counted()), Paid::InFull | Paid::Over);
         let effects = self.step(
             match came {
                 _ if !complete || !counts => RequestTrigger::PartPaid,
@@ -149,24 +176,56 @@ impl PaymentRequest {
             },
             now,
         );
-        let review = match came {
-            _ if !counts => Some(ReasonCode::WrongAsset),
-            Came::TooLate => Some(ReasonCode::TooLate),
-            Came::InTime | Came::Late => None,
-        };
         (review, effects)
     }
 
+    /// Why a person must decide about a payment of this coin from a block of this time, if one must.
+    pub fn concern_about(
+        &self,
+        coin: StableCoin,
+        block_at: Timestamp,
+        accept_late: Option<Span>,
+    ) -> Option<ReasonCode> {
+        match self.came(block_at, accept_late) {
+            _ if !self.asked.takes(coin) => Some(ReasonCode::WrongAsset),
+            Came::TooLate => Some(ReasonCode::TooLate),
+            Came::InTime | Came::Late => None,
+        }
+    }
+
+    /// A payment that was [`PaymentRequest::seen`] is at depth, and too little to count by itself.
+    pub fn dust_counted(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
+        self.lost(block_at, now)
+    }
+
+    /// Whether this much more of a coin would complete it.
+    pub fn would_complete(&self, coin: StableCoin, minor: i64) -> bool {
+        let so_far = self.counted();
+        let with = so_far.checked_add(coin, minor).unwrap_or(so_far);
+        let is_enough = |it: &Received| matches!(self.asked.compare(it), Paid::InFull | Paid::Over);
+        let awaits = self.asked != Asked::Flexible && self.asked.takes(coin);
+        awaits && !is_enough(&so_far) && is_enough(&with)
+    }
+
     /// A payment that counted fell out of the chain after all. What was shown as PAID stays so: an alert is out.
-    pub fn uncredited(&mut self, coin: StableCoin, minor: i64) {
+    /// `taken`: whether a reviewer had let it pass.
+    pub fn uncredited(&mut self, coin: StableCoin, minor: i64, taken: bool) {
         self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
+        if taken && !self.asked.takes(coin) {
+            self.other_taken = self.other_taken.map(|sum| (sum - minor).max(0));
+        }
         self.version += 1;
     }
 
-    /// A person let money pass that came too late.
-    pub fn late_approved(&mut self, now: Timestamp) -> WalletEffects {
-        match self.asked.compare(&self.received) {
-            Paid::InFull | Paid::Over => self.step(RequestTrigger::LateApproved, now),
+    /// A reviewer let money pass that did not count by itself: it came too late, or in the other coin, which is taken one
+    /// for one.
+    pub fn review_approved(&mut self, coin: StableCoin, minor: i64, now: Timestamp) -> WalletEffects {
+        if !self.asked.takes(coin) {
+            self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));
+            self.version += 1;
+        }
+        match self.asked.compare(&self.counted()) {
+            Paid::InFull | Paid::Over => self.step(RequestTrigger::ReviewApproved, now),
             Paid::Nothing | Paid::InPart => WalletEffects::default(),
         }
     }
@@ -181,6 +240,13 @@ impl PaymentRequest {
         }
         let confirming = self.confirming > 0;
         self.step(if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp }, now)
+    }
+
+    /// What the bank is told of one that has just expired, where its endpoint subscribes to that.
+    pub fn expired(&self, customer: &str, now: Timestamp) -> OptionalEvent {
+        let about = About { request: Some(self.id), wallet: self.wallet, customer: customer.to_owned(), deposit: None };
+        let event = WalletEvent::RequestExpired { about, expires_at: self.expires_at, at: now };
+        OptionalEvent { aggregate: Aggregate::Request(self.id), event }
     }
 
     /// The bank cancels it.

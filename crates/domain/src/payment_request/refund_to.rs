@@ -85,9 +85,16 @@ impl Named {
     }
 }
 
-/// Whether a deposit may be this sender's: he had said who he is before it was seen.
-fn may_have_paid(sender: &SenderInfo, deposit: &Deposit) -> bool {
-    Some(sender.request) == deposit.request && sender.at <= deposit.seen_at
+/// Whether a deposit is this sender's: it came to the escrow of the submission. Of submissions of before those had escrows,
+/// any that was made before the deposit was seen may be the sender's.
+pub fn may_have_paid(sender: &SenderInfo, deposit: &Deposit) -> bool {
+    if Some(sender.request) != deposit.request {
+        return false;
+    }
+    match sender.number {
+        Some(number) => deposit.submission == Some(number),
+        None => deposit.submission.is_none() && sender.at <= deposit.seen_at,
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +109,15 @@ mod tests {
 
     fn sender(id: u128, at: Timestamp, request: PaymentRequestId) -> SenderInfo {
         let details = SenderDetails::default();
-        SenderInfo { id: SenderInfoId(Uuid::from_u128(id)), tenant: TENANT, request, details, at }
+        SenderInfo {
+            id: SenderInfoId(Uuid::from_u128(id)),
+            tenant: TENANT,
+            request,
+            number: None,
+            escrow: None,
+            details,
+            at,
+        }
     }
 
     fn answer(sender: &SenderInfo, byte: u8, seconds: i64) -> RefundTo {

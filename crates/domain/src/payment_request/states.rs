@@ -11,8 +11,8 @@ pub enum RequestTrigger {
     PaidLate,
     /// It would be complete, with money that came too late: a person decides about the money.
     PaidTooLate,
-    /// A person let money pass that came too late, and with it the request is complete.
-    LateApproved,
+    /// A reviewer let money pass that came too late or in the other coin, and with it the request is complete.
+    ReviewApproved,
     /// Money came, but not all.
     PartPaid,
     /// `expires_at` has come and nothing is confirming.
@@ -31,7 +31,7 @@ impl RequestTrigger {
         RequestTrigger::PaidInTime,
         RequestTrigger::PaidLate,
         RequestTrigger::PaidTooLate,
-        RequestTrigger::LateApproved,
+        RequestTrigger::ReviewApproved,
         RequestTrigger::PartPaid,
         RequestTrigger::TimeUp,
         RequestTrigger::TimeUpConfirming,
@@ -45,7 +45,7 @@ impl RequestTrigger {
             RequestTrigger::PaidInTime => "paid in full, in time",
             RequestTrigger::PaidLate => "paid in full, late",
             RequestTrigger::PaidTooLate => "paid in full, too late",
-            RequestTrigger::LateApproved => "money that came too late approved",
+            RequestTrigger::ReviewApproved => "money in review approved, paid in full",
             RequestTrigger::PartPaid => "paid in part",
             RequestTrigger::TimeUp => "expires_at came",
             RequestTrigger::TimeUpConfirming => "expires_at came, a payment is confirming",
@@ -73,7 +73,7 @@ impl RequestState {
         use RequestStep::{Conflict, Stays, To};
         match (trigger, self) {
             (
-                RequestTrigger::PaidInTime | RequestTrigger::PaidLate | RequestTrigger::LateApproved,
+                RequestTrigger::PaidInTime | RequestTrigger::PaidLate | RequestTrigger::ReviewApproved,
                 Active | Expired,
             ) => To(Paid),
             (RequestTrigger::TimeUp, Active) => To(Expired),
@@ -83,7 +83,7 @@ impl RequestState {
                 RequestTrigger::PaidInTime
                 | RequestTrigger::PaidLate
                 | RequestTrigger::PaidTooLate
-                | RequestTrigger::LateApproved
+                | RequestTrigger::ReviewApproved
                 | RequestTrigger::PartPaid
                 | RequestTrigger::TimeUp
                 | RequestTrigger::TimeUpConfirming

@@ -32,6 +32,11 @@ fn request_for(asked: Asked) -> PaymentRequest {
     create(new(asked), &wallet(), monday()).expect("may ask").0
 }
 
+/// 25 USDC, for the tests beside these.
+pub(crate) fn of_25_usdc() -> PaymentRequest {
+    request()
+}
+
 /// 25 USDC.
 fn request() -> PaymentRequest {
     request_for(Asked::Crypto { coin: USDC, minor: 25_000_000 })
@@ -226,7 +231,7 @@ fn late_money_pays_for_7_days_and_then_goes_to_a_person() {
     let (review, _) = pay(&mut too_late, USDC, 25_000_000, end() + Span::days(7));
     let told = (too_late.state, too_late.exception(), review);
     assert_eq!(told, (Expired, RequestException::Late, Some(ReasonCode::TooLate)));
-    too_late.late_approved(end() + Span::days(8));
+    too_late.review_approved(USDC, 25_000_000, end() + Span::days(8));
     assert_eq!(too_late.state, PaidState);
 
     let mut not_taken = in_state(Expired);
@@ -234,11 +239,34 @@ fn late_money_pays_for_7_days_and_then_goes_to_a_person() {
     assert_eq!((not_taken.state, review), (Expired, Some(ReasonCode::TooLate)));
 }
 
+/// One for one, whatever the rates say: the sender is asked for nothing more, and the request is not paid twice.
+#[test]
+fn the_other_coin_counts_once_a_reviewer_has_taken_it() {
+    let mut request = request();
+    let (review, _) = pay(&mut request, USDT, 10_000_000, monday());
+    assert_eq!((request.state, review), (Active, Some(ReasonCode::WrongAsset)));
+    assert_eq!(request.counted(), Received { usdc: 0, usdt: 10_000_000 });
+    request.review_approved(USDT, 10_000_000, monday());
+    assert_eq!((request.state, request.exception()), (Active, RequestException::WrongAsset));
+    assert_eq!(request.asked.outstanding(&request.counted(), USDC), Some(15_000_000));
+    // The rest comes in the coin that was asked for.
+    pay(&mut request, USDC, 15_000_000, monday());
+    assert_eq!((request.state, request.exception()), (PaidState, RequestException::WrongAsset));
+
+    let mut whole = in_state(Expired);
+    pay(&mut whole, USDT, 25_000_000, end());
+    assert_eq!(whole.state, Expired);
+    whole.review_approved(USDT, 25_000_000, end());
+    assert_eq!((whole.state, whole.paid_at), (PaidState, Some(end())));
+    whole.uncredited(USDT, 25_000_000, true);
+    assert_eq!(whole.counted(), Received::default());
+}
+
 #[test]
 fn an_approved_part_that_came_too_late_pays_nothing_in_full() {
     let mut request = in_state(Expired);
     request.credited((USDC, 1), end(), None, end());
-    assert_eq!((request.late_approved(end()), request.state), (WalletEffects::default(), Expired));
+    assert_eq!((request.review_approved(USDC, 1, end()), request.state), (WalletEffects::default(), Expired));
 }
 
 #[test]
@@ -268,7 +296,7 @@ fn money_for_a_cancelled_request_is_recorded_and_changes_nothing_else() {
 #[test]
 fn what_falls_out_of_the_chain_after_it_counted_is_taken_back_but_paid_stays_paid() {
     let mut request = in_state(PaidState);
-    request.uncredited(USDC, 25_000_000);
+    request.uncredited(USDC, 25_000_000, false);
     assert_eq!((request.state, request.received), (PaidState, Received::default()));
 }
 
@@ -279,7 +307,7 @@ fn names_read_back_and_nothing_else_does() {
     }
     assert_eq!(RequestState::parse("active"), None);
     let names = RequestException::ALL.map(RequestException::name);
-    assert_eq!(names, ["NONE", "PARTIAL", "OVERPAID", "LATE", "WRONG_ASSET"]);
+    assert_eq!(names, ["NONE", "PARTIAL", "OVERPAID", "LATE", "WRONG_ASSET", "HELD", "REJECTED", "REFUNDED"]);
 }
 
 #[derive(Clone, Debug)]

@@ -3,13 +3,14 @@
 use proptest::prelude::*;
 use uuid::Uuid;
 
+use super::binary64::Binary64;
 use super::*;
 
 fn dec(text: &str) -> Decimal {
     text.parse().expect(text)
 }
 
-fn pricing(country: Country, currency: Currency, amount: &str, mid: &str) -> Pricing {
+pub(super) fn pricing(country: Country, currency: Currency, amount: &str, mid: &str) -> Pricing {
     let destination = country.currency();
     let most = DESTINATION_AMOUNT_LIMIT * 10_i64.pow(destination.minor_units());
     Pricing {
@@ -28,7 +29,7 @@ fn pricing(country: Country, currency: Currency, amount: &str, mid: &str) -> Pri
     }
 }
 
-fn quoted(offer: Offer) -> Quote {
+pub(super) fn quoted(offer: Offer) -> Quote {
     Quote {
         id: QuoteId(Uuid::nil()),
         tenant: TenantId(Uuid::nil()),
@@ -157,26 +158,26 @@ fn asked_price(quote: &Quote, mid: i64, margin_bps: u32) -> Decimal {
     price.checked_mul(quote.offer.amount.decimal()).expect("fits")
 }
 
-/// The point of the test is what a client computes that has only binary floats.
-#[expect(clippy::float_arithmetic, reason = "stands for a client that computes in binary floating point")]
+/// What a client computes that has only binary floats.
 fn agrees_in_binary_floats(quote: &Quote) -> bool {
-    let float = |value: Decimal| value.to_string().parse::<f64>().expect("a number");
-    let product = float(quote.offer.rate) * float(quote.offer.amount.decimal());
-    format!("{product:.4}") == format!("{:.4}", float(quote.offer.amount_destination.decimal()))
+    let double = |value: Decimal| Binary64::parse(&value.to_string());
+    let product = double(quote.offer.rate).times(double(quote.offer.amount.decimal()));
+    let rounded = |value: Binary64| value.rounded(MATCH_DECIMALS.cast_signed());
+    rounded(product) == rounded(double(quote.offer.amount_destination.decimal()))
 }
 
 /// Quotes of each corridor and base currency.
 const QUOTES_PER_PAIR: u64 = 1_000;
 
 /// SplitMix64: small, and the same on every machine.
-fn drawn(seed: u64) -> u64 {
+pub(super) fn drawn(seed: u64) -> u64 {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
 }
 
-fn within(seed: u64, most: u64) -> i64 {
+pub(super) fn within(seed: u64, most: u64) -> i64 {
     i64::try_from(drawn(seed) % most + 1).expect("small")
 }
 

@@ -231,7 +231,8 @@ fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Ve
     findings
 }
 
-/// Whether all details of a sender are there and plausible.
+/// Whether all details of a sender are there that the form demands, and all that are there are plausible. An e-mail address
+/// may be left out there, so it may be missing here.
 pub fn sender_is_complete(sender: &SenderDetails) -> bool {
     let plausible = |name: &Option<String>| {
         name.as_deref().is_some_and(|name| {
@@ -240,7 +241,7 @@ pub fn sender_is_complete(sender: &SenderDetails) -> bool {
     };
     plausible(&sender.first_name)
         && plausible(&sender.last_name)
-        && sender.email.as_deref().is_some_and(is_email)
+        && sender.email.as_deref().is_none_or(is_email)
         && sender.phone_number.as_deref().is_some_and(is_e164)
         && sender.custodial_provider.as_deref().is_some_and(|provider| !provider.trim().is_empty())
 }

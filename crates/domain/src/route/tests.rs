@@ -125,7 +125,9 @@ fn a_rail_pays_whom_it_can_name() {
     }
     let held = |holder| Wanted { holder: Some(holder), ..wanted(100) };
     assert_eq!(rail("x").unfit(&held(rare)), Some(Unfit::Name("account_holder_name")));
-    assert_eq!(rail("x").unfit(&held("李小龍")), None);
+    // The name of an account is compared with the account's: it goes out as it is, or over another rail.
+    assert_eq!(rail("x").unfit(&held("李小龍")), Some(Unfit::Name("account_holder_name")));
+    assert_eq!((wide.unfit(&held("李小龍")), rail("x").unfit(&held("Li Xiaolong"))), (None, None));
 }
 
 #[test]

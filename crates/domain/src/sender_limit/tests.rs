@@ -85,6 +85,7 @@ fn what_has_paid_or_still_may_counts_and_nothing_else() {
         rail: tally.rail.clone(),
         state: AttemptState::Sending,
         amount: pkr(7),
+        charges: 0,
         sender: Some(sender),
         created_at: now,
         state_at: now,

@@ -12,7 +12,7 @@ use crate::payment::JobChange;
 use crate::ports::Controller;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::WalletEffects;
-use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
+use crate::wallet_event::{AboutDeposit, Aggregate, NewWalletEvent, OptionalEvent, WalletEvent};
 
 /// The most hours after which a block may end by itself, and the fewest (`decisions.md`, "Bounds").
 pub const AUTO_UNBLOCK_HOURS: std::ops::RangeInclusive<i64> = 1..=8_760;
@@ -30,6 +30,9 @@ pub enum WalletRefusal {
     /// The customer has a wallet on this chain.
     #[error("the customer has wallet {0}")]
     Exists(WalletId),
+    /// A blacklisting waits for its day: the wallet stays blocked until then.
+    #[error("a blacklisting is ordered for {0}")]
+    Ordered(Date),
     /// The wallet's state does not allow it.
     #[error("the wallet is {}", .0.name())]
     Conflict(WalletState),
@@ -175,6 +178,19 @@ impl Wallet {
     /// # Errors
     /// [`WalletRefusal::Conflict`]
     pub fn block(&mut self, order: BlockOrder, now: Timestamp) -> Result<WalletEffects, WalletRefusal> {
+        self.block_because_of(None, order, now)
+    }
+
+    /// The same for what a deposit brought about: its event names the deposit.
+    ///
+    /// # Errors
+    /// [`WalletRefusal::Conflict`]
+    pub fn block_because_of(
+        &mut self,
+        deposit: Option<AboutDeposit>,
+        order: BlockOrder,
+        now: Timestamp,
+    ) -> Result<WalletEffects, WalletRefusal> {
         let trigger = match order.triggered_by {
             TriggeredBy::Manual => WalletTrigger::Block,
             TriggeredBy::Automatic => WalletTrigger::RiskBlock,
@@ -184,10 +200,16 @@ impl Wallet {
             WalletStep::Stays => return Ok(WalletEffects::default()),
             WalletStep::Conflict => return Err(WalletRefusal::Conflict(self.state)),
         };
-        Ok(self.blocked(state, order, now))
+        Ok(self.blocked(state, order, deposit, now))
     }
 
-    fn blocked(&mut self, state: WalletState, order: BlockOrder, now: Timestamp) -> WalletEffects {
+    fn blocked(
+        &mut self,
+        state: WalletState,
+        order: BlockOrder,
+        deposit: Option<AboutDeposit>,
+        now: Timestamp,
+    ) -> WalletEffects {
         let block = Block {
             reason: order.reason,
             details: order.details,
@@ -203,6 +225,7 @@ impl Wallet {
             at: block.at,
             auto_unblock_at: block.auto_unblock_at,
             triggered_by: block.triggered_by,
+            deposit,
         };
         self.block = Some(block);
         let version = self.next_event();
@@ -214,28 +237,52 @@ impl Wallet {
     /// The bank unblocks it.
     ///
     /// # Errors
-    /// [`WalletRefusal::Conflict`]
+    /// [`WalletRefusal::Ordered`], [`WalletRefusal::Conflict`]
     pub fn unblock(&mut self, now: Timestamp) -> Result<WalletEffects, WalletRefusal> {
-        let trigger = match self.ordered_for() {
-            Some(_) => WalletTrigger::UnblockUnderOrder,
-            None => WalletTrigger::Unblock,
-        };
+        self.unblock_because(None, now)
+    }
+
+    /// The same with the bank's reason.
+    ///
+    /// # Errors
+    /// As [`Wallet::unblock`].
+    pub fn unblock_because(&mut self, reason: Option<String>, now: Timestamp) -> Result<WalletEffects, WalletRefusal> {
+        let ordered = self.ordered();
+        let trigger = if ordered.is_some() { WalletTrigger::UnblockUnderOrder } else { WalletTrigger::Unblock };
         match self.state.on(trigger) {
-            WalletStep::To(state) => Ok(self.unblocked(state, now)),
-            WalletStep::Stays | WalletStep::Conflict => Err(WalletRefusal::Conflict(self.state)),
+            WalletStep::To(state) => Ok(self.unblocked(state, reason, TriggeredBy::Manual, now)),
+            WalletStep::Stays | WalletStep::Conflict => Err(ordered.unwrap_or(WalletRefusal::Conflict(self.state))),
         }
     }
 
-    /// Why the bank has just unblocked it.
-    pub fn explain_unblock(&mut self, reason: Option<String>) {
-        self.unblock_reason = reason;
+    /// The refusal of what a blacklisting that waits for its day forbids.
+    fn ordered(&self) -> Option<WalletRefusal> {
+        let order = self.blacklisting.as_ref().filter(|order| order.at.is_none())?;
+        Some(WalletRefusal::Ordered(order.effective_date))
     }
 
-    fn unblocked(&mut self, state: WalletState, now: Timestamp) -> WalletEffects {
+    fn unblocked(
+        &mut self,
+        state: WalletState,
+        reason: Option<String>,
+        triggered_by: TriggeredBy,
+        now: Timestamp,
+    ) -> WalletEffects {
         self.unblocked_at = Some(now);
-        // That of an earlier one, which explains nothing now.
-        self.unblock_reason = None;
-        self.enter(state, now)
+        self.unblock_reason.clone_from(&reason);
+        let mut effects = self.enter(state, now);
+        effects.optional.push(self.optional(WalletEvent::WalletUnblocked {
+            wallet: self.id,
+            customer: self.customer_id.clone(),
+            reason,
+            at: now,
+            triggered_by,
+        }));
+        effects
+    }
+
+    const fn optional(&self, event: WalletEvent) -> OptionalEvent {
+        OptionalEvent { aggregate: Aggregate::Wallet(self.id), event }
     }
 
     /// A regulator's order. `Ok(None)`: it was carried out before, under the same reference number.
@@ -249,9 +296,11 @@ impl Wallet {
         let later = order.effective_date > now.date();
         let trigger = if later { WalletTrigger::BlacklistLater } else { WalletTrigger::BlacklistNow };
         let step = self.state.on(trigger);
-        let another_waits = later && self.ordered_for().is_some();
-        if step == WalletStep::Conflict || another_waits {
+        if step == WalletStep::Conflict {
             return Err(WalletRefusal::Conflict(self.state));
+        }
+        if let (true, Some(refusal)) = (later, self.ordered()) {
+            return Err(refusal);
         }
         self.blacklisting = Some(Blacklisting {
             authority: order.authority,
@@ -261,7 +310,7 @@ impl Wallet {
             ordered_at: now,
             at: None,
         });
-        Ok(Some(match step {
+        let mut effects = match step {
             WalletStep::To(WalletState::Blocked) => {
                 let block = BlockOrder {
                     reason: BlockReason::PendingInvestigation,
@@ -269,9 +318,9 @@ impl Wallet {
                     auto_unblock_hours: None,
                     triggered_by: TriggeredBy::Manual,
                 };
-                self.blocked(WalletState::Blocked, block, now)
+                self.blocked(WalletState::Blocked, block, None, now)
             }
-            WalletStep::To(state) => self.blacklisted(state, now),
+            WalletStep::To(state) => return Ok(Some(self.blacklisted(state, now))),
             // Blocked already: the block ends no more by itself.
             WalletStep::Stays | WalletStep::Conflict => {
                 if let Some(block) = &mut self.block {
@@ -279,14 +328,31 @@ impl Wallet {
                 }
                 self.enter(self.state, now)
             }
-        }))
+        };
+        effects.optional.extend(self.ordered_event());
+        Ok(Some(effects))
     }
 
     fn blacklisted(&mut self, state: WalletState, now: Timestamp) -> WalletEffects {
         if let Some(order) = &mut self.blacklisting {
             order.at = Some(now);
         }
-        self.enter(state, now)
+        let mut effects = self.enter(state, now);
+        effects.optional.extend(self.ordered_event());
+        effects
+    }
+
+    /// What the bank is told of a regulator's order: that it waits for its day, or that it took effect.
+    fn ordered_event(&self) -> Option<OptionalEvent> {
+        let order = self.blacklisting.as_ref()?;
+        Some(self.optional(WalletEvent::WalletBlacklisted {
+            wallet: self.id,
+            customer: self.customer_id.clone(),
+            authority: order.authority.clone(),
+            reference: order.reference.clone(),
+            effective_date: order.effective_date,
+            at: order.at,
+        }))
     }
 
     /// Time has passed: a block ran out, or the day of an order has come.
@@ -298,7 +364,7 @@ impl Wallet {
         } else if self.block_ends().is_some_and(|end| now >= end)
             && let WalletStep::To(state) = self.state.on(WalletTrigger::BlockRanOut)
         {
-            return self.unblocked(state, now);
+            return self.unblocked(state, None, TriggeredBy::Automatic, now);
         }
         self.waiting(now)
     }

@@ -158,6 +158,7 @@ fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
             at: monday(),
             auto_unblock_at: Some(end),
             triggered_by: TriggeredBy::Manual,
+            deposit: None,
         }
     );
     assert_eq!(job(&effects), due(monday()), "what hangs on it is brought in line first");
@@ -167,6 +168,7 @@ fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
     assert_eq!(wallet.state, Blocked);
     let effects = wallet.time_passed(end);
     assert_eq!((wallet.state, wallet.unblocked_at, effects.events.len()), (Active, Some(end), 0));
+    assert_eq!(optional(&effects), [unblocked(None, end, TriggeredBy::Automatic)]);
     let seen = wallet.clone();
     assert_eq!(job(&wallet.followed_up(&seen, end)), JobChange::Done);
     wallet.block(manual(None), end).expect("active again");
@@ -185,22 +187,59 @@ fn an_order_in_force_blacklists_at_once_and_its_repetition_changes_nothing() {
     assert_eq!(other, Err(WalletRefusal::Conflict(Blacklisted)));
 }
 
+fn optional(effects: &WalletEffects) -> Vec<WalletEvent> {
+    assert!(effects.optional.iter().all(|new| new.aggregate == Aggregate::Wallet(WALLET)));
+    effects.optional.iter().map(|new| new.event.clone()).collect()
+}
+
+fn unblocked(reason: Option<&str>, at: Timestamp, triggered_by: TriggeredBy) -> WalletEvent {
+    let reason = reason.map(str::to_owned);
+    WalletEvent::WalletUnblocked { wallet: WALLET, customer: "C-1".to_owned(), reason, at, triggered_by }
+}
+
+fn blacklisted(effective_date: jiff::civil::Date, at: Option<Timestamp>) -> WalletEvent {
+    let order = order("R-1", effective_date);
+    WalletEvent::WalletBlacklisted {
+        wallet: WALLET,
+        customer: "C-1".to_owned(),
+        authority: order.authority,
+        reference: order.reference,
+        effective_date,
+        at,
+    }
+}
+
+#[test]
+fn an_unblock_and_a_blacklisting_of_today_are_told_where_that_is_wanted() {
+    let mut wallet = wallet();
+    wallet.block(manual(None), monday()).expect("active");
+    let effects = wallet.unblock_because(Some("relatives".to_owned()), monday()).expect("blocked");
+    assert_eq!(optional(&effects), [unblocked(Some("relatives"), monday(), TriggeredBy::Manual)]);
+    assert_eq!((effects.events, wallet.unblock_reason.as_deref()), (Vec::new(), Some("relatives")));
+    let today = monday().date();
+    let effects = wallet.blacklist(order("R-1", today), monday()).expect("allowed").expect("new");
+    assert_eq!((optional(&effects), effects.events), (vec![blacklisted(today, Some(monday()))], Vec::new()));
+    assert_eq!(wallet.blacklist(order("R-1", today), monday()), Ok(None), "told once");
+}
+
 #[test]
 fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
     let mut wallet = wallet();
     let day = date(2026, 11, 25);
     let effects = wallet.blacklist(order("R-1", day), monday()).expect("allowed").expect("new");
     assert_eq!((wallet.state, effects.events.len()), (Blocked, 1), "blocked at once, and the bank is told");
-    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Conflict(Blocked)), "the order stands");
+    assert_eq!(optional(&effects), [blacklisted(day, None)], "what blocks it is told too");
+    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Ordered(day)), "the order stands");
     assert_eq!(wallet.blacklist(order("R-1", day), monday()), Ok(None));
-    assert_eq!(wallet.blacklist(order("R-2", day), monday()), Err(WalletRefusal::Conflict(Blocked)));
+    assert_eq!(wallet.blacklist(order("R-2", day), monday()), Err(WalletRefusal::Ordered(day)));
     let midnight = crate::test_values::at("2026-11-25T00:00:00Z");
     let seen = wallet.clone();
     assert_eq!(job(&wallet.followed_up(&seen, monday())), due(midnight));
     wallet.time_passed(midnight - Span::millis(1));
     assert_eq!(wallet.state, Blocked);
-    wallet.time_passed(midnight);
+    let effects = wallet.time_passed(midnight);
     assert_eq!(wallet.state, Blacklisted);
+    assert_eq!((optional(&effects), effects.events), (vec![blacklisted(day, Some(midnight))], Vec::new()));
     assert_eq!(wallet.blacklisting.as_ref().and_then(|order| order.at), Some(midnight));
 }
 
@@ -210,6 +249,7 @@ fn a_later_order_takes_the_end_from_a_block_that_would_have_ended_by_itself() {
     wallet.block(manual(Some(1)), monday()).expect("active");
     let effects = wallet.blacklist(order("R-1", date(2026, 11, 25)), monday()).expect("allowed").expect("new");
     assert_eq!(effects.events, [], "it was blocked already");
+    assert_eq!(optional(&effects), [blacklisted(date(2026, 11, 25), None)]);
     wallet.time_passed(monday() + Span::hours(2));
     assert_eq!(wallet.state, Blocked);
     // Another authority's order that is in force today does not wait for the first one's day.

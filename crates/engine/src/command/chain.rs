@@ -1,6 +1,6 @@
 //! Commands about what we do on the chain.
 
-use domain::chain::{Address, Fees, Signed};
+use domain::chain::{Address, Fees, Signed, TxHash};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
 use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
@@ -52,6 +52,7 @@ impl IntentKey {
                     request: intent.request,
                     coin,
                     intents: vec![intent.id],
+                    riders: intent.riders.clone(),
                     accept_late: None,
                 })
             }
@@ -118,6 +119,12 @@ pub enum ChainAction {
         /// The intents, each with the fence under which the worker holds its job.
         intents: Vec<(IntentKey, i64)>,
     },
+    /// The chain waits for a nonce that no transaction of ours has, and ours wait after it: it is filled by one that does
+    /// nothing.
+    Fill {
+        /// How; its `chain_nonce` is the nonce.
+        taking: Box<Taking>,
+    },
     /// An intent cannot be tried now.
     PutOff {
         /// The intent.
@@ -141,6 +148,18 @@ pub enum ChainAction {
         reason: FailureReason,
         /// Whether trying again is of no use.
         at_once: bool,
+    },
+    /// What a deposit's release is to move was moved by the release of another deposit of the same escrow and amount, which
+    /// a reorganisation took away after that was signed.
+    ReleasedBefore {
+        /// The release that is still to be sent.
+        intent: IntentKey,
+        /// The fence under which the worker holds its job.
+        fence: i64,
+        /// The deposit that is in the chain no more.
+        lost: DepositRef,
+        /// The transaction that released it.
+        tx: TxHash,
     },
     /// Somebody else has done what an intent is for.
     Needless {
@@ -183,6 +202,8 @@ pub enum ChainAction {
         fence: i64,
         /// Whether it waits at the highest fee: a person is called.
         stuck: bool,
+        /// Whether the watcher has taken in all that the chain has: what is not in the chain now fell out of it.
+        abreast: bool,
     },
     /// An attempt of a transaction is in a block.
     Mined {
@@ -212,7 +233,7 @@ pub enum ChainAction {
     Unsupported {
         /// Which, and where.
         asset: Box<UnsupportedAsset>,
-        /// Whether the bank is told: it is the first one in this vault.
+        /// Whether an operator is alerted: it is the first one of the tenant.
         tell: bool,
     },
 }
@@ -228,6 +249,11 @@ impl ChainAction {
             ChainAction::PutOff { intent, .. }
             | ChainAction::Fails { intent, .. }
             | ChainAction::Needless { intent, .. } => intent.need(tenant, need),
+            ChainAction::ReleasedBefore { intent, lost, .. } => {
+                intent.need(tenant, need);
+                lost.need(tenant, need);
+            }
+            ChainAction::Fill { taking, .. } => _ = need.signers.insert((tenant, taking.signer)),
             ChainAction::Sweep { coin, .. } => _ = need.jobs.insert((tenant, sweep::lane(tenant, *coin))),
             ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
             ChainAction::Signed { tx, .. }

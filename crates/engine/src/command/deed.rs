@@ -50,7 +50,7 @@ impl Action {
             )
             | Action::Request(
                 _,
-                RequestAction::WalletChanged(_) | RequestAction::Expire { .. } | RequestAction::Sender(..),
+                RequestAction::WalletChanged(_) | RequestAction::Expire { .. } | RequestAction::Sender { .. },
             )
             | Action::Deposit(
                 _,

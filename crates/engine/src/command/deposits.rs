@@ -28,6 +28,8 @@ pub struct DepositRef {
     pub coin: StableCoin,
     /// The intents that it names.
     pub intents: Vec<IntentId>,
+    /// Dust of the same vault: what its release takes along, or may take along.
+    pub riders: Vec<DepositId>,
     /// How long after the expiry of a request the tenant still takes a payment for it; `None` = not at all.
     pub accept_late: Option<Span>,
 }
@@ -43,6 +45,7 @@ impl DepositRef {
             request: deposit.request,
             coin: deposit.coin,
             intents: intents.into_iter().flatten().collect(),
+            riders: deposit.riders.clone(),
             accept_late,
         }
     }
@@ -57,12 +60,14 @@ impl DepositRef {
             request: found.vault.request,
             coin: found.coin,
             intents: Vec::new(),
+            riders: Vec::new(),
             accept_late: None,
         }
     }
 
     pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
         need.deposits.insert((tenant, self.id));
+        need.deposits.extend(self.riders.iter().map(|rider| (tenant, *rider)));
         need.wallets.insert((tenant, self.wallet));
         need.streams.insert((tenant, self.wallet.0));
         need.accounts.insert((tenant, AccountCode::Wallet(self.wallet, self.coin)));
@@ -100,6 +105,8 @@ pub enum DepositAction {
     Counted {
         /// How deep, its own block included.
         confirmations: u64,
+        /// Less than this is not worth a release, in minor units.
+        release_min: i64,
     },
     /// The balance of its vault is not what the logs add up to.
     Disputed(String),
@@ -114,6 +121,10 @@ pub enum DepositAction {
         fence: i64,
         /// What came of it.
         assessment: Box<Assessment>,
+        /// What came of the dust in its vault, which is named with it.
+        riders: Vec<(DepositId, Assessment)>,
+        /// Less than this is not worth a release, in minor units.
+        release_min: i64,
     },
     /// It is on legal hold, and the chain has not been told.
     KeepHeld {
@@ -186,8 +197,9 @@ pub enum DepositAction {
 impl DepositAction {
     pub(super) fn need(&self, tenant: TenantId, named: &DepositRef, need: &mut Need) {
         named.need(tenant, need);
-        if let DepositAction::Found(_) = self {
-            need.senders.extend(named.request.map(|request| (tenant, request)));
+        if let DepositAction::Found(found) = self {
+            let of = named.request.zip(found.vault.submission);
+            need.senders.extend(of.map(|submission| (tenant, submission)));
         }
         if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = self {
             need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));

@@ -107,9 +107,18 @@ pub enum RequestAction {
     Expire {
         /// The fence under which the worker holds the job.
         fence: i64,
+        /// The wallet that it is for.
+        wallet: WalletId,
     },
-    /// A sender has said who he is.
-    Sender(SenderInfoId, SenderDetails),
+    /// A sender has said who they are.
+    Sender {
+        /// The id that the submission will have.
+        id: SenderInfoId,
+        /// The request's wallet.
+        wallet: WalletId,
+        /// What was said.
+        details: Box<SenderDetails>,
+    },
     /// A sender has said where money of his is to be sent back to.
     RefundTo(Box<RefundAnswer>),
 }
@@ -213,14 +222,17 @@ impl RequestAction {
         match self {
             RequestAction::Cancel { idempotency, .. } => add(need, tenant, idempotency.as_ref()),
             RequestAction::WalletChanged(wallet) => _ = need.wallets.insert((tenant, *wallet)),
-            RequestAction::Expire { .. } => {}
-            RequestAction::Sender(..) => _ = need.senders.insert((tenant, request)),
+            RequestAction::Expire { wallet, .. } => {
+                need.wallets.insert((tenant, *wallet));
+                need.streams.insert((tenant, request.0));
+            }
+            RequestAction::Sender { wallet, .. } => _ = need.wallets.insert((tenant, *wallet)),
             RequestAction::RefundTo(answer) => need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id))),
         }
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender(..) | RequestAction::RefundTo(_))
+        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender { .. } | RequestAction::RefundTo(_))
     }
 }
 

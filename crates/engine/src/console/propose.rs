@@ -3,26 +3,30 @@
 use std::collections::BTreeMap;
 
 use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricing};
+use domain::attempt::Doubt;
 use domain::audit;
 use domain::coin_amount;
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
 use domain::ids::{ApprovalId, TenantId};
-use domain::payment::PaymentState;
+use domain::money::Money;
+use domain::payment::{Payment, PaymentState};
 use domain::policy::fields::{self, Field};
-use domain::rail::RailStatus;
+use domain::rail::{Finding, RailStatus};
 use domain::user::{Role, Scope, User};
 use domain::wallet::WalletState;
+use domain::webhook::shown_url;
 use store::{NewApproval, StoreError, StoredUser, Tenant};
 
 use super::{Console, Denied, Proposal};
 
 /// What people can say became of a payment, and the word for it.
-pub const PAYMENT_ENDS: [(RailStatus, &str); 4] = [
+pub const PAYMENT_ENDS: [(RailStatus, &str); 5] = [
     (RailStatus::Accepted, "processing"),
     (RailStatus::Settled, "succeeded"),
     (RailStatus::Rejected, "failed"),
     (RailStatus::Cancelled, "reversed"),
+    (RailStatus::Returned, "reversed"),
 ];
 
 /// What people can say became of an order's pay-out, and the word for it.
@@ -53,6 +57,29 @@ fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Res
 /// What is proposed is about what its maker has looked at.
 fn must_be_as_seen(is: bool) -> Result<(), Denied> {
     if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was looked at".to_owned())) }
+}
+
+/// What a finding changes about a payment.
+fn payment_changes(payment: &Payment, doubt: Doubt, became: &Finding) -> Result<Vec<Change>, Denied> {
+    let (state, amount) = (payment.standing.state, payment.amount.to_string());
+    let end = if became.never_accepted { PaymentState::Rejected.name() } else { word(&PAYMENT_ENDS, &became.status)? };
+    let mut changes = vec![
+        change("amount", &amount, &amount),
+        change("attempt", doubt.attempt, doubt.attempt),
+        change(if state == PaymentState::Unknown { "unknown since" } else { "paid" }, doubt.since, doubt.since),
+        change("status", state.name(), end),
+    ];
+    if let Some(reference) = &became.reference {
+        changes.push(change(
+            "bank reference",
+            payment.standing.bank_reference.as_deref().unwrap_or_default(),
+            reference,
+        ));
+    }
+    if became.charges > 0 {
+        changes.push(change("kept by the bank", "", Money::new(became.charges, payment.amount.currency)));
+    }
+    Ok(changes)
 }
 
 /// A person as decisions name him.
@@ -163,15 +190,10 @@ impl Console {
             Deed::ResolvePayment { payment, doubt, became } => {
                 let record = store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let state = record.payment.standing.state;
-                state_must_be(state, &[PaymentState::Unknown], state.name())?;
-                must_be_as_seen(record.payment.doubt() == Some(*doubt))?;
-                let amount = record.payment.amount.to_string();
-                Ok(vec![
-                    change("amount", &amount, &amount),
-                    change("attempt", doubt.attempt, doubt.attempt),
-                    change("unknown since", doubt.since, doubt.since),
-                    change("status", state.name(), word(&PAYMENT_ENDS, became)?),
-                ])
+                let open = record.payment.open_to(became);
+                let open = open.ok_or_else(|| Denied::Refused(format!("it is {} now", state.name())))?;
+                must_be_as_seen(open == *doubt)?;
+                payment_changes(&record.payment, *doubt, became)
             }
             Deed::ResolveOrder { order, doubt, became } => {
                 let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
@@ -311,7 +333,14 @@ pub(super) fn access_changes(
 
 /// What of a receiver's address a proposal changes.
 pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, Denied> {
-    if before == url { Err(Denied::NoChange) } else { Ok(vec![change("url", before, url)]) }
+    if before == url {
+        return Err(Denied::NoChange);
+    }
+    let (seen, mut wanted) = (shown_url(before), shown_url(url));
+    if seen == wanted {
+        wanted.push_str(" (with other values)");
+    }
+    Ok(vec![change("url", &seen, &wanted)])
 }
 
 /// What switching payment events changes.

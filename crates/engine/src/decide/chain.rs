@@ -1,6 +1,7 @@
 //! Commands about what we do on the chain: intents get a place in a transaction, transactions are signed, mined, lost
 //! and over, and what became of each intent is applied to what it was done for, in the same commit.
 
+use domain::chain::TxHash;
 use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState};
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
@@ -12,6 +13,7 @@ use store::working_set::{SignerRow, WorkingSet};
 use super::outcome::{Failure, fail, finish, is_wanted, stop};
 use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
+use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
 
@@ -38,6 +40,10 @@ pub(super) fn act(
             held(ws, tenant, intent, *fence)?;
             give_up(ws, tenant, intent, Failure { why, reason: *reason, halt: None, at_once: *at_once }, rules, cx)
         }
+        ChainAction::Fill { taking } => fill(ws, tenant, taking, cx),
+        ChainAction::ReleasedBefore { intent, fence, lost, tx } => {
+            released_before(ws, tenant, (intent, *fence), (lost, *tx), cx)
+        }
         ChainAction::Needless { intent, fence } => {
             let mut row = held(ws, tenant, intent, *fence)?;
             let (_, effects) = row.withdraw(cx.now);
@@ -52,7 +58,7 @@ pub(super) fn act(
         ChainAction::Signed { tx, fence, signed, fees, cancels } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
             let mut row = find(ws, tenant, tx)?;
-            if !cancels && !is_all_wanted(ws, &row, tx, cx) {
+            if !cancels && !is_all_wanted(ws, &row, tx, true, cx) {
                 row.call_off();
                 let again = JobChange::Set(JobKind::Transmit, cx.now);
                 ws.set_job(tenant, tx.tx.0, again);
@@ -62,10 +68,10 @@ pub(super) fn act(
             effects::write(ws, tenant, effects)?;
             Ok(keep(ws, row, Outcome::Done))
         }
-        ChainAction::Look { tx, fence, stuck } => {
+        ChainAction::Look { tx, fence, stuck, abreast } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
             let mut row = find(ws, tenant, tx)?;
-            if !is_all_wanted(ws, &row, tx, cx) {
+            if !is_all_wanted(ws, &row, tx, *abreast, cx) {
                 row.call_off();
             }
             let mut effects = if *stuck { row.page() } else { WalletEffects::default() };
@@ -93,8 +99,42 @@ pub(super) fn act(
             let ended = row.superseded(cx.now);
             end(ws, (tx, Told::default()), row, Some(ended), rules, cx)
         }
-        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell, cx),
+        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell),
     }
+}
+
+/// A nonce that the chain waits for is filled. One that is ahead of ours is left alone.
+fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
+    let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
+    if taking.chain_nonce >= next {
+        return Err(Refused::Moved);
+    }
+    let (tx, effects) = chain_tx::fill(*taking, cx.now);
+    effects::write(ws, tenant, effects)?;
+    ws.chain_txs.put((tenant, tx.id), tx.clone());
+    Ok(Outcome::Taken(Box::new(tx)))
+}
+
+/// A deposit is released by the transaction of one that a reorganisation took away, and that one is what it is. The later
+/// one first: no balance falls below zero in between.
+fn released_before(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    (intent, fence): (&IntentKey, i64),
+    (lost, tx): (&DepositRef, TxHash),
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    held(ws, tenant, intent, fence)?;
+    let Subject::Deposit(of) = &intent.subject else { return Err(Refused::Moved) };
+    let mut case = super::deposit::load(ws, tenant, of)?;
+    let effects = case.released_before(tx, cx).ok_or(Refused::Moved)?;
+    effects::write(ws, tenant, effects)?;
+    super::deposit::keep(ws, tenant, case);
+    let mut case = super::deposit::load(ws, tenant, lost)?;
+    let effects = case.replaced(cx).ok_or(Refused::Moved)?;
+    effects::write(ws, tenant, effects)?;
+    super::deposit::keep(ws, tenant, case);
+    Ok(Outcome::Done)
 }
 
 fn find(ws: &WorkingSet, tenant: TenantId, key: &TxKey) -> Result<ChainTx, Refused> {
@@ -116,9 +156,17 @@ fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Resul
     ws.intents.get(&(tenant, key.intent)).cloned().ok_or(Refused::NotFound)
 }
 
-/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is.
-fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, cx: &Cx<'_>) -> bool {
-    tx.settled.is_some() || key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx))
+/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is, but for a
+/// release whose deposit fell out of the chain with it: it would be paid with what comes to the escrow next.
+fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
+    if tx.settled.is_none() {
+        return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
+    }
+    let is_there = |intent: &IntentKey| match &intent.subject {
+        Subject::Deposit(of) => ws.deposits.get(&(tx.tenant, of.id)).is_none_or(|deposit| deposit.place.is_some()),
+        _ => true,
+    };
+    !abreast || key.intents.iter().all(is_there)
 }
 
 /// Takes a nonce for those of the intents that are still wanted; the others are called off.

@@ -19,19 +19,23 @@ use crate::command::{Outcome, Refused};
 /// What decisions about deposits are made by. No late payment is taken.
 pub(super) fn terms(rules: Rules<'_>) -> Result<Terms<'_>, Refused> {
     let world = rules.wallet.ok_or(Refused::NotFound)?;
-    Ok(Terms { chain: &world.config, accept_late: None, sandbox: world.sandbox })
+    Ok(Terms { chain: &world.config, accept_late: None, release_min: 0, sandbox: world.sandbox })
 }
 
 /// The deposit with what belongs to it.
 pub(super) fn load(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Result<Case, Refused> {
     let deposit = ws.deposits.get(&(tenant, named.id)).cloned().ok_or(Refused::NotFound)?;
+    if deposit.refund.is_none() && !deposit.riders.iter().all(|rider| named.riders.contains(rider)) {
+        return Err(Refused::Moved);
+    }
     with(ws, tenant, named, deposit)
 }
 
 /// One that a log was found of: known, or seen for the first time.
 fn found(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, found: &Found, cx: &Cx<'_>) -> Result<Case, Refused> {
     let known = ws.deposits.get(&(tenant, named.id)).cloned();
-    let sender = named.request.and_then(|request| ws.last_senders.get(&(tenant, request)));
+    let of = named.request.zip(found.vault.submission);
+    let sender = of.and_then(|(request, number)| ws.senders.get(&(tenant, request, number)));
     let sender = sender.map_or_else(SenderDetails::default, |info| info.details.clone());
     let known = known.unwrap_or_else(|| found.deposit(sender, cx.now));
     let named = DepositRef { intents: known.release.into_iter().collect(), ..named.clone() };
@@ -50,7 +54,8 @@ fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit)
         return Err(Refused::Moved);
     }
     let intents = named.intents.iter().filter_map(|intent| ws.intents.get(&(tenant, *intent))).cloned().collect();
-    Ok(Case { deposit, wallet, request, intents })
+    let riders = named.riders.iter().filter_map(|rider| ws.deposits.get(&(tenant, *rider))).cloned().collect();
+    Ok(Case { deposit, wallet, request, intents, riders })
 }
 
 /// Keeps what a decision made of it.
@@ -61,6 +66,9 @@ pub(super) fn keep(ws: &mut WorkingSet, tenant: TenantId, case: Case) {
     }
     for intent in case.intents {
         put(&mut ws.intents, (tenant, intent.id), intent);
+    }
+    for rider in case.riders {
+        put(&mut ws.deposits, (tenant, rider.id), rider);
     }
     put(&mut ws.deposits, (tenant, case.deposit.id), case.deposit);
 }
@@ -80,7 +88,11 @@ pub(super) fn act(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let terms = Terms { accept_late: named.accept_late, ..terms(rules)? };
+    let release_min = match action {
+        DepositAction::Counted { release_min, .. } | DepositAction::Screened { release_min, .. } => *release_min,
+        _ => 0,
+    };
+    let terms = Terms { accept_late: named.accept_late, release_min, ..terms(rules)? };
     if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = action {
         if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
             return Ok(Outcome::Replayed(made));
@@ -97,12 +109,14 @@ pub(super) fn act(
             let code = AccountCode::Wallet(case.deposit.wallet, case.deposit.coin);
             case.lost(*block, *height, ws.account(tenant, &code).available(), cx)
         }
-        DepositAction::Counted { confirmations } => case.counted(*confirmations, terms, cx),
+        DepositAction::Counted { confirmations, .. } => case.counted(*confirmations, terms, cx),
         DepositAction::Disputed(what) => case.dispute(what.clone()),
         DepositAction::Dropped { height } => case.dropped(*height, cx),
-        DepositAction::Screened { fence, assessment } => {
+        DepositAction::Screened { fence, assessment, riders, .. } => {
             holds(ws, tenant, named.id.0, *fence)?;
-            case.screened((**assessment).clone(), terms, cx)?
+            let mut effects = case.riders_screened(riders);
+            effects.merge(case.screened((**assessment).clone(), terms, cx)?);
+            effects
         }
         DepositAction::KeepHeld { fence } => {
             holds(ws, tenant, named.id.0, *fence)?;
@@ -138,8 +152,8 @@ pub(super) fn act(
         DepositAction::RefundListed { screened, .. } => case.refund_listed(screened)?,
         DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,
     };
-    effects::write(ws, tenant, effects)?;
     let deposit = Box::new(case.deposit.clone());
     keep(ws, tenant, case);
+    effects::write(ws, tenant, effects)?;
     Ok(Outcome::Deposit(deposit))
 }

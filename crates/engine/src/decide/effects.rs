@@ -5,14 +5,15 @@ use domain::delivery::{self, ReceiverState};
 use domain::ids::TenantId;
 use domain::payment::{JobChange, NewEvent};
 use domain::wallet_effects::{Alert, WalletEffects};
-use domain::wallet_event::Aggregate;
+use domain::wallet_event::{Aggregate, NewWalletEvent, OptionalEvent};
 use store::working_set::WorkingSet;
 use uuid::Uuid;
 
 use crate::command::Refused;
 use crate::measure;
 
-/// Writes effects. Whoever decides has named the streams of the aggregates whose events are among them.
+/// Writes effects. The command has named the streams of the aggregates whose events are among them, and what it changed
+/// of these aggregates is in the working set already.
 pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     let mut jobs = effects.jobs;
@@ -22,11 +23,56 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
         jobs.extend(announce(ws, tenant, new.aggregate, new.version));
     }
     ws.append_wallet(tenant, effects.events);
+    for new in effects.optional {
+        jobs.extend(write_optional(ws, tenant, new)?);
+    }
     for (subject, change) in jobs {
         ws.set_job(tenant, subject, change);
     }
     effects.alerts.into_iter().for_each(|alert| raise(ws, tenant, alert));
     Ok(())
+}
+
+/// Adds an optional event, with its delivery, where the tenant's endpoint subscribes to its kind.
+fn write_optional(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    new: OptionalEvent,
+) -> Result<Vec<(Uuid, JobChange)>, Refused> {
+    let OptionalEvent { aggregate, event } = new;
+    if !ws.receivers.get(&tenant).is_some_and(|row| row.subscriptions.wants(event.kind())) {
+        return Ok(Vec::new());
+    }
+    let version = next_version(ws, tenant, aggregate).ok_or(Refused::NotFound)?;
+    let jobs = announce(ws, tenant, aggregate, version);
+    ws.append_wallet(tenant, vec![NewWalletEvent { aggregate, version, event }]);
+    Ok(jobs)
+}
+
+/// The number of the aggregate's next event, counted in its row.
+fn next_version(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate) -> Option<i64> {
+    match aggregate {
+        Aggregate::Request(id) => {
+            let mut request = ws.requests.get(&(tenant, id))?.clone();
+            let version = request.next_event();
+            ws.requests.put((tenant, id), request);
+            Some(version)
+        }
+        Aggregate::Order(id) => {
+            let mut order = ws.exchanges.get(&(tenant, id))?.clone();
+            order.events += 1;
+            let version = order.events;
+            ws.exchanges.put((tenant, id), order);
+            Some(version)
+        }
+        Aggregate::Wallet(id) => {
+            let mut wallet = ws.wallets.get(&(tenant, id))?.clone();
+            let version = wallet.next_event();
+            ws.wallets.put((tenant, id), wallet);
+            Some(version)
+        }
+        Aggregate::Payment(_) | Aggregate::Quote(_) => None,
+    }
 }
 
 /// Adds events to the payment service's log, and their deliveries where the tenant wants them.

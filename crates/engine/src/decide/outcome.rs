@@ -2,14 +2,13 @@
 
 use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
-use domain::deposit::case::message;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::{TenantId, TransferId};
 use domain::payment::Cx;
 use domain::sweep::SweepState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
-use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
+use domain::wallet_event::FailureReason;
 use store::working_set::WorkingSet;
 
 use super::{Rules, deposit, effects, exchange, sweep};
@@ -42,7 +41,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
         }),
         Subject::Sweep(id, _) => ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed),
         Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent.plan {
-            Plan::SetLegalHold { held, .. } => request.wants_told(intent.id, held),
+            Plan::SetLegalHold { vault, held, .. } => request.wants_told(intent.id, &vault, held),
             _ => true,
         }),
         Subject::Other => match intent.plan {
@@ -308,46 +307,19 @@ fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects
     effects
 }
 
-/// A token that nobody supports was sent to a vault: recorded, never a credit. Anybody can do that as often as he likes,
-/// so the bank is told of the first one only.
+/// A token that is not configured was sent to a vault: recorded, never a credit and no webhook. Deploying tokens is free, so
+/// an operator is alerted once, in the same words for all of them.
 pub(super) fn unsupported(
     ws: &mut WorkingSet,
     tenant: TenantId,
     asset: &UnsupportedAsset,
     tell: bool,
-    cx: &Cx<'_>,
 ) -> Result<Outcome, Refused> {
     ws.add_unsupported(*asset);
-    if !tell {
-        return Ok(Outcome::Done);
+    if tell {
+        let what = "a token that is not supported was sent to an address of ours".to_owned();
+        let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: tenant.0, what };
+        effects::write(ws, tenant, WalletEffects { alerts: vec![alert], ..WalletEffects::default() })?;
     }
-    let what = format!("token {} was sent to a vault of ours", asset.token);
-    let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: asset.vault.subject(), what };
-    let event = unsupported_event(ws, tenant, asset, cx)?;
-    effects::write(ws, tenant, WalletEffects { events: vec![event], alerts: vec![alert], ..WalletEffects::default() })?;
     Ok(Outcome::Done)
-}
-
-fn unsupported_event(
-    ws: &mut WorkingSet,
-    tenant: TenantId,
-    asset: &UnsupportedAsset,
-    cx: &Cx<'_>,
-) -> Result<NewWalletEvent, Refused> {
-    let mut wallet = ws.wallets.get(&(tenant, asset.vault.wallet)).cloned().ok_or(Refused::NotFound)?;
-    let about = About { request: asset.vault.request, wallet: wallet.id, customer: wallet.customer_id.clone() };
-    let reason = FailureReason::UnsupportedAsset;
-    let event = WalletEvent::TransactionFailed { about, reason, message: message(reason).to_owned(), at: cx.now };
-    let Some(id) = asset.vault.request else {
-        let version = wallet.next_event();
-        wallet.version += 1;
-        let aggregate = Aggregate::Wallet(wallet.id);
-        ws.wallets.put((tenant, wallet.id), wallet);
-        return Ok(NewWalletEvent { aggregate, version, event });
-    };
-    let mut request = ws.requests.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
-    let version = request.next_event();
-    request.version += 1;
-    ws.requests.put((tenant, id), request);
-    Ok(NewWalletEvent { aggregate: Aggregate::Request(id), version, event })
 }

@@ -182,9 +182,9 @@ impl Case<'_> {
                 Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
             }
             PaymentAction::Review { approve, .. } => Ok((report::review(&mut self.payment, *approve, cx)?, None)),
-            PaymentAction::Resolve { seen, status, evidence, .. } => {
-                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.payment.doubt());
-                let effects = report::resolve(&mut self.payment, &mut attempt, status.clone(), evidence, cx)?;
+            PaymentAction::Resolve { seen, finding, evidence, .. } => {
+                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.payment.open_to(finding));
+                let effects = report::resolve(&mut self.payment, &mut attempt, finding, evidence, cx)?;
                 as_seen(Some(seen), doubt.as_ref())?;
                 Ok((effects, Some(attempt)))
             }
@@ -273,6 +273,8 @@ impl Case<'_> {
                     bank_reference: None,
                     amount: None,
                     source: "planted".to_owned(),
+                    further_reasons: Vec::new(),
+                    charges: None,
                 };
                 self.reported(attempt, &said, cx)
             }

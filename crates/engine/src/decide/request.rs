@@ -3,7 +3,7 @@
 use domain::deposit::Asking;
 use domain::ids::{PaymentRequestId, TenantId};
 use domain::payment::Cx;
-use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
+use domain::payment_request::{PaymentRequest, RefundTo};
 use domain::wallet::WalletState;
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, WorkingSet};
@@ -35,21 +35,32 @@ pub(super) fn act(
             }
             _ => WalletEffects::default(),
         },
-        RequestAction::Expire { fence } => {
+        RequestAction::Expire { fence, wallet } => {
             holds(ws, tenant, id.0, *fence)?;
-            request.time_passed(cx.now)
+            let customer = ws.wallets.get(&(tenant, *wallet)).filter(|_| request.wallet == *wallet);
+            let customer = customer.ok_or(Refused::Moved)?.customer_id.clone();
+            let before = request.state;
+            let mut effects = request.time_passed(cx.now);
+            if request.state != before {
+                effects.optional.push(request.expired(&customer, cx.now));
+            }
+            effects
         }
-        RequestAction::Sender(info, details) => {
-            ws.add_sender(SenderInfo { id: *info, tenant, request: id, details: details.clone(), at: cx.now });
-            WalletEffects::default()
+        RequestAction::Sender { id, wallet, details } => {
+            let pays = ws.wallets.get(&(tenant, *wallet)).filter(|it| it.id == request.wallet);
+            let pays = pays.ok_or(Refused::NotFound)?;
+            let info = request.submit(*id, (**details).clone(), pays, cx.now)?;
+            ws.add_sender(info.clone(), *wallet);
+            ws.requests.put(key, request);
+            return Ok(Outcome::Submitted(Box::new(info)));
         }
         RequestAction::RefundTo(answer) => {
             ws.add_refund_address(refund_to(ws, &request, answer, cx)?);
             WalletEffects::default()
         }
     };
-    effects::write(ws, tenant, effects)?;
     ws.requests.put(key, request.clone());
+    effects::write(ws, tenant, effects)?;
     Ok(Outcome::Request(Box::new(request)))
 }
 

@@ -106,6 +106,7 @@ fn attempt(order: &ExchangeOrder) -> Attempt {
         rail: RailId::new("pak-raast"),
         state: AttemptState::Indeterminate,
         amount: order.payout,
+        charges: 0,
         sender: None,
         created_at: NOW,
         state_at: NOW,

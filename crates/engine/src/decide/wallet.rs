@@ -70,9 +70,8 @@ pub(super) fn act(
         WalletAction::Block { order, .. } => wallet.block(order.clone(), cx.now)?,
         WalletAction::Unblock { seen, reason, .. } => {
             let blocked_at = wallet.block.as_ref().map(|block| block.at);
-            let effects = wallet.unblock(cx.now)?;
+            let effects = wallet.unblock_because(reason.clone(), cx.now)?;
             as_seen(seen.as_ref(), blocked_at.as_ref())?;
-            wallet.explain_unblock(reason.clone());
             effects
         }
         WalletAction::Blacklist { order, tokens, .. } => {
@@ -90,6 +89,8 @@ pub(super) fn act(
         }
         WalletAction::Request { .. } => WalletEffects::default(),
     };
+    // The rows first: an optional event takes its number from them.
+    ws.wallets.put(key, wallet.clone());
     effects::write(ws, tenant, effects)?;
     let made = match action {
         // The wallet keeps its newest block only: the event tells this one for ever.
@@ -97,7 +98,7 @@ pub(super) fn act(
         _ => Made::Wallet(id),
     };
     remember(ws, tenant, idempotency, made, cx);
-    Ok(keep(ws, wallet))
+    Ok(Outcome::Wallet(Box::new(wallet)))
 }
 
 /// A wallet that has just been blacklisted goes on the coins' blacklists.

@@ -17,7 +17,7 @@ use domain::payment::Payment;
 use domain::payment::accept::Submission;
 use domain::policy::{Environment, TenantPolicy};
 use domain::quote::Quote;
-use domain::rail::RailStatus;
+use domain::rail::Finding;
 pub use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made};
 pub use store::{
@@ -234,18 +234,18 @@ impl Payments {
         self.run_for(tenant, action).await.map(drop)
     }
 
-    /// What people found out about an `unknown` payment, whose attempt they have looked at.
+    /// What people found out about an `unknown` payment, or one that came back, whose attempt they have looked at.
     pub async fn resolve(
         &self,
         tenant: TenantId,
         id: PaymentId,
         seen: Doubt,
-        status: RailStatus,
+        finding: impl Into<Finding>,
         evidence: String,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        let by = Box::new(by.into());
-        let action = Action::Payment(id, PaymentAction::Resolve { seen, status, evidence, by });
+        let (by, finding) = (Box::new(by.into()), finding.into());
+        let action = Action::Payment(id, PaymentAction::Resolve { seen, finding, evidence, by });
         self.run_for(tenant, action).await.map(drop)
     }
 

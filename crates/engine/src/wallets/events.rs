@@ -29,6 +29,14 @@ impl Wallets {
         Ok(self.store.wallet_events_after(caller.tenant, after, limit).await?)
     }
 
+    /// The number of the newest event, 0 where there is none.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn event_head(&self, caller: &Caller) -> Result<i64, Denied> {
+        Ok(self.store.wallet_event_head(caller.tenant).await?)
+    }
+
     /// The body of an event's webhook: the same bytes at every try.
     ///
     /// # Errors

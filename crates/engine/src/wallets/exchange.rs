@@ -14,6 +14,7 @@ use domain::money::Money;
 use domain::policy::RailKind;
 use domain::rail::RailStatus;
 use domain::route::{self, Unfit, Wanted};
+use domain::screening::{Party, Screened};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -21,9 +22,10 @@ use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
-use crate::payments::check::UNSPOKEN;
 
 const FIELD: &str = "order_id";
+/// What is told of a holder whom no rail can pay.
+const NO_HOLDER: &str = "Input should be the name of the account's holder as the bank has it, in Latin letters";
 /// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind of which nothing is known yet.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
@@ -54,19 +56,19 @@ impl Wallets {
     /// The rate as it is now, for an amount or for one coin (GET exchange-rate).
     ///
     /// # Errors
-    /// [`Denied::RateUnavailable`]; [`Denied::Invalid`] for an amount of which nothing would be paid out.
+    /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount of which nothing would be paid out.
     pub fn exchange_rate(&self, caller: &Caller, coin: StableCoin, minor: Option<i64>) -> Result<RateQuote, Denied> {
         self.offered()?;
         let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
-        quote.ok_or_else(|| {
-            Denied::Invalid(Fault::new("amount", "invalid_amount", "Nothing could be paid out for this amount"))
-        })
+        // In the words in which an order of that amount is refused.
+        quote.ok_or(Denied::Refused(Refused::Exchange(OrderRefusal::Amount)))
     }
 
     /// Makes an order (POST orders).
     ///
     /// # Errors
-    /// [`Denied::NotFound`], [`Denied::RateUnavailable`]; refusals as `domain::exchange::create` has them.
+    /// [`Denied::NotFound`], [`Denied::RateUnavailable`], [`Denied::ListsStale`]; refusals as `domain::exchange::create`
+    /// has them. What screening the account holder found is no refusal: the order is made and never begun.
     pub async fn create_order(
         &self,
         caller: &Caller,
@@ -76,6 +78,7 @@ impl Wallets {
         let sandbox = self.offered()?.sandbox;
         let price = self.price(caller, asked.coin)?;
         let bank = bank_account(&asked, &self.world.directory);
+        let screened = self.screened(&bank.holder)?;
         let mut ids = self.store.ids();
         let new = NewOrder {
             id: ExchangeId(ids.next()),
@@ -87,6 +90,7 @@ impl Wallets {
             expected: self.expected(price.payout(asked.minor), &bank)?,
             bank,
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
+            screened,
         };
         let key = OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
@@ -190,6 +194,18 @@ impl Wallets {
         }
     }
 
+    /// What the lists say of an account holder. Lists that are too old clear no order, and say nothing of one holder: the
+    /// order is refused for now.
+    fn screened(&self, holder: &str) -> Result<Screened, Denied> {
+        let now = self.world.clock.now();
+        let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
+        let screened = self.world.screen.screen(&[party], now);
+        if screened.stale && !screened.is_match() {
+            return Err(Denied::ListsStale);
+        }
+        Ok(screened)
+    }
+
     /// The price for a caller, from a rate that is young enough to be paid out at.
     fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
         let world = &self.world;
@@ -220,7 +236,7 @@ impl Wallets {
         };
         if let Some(Unfit::Name(_)) = route::lacking(&self.world.corridors, &wanted) {
             let field = "bank_account.account_holder_name";
-            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", UNSPOKEN)));
+            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", NO_HOLDER)));
         }
         let rails = route::candidates(&self.world.corridors, &wanted);
         let rail = rails.first().ok_or_else(refused)?;

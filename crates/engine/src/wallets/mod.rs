@@ -60,6 +60,9 @@ pub enum Denied {
     /// There is no rate, or it is too old.
     #[error("no current rate from {} to {}", .0.code(), .1.code())]
     RateUnavailable(Currency, Currency),
+    /// The sanction lists are too old to clear anybody.
+    #[error("the sanction lists are too old: nothing can be cleared now")]
+    ListsStale,
     /// The tenant's keys are not there.
     #[error(transparent)]
     Keys(#[from] SignFault),

@@ -3,16 +3,16 @@
 use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::SenderInfoId;
-use domain::payment_request::refund_to::ANSWERS_MAX;
+use domain::payment_request::refund_to::{ANSWERS_MAX, may_have_paid};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
-use domain::time::Timestamp;
 use domain::wallet::WalletState;
 use store::Tenant;
 
 use super::{Denied, Wallets, not_found_as};
-use crate::batcher::fresh_id;
-use crate::command::Action;
+use crate::batcher::{EngineError, fresh_id};
 use crate::command::wallets::RequestAction;
+use crate::command::{Action, Outcome};
+use crate::rescan;
 
 const FIELD: &str = "token";
 
@@ -26,15 +26,17 @@ pub struct Arrival {
     pub confirmations: Option<(u64, u64)>,
 }
 
-/// A sender who has said who he is. What leads him on, and nothing else of what he said.
+/// A sender who has said who they are: what leads them on, and nothing else of what they said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaySender {
     /// What he submitted, by its id: only he knows it.
     pub id: SenderInfoId,
     /// `custodial_provider`: where he pays from.
     pub provider: Option<String>,
-    /// When he said who he is.
-    pub at: Timestamp,
+    /// The escrow of this submission; `None` = it was made before submissions had escrows.
+    pub escrow: Option<Address>,
+    /// The submission, its details apart.
+    submission: SenderInfo,
     /// Where he wants money sent back that is not accepted, as he said last.
     pub back_to: Option<Address>,
     /// How often he has said it.
@@ -45,13 +47,15 @@ impl PaySender {
     fn of(info: SenderInfo, given: &[RefundTo]) -> PaySender {
         let answers: Vec<&RefundTo> = given.iter().filter(|answer| answer.sender == info.id).collect();
         let back_to = answers.last().map(|answer| answer.to);
-        let (provider, answers) = (info.details.custodial_provider, answers.len());
-        PaySender { id: info.id, provider, at: info.at, back_to, answers }
+        let (id, escrow, answers) = (info.id, info.escrow, answers.len());
+        let provider = info.details.custodial_provider.clone();
+        let submission = SenderInfo { details: SenderDetails::default(), ..info };
+        PaySender { id, provider, escrow, submission, back_to, answers }
     }
 
-    /// Whether a deposit can be his: he had said who he is before it was seen.
+    /// Whether a deposit is this sender's: it came to the escrow of the submission.
     pub fn may_be_of(&self, deposit: &Deposit) -> bool {
-        self.at <= deposit.seen_at
+        may_have_paid(&self.submission, deposit)
     }
 
     /// Whether he may still say something else.
@@ -65,9 +69,9 @@ impl PaySender {
 pub enum Found {
     /// One of the request's payments already.
     Known,
-    /// In the chain and to the request's address; so many blocks of so many, where that is how the chain counts.
+    /// In the chain and to the sender's address, or the request's; so many blocks of so many, where that is how the chain counts.
     Confirming(Option<(u64, u64)>),
-    /// To the request's address, in a token that is not taken.
+    /// To one of those, in a token that is not taken.
     OtherToken,
     /// In the chain, without paying the request.
     Elsewhere,
@@ -96,7 +100,7 @@ pub struct PayPage {
 
 impl PayPage {
     /// The transaction that gave a deposit back, for the sender whose address it went to: the one who named it, or, where
-    /// nobody named one here, the only one who can have paid. Others would learn his address from it.
+    /// no sender named one here, the only one who can have paid. Others would learn that address from it.
     pub fn gave_back(&self, deposit: &Deposit, sender: &PaySender) -> Option<TxHash> {
         let refund = deposit.refund.as_ref().filter(|_| deposit.state == DepositState::Refunded)?;
         let can_have_paid: Vec<&PaySender> = self.senders.iter().filter(|other| other.may_be_of(deposit)).collect();
@@ -141,16 +145,31 @@ impl Wallets {
         self.store.request_by_token(token).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// A sender says who he is: from now on the details of what comes.
+    /// A sender says who they are, and gets an escrow that is theirs alone. The same details again, from a browser that
+    /// names the submission it made of them `before`, are that submission.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]
-    pub async fn submit_sender(&self, token: &str, details: SenderDetails) -> Result<SenderInfoId, Denied> {
+    /// [`Denied::NotFound`]; refusals as [`PaymentRequest::submit`] has them.
+    pub async fn submit_sender(
+        &self,
+        token: &str,
+        details: SenderDetails,
+        before: Option<SenderInfoId>,
+    ) -> Result<SenderInfo, Denied> {
         let request = self.request_by_token(token).await?;
-        let info = SenderInfoId(fresh_id(&self.store));
-        let action = Action::Request(request.id, RequestAction::Sender(info, details));
-        self.run(request.tenant, action).await.map_err(not_found_as(FIELD))?;
-        Ok(info)
+        if let Some(before) = before {
+            let known = self.store.sender_infos(request.tenant, request.id).await?;
+            let is_same = |info: &SenderInfo| info.id == before && info.escrow.is_some() && info.details == details;
+            if let Some(same) = known.into_iter().find(is_same) {
+                return Ok(same);
+            }
+        }
+        let (id, wallet) = (SenderInfoId(fresh_id(&self.store)), request.wallet);
+        let action = RequestAction::Sender { id, wallet, details: Box::new(details) };
+        match self.run(request.tenant, Action::Request(request.id, action)).await.map_err(not_found_as(FIELD))? {
+            Outcome::Submitted(info) => Ok(*info),
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
     }
 
     async fn confirmations(&self, deposit: &Deposit) -> Result<Option<(u64, u64)>, Denied> {
@@ -159,11 +178,11 @@ impl Wallets {
         Ok(Some((self.blocks_since(place.number).await?, needed)))
     }
 
-    /// What a transaction is to a request. Says nothing of money: only the watched chain does.
+    /// What a transaction is to a request, and to the sender who asks. Says nothing of money: only the watched chain does.
     ///
     /// # Errors
     /// [`Denied::NotOffered`], [`Denied::Store`]
-    pub async fn find_payment(&self, page: &PayPage, tx: TxHash) -> Result<Found, Denied> {
+    pub async fn find_payment(&self, page: &PayPage, sender: Option<&PaySender>, tx: TxHash) -> Result<Found, Denied> {
         if page.arrivals.iter().any(|arrival| arrival.deposit.tx == tx) {
             return Ok(Found::Known);
         }
@@ -179,12 +198,14 @@ impl Wallets {
         if !receipt.succeeded {
             return Ok(Found::Reverted);
         }
-        let escrow = page.request.escrow;
+        let escrows = [Some(page.request.escrow), sender.and_then(|sender| sender.escrow)];
+        let is_ours = |to: &Address| escrows.contains(&Some(*to));
         let paid = |event: &LogEvent| match event {
-            LogEvent::Transfer { to, value, .. } if *to == escrow && *value > 0 => Some(*value),
+            LogEvent::Transfer { to, value, .. } if is_ours(to) && *value > 0 => Some(*value),
             _ => None,
         };
         if let Some(value) = receipt.logs.iter().find_map(|log| paid(&log.event)) {
+            self.read_again(tx, receipt.block_number).await?;
             let Depth::Blocks(needed) = world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX)) else {
                 return Ok(Found::Confirming(None));
             };
@@ -192,8 +213,21 @@ impl Wallets {
             let have = self.blocks_since(receipt.block_number).await?.min(needed);
             return Ok(Found::Confirming(Some((have, needed))));
         }
-        let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if *to == escrow);
+        let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if is_ours(to));
         Ok(if receipt.logs.iter().any(|log| other(&log.event)) { Found::OtherToken } else { Found::Elsewhere })
+    }
+
+    /// A payment that is unknown although its block was taken in was left out by a node: the block is read again.
+    async fn read_again(&self, tx: TxHash, number: u64) -> Result<(), Denied> {
+        let newest = self.store.chain_headers(1).await?;
+        if newest.first().is_some_and(|newest| newest.number >= number) {
+            // The same transaction is the same wish, however often it is shown.
+            let mut id = [0; 16];
+            id.copy_from_slice(&tx.0[..16]);
+            let id = uuid::Builder::from_random_bytes(id).into_uuid();
+            rescan::want(&self.store, id, rescan::Target::Tx(tx)).await?;
+        }
+        Ok(())
     }
 
     /// How many blocks the chain has from this one on, its own included, as far as it was read.

@@ -3,12 +3,13 @@
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Rounding;
 use domain::fault::Fault;
-use domain::ids::WalletId;
+use domain::ids::{DepositId, ExchangeId, WalletId};
 use domain::money::Money;
 use domain::ports::Controller;
 use domain::wallet::{Block, KycLevel, Provision, Wallet};
 use domain::wallet_event::WalletEvent;
 use store::working_set::{IdempotencyRecord, Made};
+use uuid::Uuid;
 
 use super::{Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
 use crate::batcher::{EngineError, fresh_id};
@@ -158,6 +159,22 @@ impl Wallets {
         let amount = Money::new(minor, coin.currency()).decimal();
         let exact = amount.checked_mul(self.mid(coin, currency)?)?;
         Money::exact(exact.round(currency.minor_units(), Rounding::Floor), currency)
+    }
+
+    /// One entry of a wallet's history (GET transactions/{transaction_id}): a deposit, unless it is shown to nobody, or an
+    /// order.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn find_transaction(&self, caller: &Caller, id: Uuid) -> Result<Transaction, Denied> {
+        if let Some(deposit) = self.store.deposit(caller.tenant, DepositId(id)).await? {
+            return match deposit.status() {
+                Some(_) => Ok(Transaction::Deposit(Box::new(deposit))),
+                None => Err(Denied::NotFound("transaction_id")),
+            };
+        }
+        let order = self.store.exchange(caller.tenant, ExchangeId(id)).await?;
+        order.map(|order| Transaction::Exchange(Box::new(order))).ok_or(Denied::NotFound("transaction_id"))
     }
 
     /// A page of a wallet's history (GET transactions).

@@ -104,7 +104,7 @@ impl Wallets {
 }
 
 impl PaySender {
-    /// Whether he is asked where to send this deposit back: one that was seen before he said who he is is not his.
+    /// Whether this sender is asked where to send a deposit back: only about their own.
     fn is_asked(&self, deposit: &Deposit, request: &PaymentRequest) -> bool {
         self.may_be_of(deposit) && deposit.asks_where_back(request.exception()) == Asking::Yes
     }

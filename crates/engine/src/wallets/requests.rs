@@ -1,8 +1,12 @@
 //! Payment requests.
 
+use std::collections::BTreeMap;
+
 use domain::audit::Deed;
 use domain::ids::{PaymentRequestId, WalletId};
-use domain::payment_request::{AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestState};
+use domain::payment_request::{
+    AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestMoney, RequestState,
+};
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
@@ -105,6 +109,18 @@ impl Wallets {
     /// [`Denied::NotFound`]
     pub async fn find_request(&self, caller: &Caller, id: PaymentRequestId) -> Result<PaymentRequest, Denied> {
         self.store.request(caller.tenant, id).await?.ok_or(Denied::NotFound("payment_request_id"))
+    }
+
+    /// Where the money is that came for these requests of the caller's.
+    ///
+    /// # Errors
+    /// [`Denied::Store`]
+    pub async fn money_of(
+        &self,
+        caller: &Caller,
+        requests: &[PaymentRequest],
+    ) -> Result<BTreeMap<PaymentRequestId, RequestMoney>, Denied> {
+        Ok(self.store.money_of_requests(caller.tenant, requests).await?)
     }
 
     /// A page of a wallet's payment requests.

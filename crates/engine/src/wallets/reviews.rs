@@ -155,7 +155,7 @@ impl Wallets {
         let Some(request) = deposit.request else { return Ok(EscrowSeen { version: None, others_hold: false }) };
         let found = self.store.request(caller.tenant, request).await?.ok_or(Denied::NotFound(FIELD))?;
         let all = self.store.deposits_of_request(caller.tenant, deposit.wallet, request).await?;
-        let others_hold = all.iter().any(|other| other.id != id && other.holds_its_escrow());
+        let others_hold = all.iter().any(|other| other.id != id && other.to == deposit.to && other.holds_its_escrow());
         Ok(EscrowSeen { version: Some(found.version), others_hold })
     }
 

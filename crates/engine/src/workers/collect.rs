@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
-use domain::rail::{RailReport, Reports};
+use domain::rail::{About, BankReport, RailReport, Reports, Said};
+use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 
@@ -41,6 +42,20 @@ fn told(report: &RailReport, about: &str) -> String {
     let reference = report.bank_reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
     let (source, status, attempt) = (&report.source, &report.status, report.attempt);
     format!("{source} reports {status:?}{amount} of {attempt}{reference}: {about}")
+}
+
+/// A report that is about no attempt of ours, for a person.
+fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
+    let Said { status, amount, source, reasons, .. } = &report.said;
+    tracing::warn!(rail = %rail.id(), source, %why, "a report is about no attempt of this rail");
+    metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
+    let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
+    let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
+    let about = match &report.about {
+        About::One(ids) => ids.told(),
+        About::Rest { of, .. } | About::Batch { of, .. } => format!("all of {}", of.told()),
+    };
+    format!("{source} reports {status:?}{reason}{over} of {about}: {why}")
 }
 
 /// How far a collector is with a rail's reports.
@@ -169,14 +184,22 @@ impl Workers {
         }
         for some in page.reports.chunks(APPLIED_AT_ONCE) {
             // All are looked up before the first is applied: what a rail says of one payment is applied in its order.
-            let owners = match self.store.attempt_owners(rail.id(), some.iter().map(|report| report.attempt)).await {
-                Ok(owners) => owners,
+            let ids = some.iter().flat_map(BankReport::ids);
+            let candidates = match self.store.rail_candidates(rail.id(), ids).await {
+                Ok(candidates) => candidates,
                 Err(error) => {
-                    tracing::warn!(%error, "the owners of reports cannot be read now");
+                    tracing::warn!(%error, "the attempts that reports are about cannot be read now");
                     return false;
                 }
             };
-            let applied = some.iter().map(|report| self.take_report(rail, report, owners.get(&report.attempt)));
+            let mut found = Vec::with_capacity(some.len());
+            for report in some {
+                match report.of_attempts(&candidates) {
+                    Ok(of) => found.extend(of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report))),
+                    Err(why) => strays.push(unmatched(rail, report, &why)),
+                }
+            }
+            let applied = found.iter().map(|(owner, report)| self.take_report(*owner, report));
             for taken in join_all(applied).await {
                 match taken {
                     Taken::Applied => {}
@@ -197,12 +220,7 @@ impl Workers {
     }
 
     /// Applies one report. The engine has the command as soon as this is polled.
-    async fn take_report(&self, rail: &dyn Rail, report: &RailReport, owner: Option<&(TenantId, PaymentId)>) -> Taken {
-        let Some(&(tenant, payment)) = owner else {
-            tracing::warn!(rail = %rail.id(), attempt = %report.attempt, source = %report.source, "a report is about no attempt of this rail");
-            metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
-            return Taken::Stray(told(report, "no attempt of ours over this rail"));
-        };
+    async fn take_report(&self, (tenant, payment): (TenantId, PaymentId), report: &RailReport) -> Taken {
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
         let applied = match self.apply(tenant, payment, action).await {
             Some(Outcome::Refused(Refused::NotFound)) if self.world.wallet.is_some() => {

@@ -123,11 +123,21 @@ impl Workers {
 
     /// Works off leased `expire_request` jobs.
     pub(super) async fn expire_requests(&self, jobs: Vec<Job>) {
-        join_all(jobs.iter().map(|job| {
-            let action = RequestAction::Expire { fence: job.fence };
-            self.report(job.tenant, job.subject, Action::Request(PaymentRequestId(job.subject), action))
-        }))
-        .await;
+        join_all(jobs.iter().map(|job| self.expire_request(job))).await;
+    }
+
+    async fn expire_request(&self, job: &Job) {
+        let (tenant, id) = (job.tenant, PaymentRequestId(job.subject));
+        match self.store.request(tenant, id).await {
+            Ok(Some(request)) => {
+                let action = RequestAction::Expire { fence: job.fence, wallet: request.wallet };
+                self.report(tenant, job.subject, Action::Request(id, action)).await;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%error, request = %id, "payment request read failed, its lease will run out");
+            }
+        }
     }
 
     /// Has one thing done; `None` where the world has moved on or nobody could be reached. The job's lease brings it

@@ -121,7 +121,10 @@ impl Workers {
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
-        let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate);
+        // A bank that has called it a duplicate has it, whatever its inquiry says.
+        let rail = self.world.corridors.rail(&ask.attempt.rail);
+        let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
+            && !ask.attempt.is_at_the_bank(rail);
         let again = answer == InquiryAnswer::NotFound && unproven;
         // Told first: the attempt is `indeterminate` from here on, so that a repetition which certainly does not leave
         // says nothing about the first message; and whoever lost the job's fence repeats nothing.

@@ -4,7 +4,7 @@
 //! command that carries the job's fence or the attempt's id. If it dies, the lease runs out and another one asks the
 //! rail before doing anything else.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use domain::ids::{PaymentId, TenantId};
 use domain::job::{Job, JobKind};
@@ -59,12 +59,15 @@ pub struct Workers {
     world: Arc<World>,
     owner: String,
     lanes: lanes::Lanes,
+    /// What gas usually costs, in wei, as this process has seen it.
+    usual_fee: Mutex<Option<u128>>,
 }
 
 impl Workers {
     /// Workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
-        Arc::new(Workers { store, engine, world, owner, lanes: lanes::Lanes::default() })
+        let (lanes, usual_fee) = (lanes::Lanes::default(), Mutex::default());
+        Arc::new(Workers { store, engine, world, owner, lanes, usual_fee })
     }
 
     /// One endless task for each kind of work, by name. All must be driven at the same time.

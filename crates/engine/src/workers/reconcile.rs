@@ -4,21 +4,24 @@
 //! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
 //! must stand a second look, made when the watcher has taken in all that the chain had at the first one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::sync::Arc;
 
 use domain::chain::{Address, ChainFault, SignFault};
 use domain::currency::StableCoin;
+use domain::deposit::Watched;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
-use futures_util::future::try_join_all;
 use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
 
 use super::{Stop, Workers};
+use crate::batcher::fresh_id;
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
+use crate::rescan;
 use crate::world::WalletWorld;
 
 mod statements;
@@ -35,8 +38,14 @@ const LEASE: Span = Span::mins(1);
 const WATCHER_WITHIN: Span = Span::secs(60);
 /// Vaults read at once.
 const PAGE: usize = 1_000;
-/// Questions to the chain under way at once.
-const ASKED_AT_ONCE: usize = 16;
+/// Balances asked for at once.
+const ASKED_AT_ONCE: usize = 500;
+/// Vaults without books that one comparison looks at; the next one goes on after them.
+const UNBOOKED_MAX: usize = 500;
+/// Vaults that one comparison has looked through at most.
+const LOOKED_THROUGH_MAX: usize = 64;
+/// Where the store keeps the vault that the next comparison goes on after.
+const COMPARED_TO: &str = "reconciliation.compared_to";
 
 /// Why there is no report this time.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +65,8 @@ struct Held {
     tenant: TenantId,
     account: AccountCode,
     address: Address,
+    /// The escrows of a request's submissions, which the same account stands for.
+    others: Vec<Address>,
     coin: StableCoin,
     least: i64,
     most: i64,
@@ -63,6 +74,13 @@ struct Held {
     logged: Option<i64>,
     /// For a treasury: what the watcher saw go there. Nobody asks the chain for its balance.
     swept: Option<i64>,
+}
+
+impl Held {
+    /// Every vault whose coins the account stands for.
+    fn vaults(&self) -> impl Iterator<Item = Address> + '_ {
+        iter::once(self.address).chain(self.others.iter().copied())
+    }
 }
 
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
@@ -104,7 +122,7 @@ impl Workers {
     ) -> Result<Option<Option<Uuid>>, StoreError> {
         let wanted = reconcile::wanted(&self.store).await?;
         let is_fresh = |last: &Report| {
-            let fulfilled = wanted.is_none() || last.wanted == wanted;
+            let fulfilled = last.wanted >= wanted;
             fulfilled && self.clock().now() - last.at < EVERY
         };
         if !known.as_ref().is_some_and(is_fresh) {
@@ -138,22 +156,83 @@ impl Workers {
     }
 
     async fn compare_chain(&self, wallets: &WalletWorld) -> Result<(usize, Vec<Break>), Trouble> {
-        let held = self.held(wallets).await?;
+        let (held, next) = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
+            self.go_on_after(next).await?;
             return Ok((held.len(), first));
         }
         // Asked for last: no balance of the first look is of a later block. From an earlier head on, what moved between the
         // head and the balance would differ in both looks.
         let head = wallets.chain.heads().await?.latest.number;
         self.watcher_reaches(head).await?;
-        let second = differing(wallets, &self.held(wallets).await?).await?;
+        let second = differing(wallets, &self.held(wallets).await?.0).await?;
         let stands = |it: &Break| {
             first
                 .iter()
                 .any(|at| (&at.account, at.tenant, at.side, at.said) == (&it.account, it.tenant, it.side, it.said))
         };
-        Ok((held.len(), second.into_iter().filter(stands).collect()))
+        let breaks: Vec<Break> = second.into_iter().filter(stands).collect();
+        self.look_through(&held, &breaks).await?;
+        self.go_on_after(next).await?;
+        Ok((held.len(), breaks))
+    }
+
+    /// Vaults that hold more than is known of are looked through by the watcher: what a node left out is booked then.
+    async fn look_through(&self, held: &[Held], breaks: &[Break]) -> Result<(), Trouble> {
+        let more = |it: &&Break| match it.side {
+            Side::Chain => it.said > it.most,
+            Side::Watcher => it.said < it.least,
+            Side::Rail => false,
+        };
+        let of_a_break = |of: &&Held| {
+            let is_it = |it: &Break| of.tenant == it.tenant && of.account == it.account;
+            of.logged.is_some() && breaks.iter().filter(more).any(is_it)
+        };
+        let vaults = held.iter().filter(of_a_break).flat_map(Held::vaults);
+        for vault in vaults.take(LOOKED_THROUGH_MAX) {
+            rescan::want(&self.store, fresh_id(&self.store), rescan::Target::Vault(vault)).await?;
+        }
+        Ok(())
+    }
+
+    async fn go_on_after(&self, vault: Option<Address>) -> Result<(), Trouble> {
+        let text = vault.map_or_else(String::new, |vault| vault.to_string());
+        Ok(self.store.set_meta(COMPARED_TO, &text).await?)
+    }
+
+    /// Vaults that nothing was ever booked for, a part of them in each comparison, by address: anyone can pay to an
+    /// address, and a payment that no node showed is in no book. Answers where the next part begins as well.
+    async fn unbooked(
+        &self,
+        wallets: &WalletWorld,
+        booked: &BTreeSet<(Address, StableCoin)>,
+        moving: &BTreeMap<TenantId, Vec<Moving>>,
+    ) -> Result<(Vec<Held>, Option<Address>), Trouble> {
+        let after = self.store.meta(COMPARED_TO).await?.and_then(|text| Address::parse(&text));
+        let page = self.store.vaults_after(after, UNBOOKED_MAX).await?;
+        let next = page.last().filter(|_| page.len() == UNBOOKED_MAX).map(|vault| vault.address);
+        let coins = wallets.config.tokens.iter().map(|token| token.coin);
+        let pairs: Vec<(Watched, StableCoin)> = page
+            .iter()
+            .flat_map(|vault| coins.clone().map(move |coin| (*vault, coin)))
+            .filter(|(vault, coin)| !booked.contains(&(vault.address, *coin)))
+            .collect();
+        let wanted: Vec<(Address, StableCoin)> = pairs.iter().map(|(vault, coin)| (vault.address, *coin)).collect();
+        let logged = self.store.logged_of(&wanted).await?;
+        let held = pairs.into_iter().map(|(vault, coin)| {
+            let account = match vault.request {
+                Some(request) => AccountCode::Escrow(request, coin),
+                None => AccountCode::Wallet(vault.wallet, coin),
+            };
+            let none = Vec::new();
+            let (least, most) =
+                bounds(&Account::empty(vault.tenant, account.clone()), moving.get(&vault.tenant).unwrap_or(&none));
+            let logged = Some(logged.get(&(vault.address, coin)).copied().unwrap_or(0));
+            let (address, others) = (vault.address, Vec::new());
+            Held { tenant: vault.tenant, account, address, others, coin, least, most, logged, swept: None }
+        });
+        Ok((held.collect(), next))
     }
 
     async fn watcher_reaches(&self, head: u64) -> Result<(), Trouble> {
@@ -171,8 +250,9 @@ impl Workers {
     }
 
     /// What the books of all tenants say of the chain.
-    async fn held(&self, wallets: &WalletWorld) -> Result<Vec<Held>, Trouble> {
+    async fn held(&self, wallets: &WalletWorld) -> Result<(Vec<Held>, Option<Address>), Trouble> {
         let mut all = Vec::new();
+        let mut all_moving = BTreeMap::new();
         for tenant in self.store.tenants().await? {
             let moving = self.store.moving(tenant.id).await?;
             let mut after = None;
@@ -183,10 +263,12 @@ impl Workers {
                 all.extend(page.into_iter().map(|vault| {
                     let (least, most) = bounds(&vault.account, &moving);
                     let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
+                    let others = vault.others;
                     Held {
                         tenant: tenant.id,
                         account,
                         address,
+                        others,
                         coin,
                         least,
                         most,
@@ -199,8 +281,13 @@ impl Workers {
             for coin in StableCoin::ALL {
                 all.extend(self.collected(tenant.id, address, coin, &moving).await?);
             }
+            all_moving.insert(tenant.id, moving);
         }
-        Ok(all)
+        let booked: BTreeSet<(Address, StableCoin)> =
+            all.iter().flat_map(|it: &Held| it.vaults().map(|vault| (vault, it.coin))).collect();
+        let (unbooked, next) = self.unbooked(wallets, &booked, &all_moving).await?;
+        all.extend(unbooked);
+        Ok((all, next))
     }
 
     /// What a controller holds, and what went from it to the treasury. What comes into the controller is not watched.
@@ -221,12 +308,14 @@ impl Workers {
         let returning: i64 = moving.iter().filter(back).map(|it| it.minor).sum();
         let (least, most) = bounds(&unswept, &[]);
         let least = least.saturating_sub(returning);
-        let holds = Held { tenant, account: unswept.code, address, coin, least, most, logged: None, swept: None };
+        let (account, others) = (unswept.code, Vec::new());
+        let holds = Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
         // The treasury is the bank's own: it spends what it has got. So it is what it got that is compared.
         let got = treasury.credits_posted;
         let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
         let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
-        Ok([holds, Held { tenant, account, address, coin, least: got, most, logged: None, swept }])
+        let others = Vec::new();
+        Ok([holds, Held { tenant, account, address, others, coin, least: got, most, logged: None, swept }])
     }
 
     async fn compare_rails(&self) -> Result<(usize, Vec<Break>), Trouble> {
@@ -274,12 +363,17 @@ async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, T
         wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
     let (swept, asked): (Vec<&Held>, Vec<&Held>) = held.iter().partition(|it| it.swept.is_some());
     let mut breaks: Vec<Break> = swept.into_iter().filter_map(judged_swept).collect();
-    for some in asked.chunks(ASKED_AT_ONCE) {
-        let asked: Vec<(&Held, Address)> =
-            some.iter().filter_map(|held| Some((*held, *tokens.get(&held.coin)?))).collect();
-        let said = asked.iter().map(|(held, token)| wallets.chain.token_balance(*token, held.address));
-        for (said, (held, _)) in try_join_all(said).await?.into_iter().zip(asked) {
-            breaks.extend(judged(held, i64::try_from(said).unwrap_or(i64::MAX)));
+    for (coin, token) in tokens {
+        let of_coin: Vec<&Held> = asked.iter().filter(|held| held.coin == coin).copied().collect();
+        let addresses: Vec<Address> = of_coin.iter().flat_map(|held| held.vaults()).collect();
+        let mut said = Vec::with_capacity(addresses.len());
+        for some in addresses.chunks(ASKED_AT_ONCE) {
+            said.extend(wallets.chain.token_balances(token, some).await?);
+        }
+        let mut said = said.into_iter();
+        for held in of_coin {
+            let sum = said.by_ref().take(1 + held.others.len()).fold(0, u64::saturating_add);
+            breaks.extend(judged(held, i64::try_from(sum).unwrap_or(i64::MAX)));
         }
     }
     Ok(breaks)
@@ -360,6 +454,7 @@ mod tests {
             tenant: TENANT,
             account: code(),
             address: Address([1; 20]),
+            others: Vec::new(),
             coin: StableCoin::Usdc,
             least: 90,
             most: 100,
@@ -380,6 +475,7 @@ mod tests {
             tenant: TENANT,
             account: AccountCode::Treasury(StableCoin::Usdc),
             address: Address([1; 20]),
+            others: Vec::new(),
             coin: StableCoin::Usdc,
             least: 90,
             most: 100,

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::chain::ChainFault;
+use domain::deposit::dust::RIDERS_MAX;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, TenantId};
 use domain::job::Job;
@@ -80,32 +81,75 @@ impl Workers {
         policy: &WalletPolicy,
     ) -> Result<Option<Action>, NotNow> {
         let Some(case) = self.screen_case(job.tenant, DepositId(job.subject)).await? else { return Ok(None) };
+        let is_dust = case.deposit.state == DepositState::Dust;
         if case.deposit.owes_a_hold() {
             let named = DepositRef::of(&case.deposit, policy.accept_late);
             return Ok(Some(Action::Deposit(named, DepositAction::KeepHeld { fence: job.fence })));
         }
-        if case.deposit.state != DepositState::Screening {
+        if case.deposit.state != DepositState::Screening && !is_dust {
             return self.after_hold(&case, job, policy).await;
         }
-        let named = DepositRef::of(&case.deposit, policy.accept_late);
+        let mut named = DepositRef::of(&case.deposit, policy.accept_late);
         // A frozen wallet's deposits wait, or are refused, whatever would be found.
-        let action = if case.wallet.state.is_frozen() {
-            DepositAction::WalletChanged
-        } else {
-            let assessment = Box::new(self.assess(wallets, &case, policy).await?);
-            DepositAction::Screened { fence: job.fence, assessment }
-        };
+        if case.wallet.state.is_frozen() && !is_dust {
+            return Ok(Some(Action::Deposit(named, DepositAction::WalletChanged)));
+        }
+        let assessment = Box::new(self.assess(wallets, &case, policy).await?);
+        let release_min = if is_dust { self.release_min(wallets, std::iter::once(0)).await } else { 0 };
+        let riders = self.assess_dust_beside(wallets, &case, policy, release_min).await?;
+        named.riders.extend(riders.iter().map(|(id, _)| *id));
+        let action = DepositAction::Screened { fence: job.fence, assessment, riders, release_min };
         Ok(Some(Action::Deposit(named, action)))
+    }
+
+    /// Dust that may be released with a deposit, on the lists of now. None is looked at where all of it is not worth that.
+    async fn assess_dust_beside(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        policy: &WalletPolicy,
+        release_min: i64,
+    ) -> Result<Vec<(DepositId, Assessment)>, NotNow> {
+        let dust = self.store.dust_beside(&case.deposit, RIDERS_MAX).await?;
+        let sum = dust.iter().fold(case.deposit.minor, |sum, it| sum.saturating_add(it.minor));
+        let completes = case.request.as_ref().is_some_and(|it| it.would_complete(case.deposit.coin, sum));
+        if sum < release_min && !completes {
+            return Ok(Vec::new());
+        }
+        let mut assessed = Vec::with_capacity(dust.len());
+        for deposit in dust {
+            let id = deposit.id;
+            let beside = Case { deposit, wallet: case.wallet.clone(), request: case.request.clone() };
+            assessed.push((id, self.assess(wallets, &beside, policy).await?));
+        }
+        Ok(assessed)
+    }
+
+    /// What is not worth a release now, in minor units. The chain's fees are asked for only where they can tell about one
+    /// of these amounts; a node that does not answer leaves what a release costs at least.
+    pub(super) async fn release_min(&self, wallets: &WalletWorld, mut amounts: impl Iterator<Item = i64>) -> i64 {
+        let terms = wallets.config.release_min;
+        if amounts.all(|minor| terms.is_always_worth(minor)) {
+            return terms.minor(None);
+        }
+        match wallets.chain.fees().await {
+            Ok(fees) => terms.minor(Some(&fees)),
+            Err(fault) => {
+                tracing::warn!(%fault, "fees cannot be read now, taking the least that a release costs");
+                terms.minor(None)
+            }
+        }
     }
 
     /// What waited for an escrow that is on hold no more is screened again. The job is that of the deposit whose hold was
     /// lifted last.
     async fn after_hold(&self, case: &Case, job: &Job, policy: &WalletPolicy) -> Result<Option<Action>, NotNow> {
         if let Some(request) = &case.request
-            && request.held_at.is_none()
+            && !request.is_held(&case.deposit.to)
         {
             let waiting = self.store.deposits_of_request(job.tenant, request.wallet, request.id).await?;
-            let told = join_all(waiting.iter().filter(|it| it.waits_for_escrow()).map(|deposit| {
+            let in_there = waiting.iter().filter(|it| it.to == case.deposit.to && it.waits_for_escrow());
+            let told = join_all(in_there.map(|deposit| {
                 let named = DepositRef::of(deposit, policy.accept_late);
                 self.report(job.tenant, deposit.id.0, Action::Deposit(named, DepositAction::EscrowFree))
             }));
@@ -144,7 +188,7 @@ impl Workers {
             name,
             payer,
             payer_flagged,
-            velocity: self.store.velocity(deposit.tenant, deposit.wallet, deposit.id, now).await?,
+            velocity: self.store.velocity(deposit.tenant, deposit.wallet, (deposit.id, deposit.request), now).await?,
             concern: deposit.concern,
             blocked_before: deposit.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Blocked),
         };

@@ -2,14 +2,15 @@
 //! signed here.
 
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
-use domain::chain::{Address, Call, ChainFault, KeyRole, Movement, SignFault, Simulated, vault};
+use domain::chain::{Address, Call, ChainFault, Fees, KeyRole, Movement, SignFault, Simulated, TxHash, vault};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
-use domain::deposit::{DepositState, Halt};
+use domain::deposit::{Deposit, DepositState, Halt};
 use domain::ids::{ChainTxId, DepositId, IntentId, TenantId};
 use domain::job::Job;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use domain::wallet_event::FailureReason;
 use futures_util::future::join_all;
@@ -18,6 +19,7 @@ use super::Workers;
 use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey};
+use crate::command::deposits::DepositRef;
 use crate::measure;
 use crate::world::WalletWorld;
 
@@ -29,6 +31,13 @@ const CONTROLLER_SOON: Span = Span::millis(500);
 const PAUSED: Span = Span::secs(30);
 /// A transaction may use half as much gas again as its simulation, and this much more.
 const GAS_MARGIN: u64 = 100_000;
+/// Fees so many times the usual ones are an alert; the usual ones are an average in which the newest has this weight.
+const UNUSUAL: u128 = 10;
+const FEE_WEIGHT: u128 = 16;
+/// A count of transactions that is ahead of our books, and that no second node can confirm, is believed after this long …
+const CLAIM_BELIEVED: Span = Span::secs(60);
+/// … as long as it was not claimed long ago.
+const CLAIM_FORGOTTEN: Span = Span::hours(1);
 /// A signer that could not pay for this many transactions like the one at hand is short of gas.
 const LOW_GAS_TRANSACTIONS: u128 = 20;
 
@@ -169,6 +178,10 @@ impl Workers {
         };
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
             tracing::warn!(%fault, %tenant, "intents cannot be sent now");
+            if let ChainFault::Disagreement(_) = fault {
+                let what = fault.to_string();
+                self.raise(tenant, Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what }).await;
+            }
             self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
     }
@@ -191,8 +204,7 @@ impl Workers {
                     } else if works(at) || one.0.unchecked {
                         taken.push((IntentKey::of(&one.0), one.1));
                     } else {
-                        let verdict = self.diagnose(wallets, lane, &one.0, "the controller refuses it").await?;
-                        self.tell_verdict(one, verdict).await;
+                        self.tell_why(wallets, lane, one, "the controller refuses it").await?;
                     }
                 }
                 self.take(wallets, lane, gas, taken).await
@@ -200,8 +212,7 @@ impl Workers {
             // Something that they have in common stands in their way: it is found out for each.
             Simulated::Reverts(why) => {
                 for one in held {
-                    let verdict = self.diagnose(wallets, lane, &one.0, &why).await?;
-                    self.tell_verdict(one, verdict).await;
+                    self.tell_why(wallets, lane, one, &why).await?;
                 }
                 Ok(())
             }
@@ -259,6 +270,47 @@ impl Workers {
         Ok(())
     }
 
+    /// An intent would fail: why, or that what it is for was done already.
+    async fn tell_why(&self, wallets: &WalletWorld, lane: &Lane, one: &Held, why: &str) -> Result<(), ChainFault> {
+        let (intent, fence) = one;
+        if let Some((lost, tx)) = self.released_before(intent).await? {
+            let action = ChainAction::ReleasedBefore { intent: IntentKey::of(intent), fence: *fence, lost, tx };
+            self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
+            return Ok(());
+        }
+        let verdict = self.diagnose(wallets, lane, intent, why).await?;
+        self.tell_verdict(one, verdict).await;
+        Ok(())
+    }
+
+    /// The deposit whose release has moved what this one is to move: of the same escrow and amount, taken away by a
+    /// reorganisation, and released all the same with what came later.
+    async fn released_before(&self, intent: &Intent) -> Result<Option<(DepositRef, TxHash)>, ChainFault> {
+        if intent.kind != IntentKind::Release {
+            return Ok(None);
+        }
+        let read = async {
+            let Some(deposit) = self.store.deposit(intent.tenant, DepositId(intent.subject)).await? else {
+                return Ok(None);
+            };
+            let Some(request) = deposit.request else { return Ok(None) };
+            let all = self.store.deposits_of_request(deposit.tenant, deposit.wallet, request).await?;
+            let logs = self.store.vault_logs(deposit.to).await?;
+            let is_free = |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));
+            let left = |tx| logs.iter().any(|log| (log.tx, log.coin, log.minor) == (tx, deposit.coin, -deposit.minor));
+            let is_it = |it: &&Deposit| {
+                let same = (it.to, it.coin, it.minor) == (deposit.to, deposit.coin, deposit.minor);
+                same && it.id != deposit.id && it.place.is_none()
+            };
+            let released = |it: &Deposit| {
+                let tx = it.release_tx.filter(|tx| is_free(*tx) && left(*tx))?;
+                Some((DepositRef::of(it, None), tx))
+            };
+            Ok::<_, store::StoreError>(all.iter().filter(is_it).find_map(released))
+        };
+        read.await.map_err(|error| ChainFault::Unreachable(format!("deposits cannot be read: {error}")))
+    }
+
     /// Why an intent would fail, as far as the chain tells.
     async fn diagnose(
         &self,
@@ -292,7 +344,9 @@ impl Workers {
         if intents.is_empty() {
             return Ok(());
         }
-        let fees = capped(wallets.chain.fees().await?, wallets.config.max_fee_cap);
+        let asked = wallets.chain.fees().await?;
+        self.compare_fees(lane.tenant, asked).await;
+        let fees = capped(asked, wallets.config.most_fees());
         let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
         let needed = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
@@ -307,13 +361,69 @@ impl Workers {
             role: lane.role,
             signer: lane.signer,
             controller: lane.controller,
-            chain_nonce: wallets.chain.nonce(lane.signer).await?,
+            chain_nonce: self.believed_nonce(wallets, lane).await?,
             gas_limit,
             fees,
         });
         let id = taking.id;
         self.report(lane.tenant, id.0, Action::Chain(ChainAction::Take { taking, intents })).await;
         Ok(())
+    }
+
+    /// How many transactions of a signer the chain has, as far as nodes may be believed: a count that is ahead of our own
+    /// books would leave a gap that blocks everything after it.
+    async fn believed_nonce(&self, wallets: &WalletWorld, lane: &Lane) -> Result<u64, ChainFault> {
+        let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
+        let counts = wallets.chain.nonces(lane.signer).await?;
+        let next = self.store.next_nonce(lane.tenant, lane.signer).await.map_err(unreadable)?;
+        let lowest = counts.iter().min().copied().unwrap_or(0);
+        // A key that has signed nothing here may have signed elsewhere before.
+        let Some(next) = next else { return Ok(lowest) };
+        if counts.iter().all(|count| *count <= next) {
+            return Ok(lowest);
+        }
+        let what = format!("a node counts more transactions of {} than it has signed here", lane.signer);
+        self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what }).await;
+        if lowest <= next {
+            return Ok(lowest);
+        }
+        // All of them say so: the key is used elsewhere, or these books are older than the chain.
+        if counts.len() > 1 && counts.iter().all(|count| *count == lowest) {
+            return Ok(lowest);
+        }
+        // No other node can be asked: this one must keep claiming it for a while.
+        let key = format!("chain.nonce_claim:{:?}", lane.signer);
+        let claim = self.store.meta(&key).await.map_err(unreadable)?;
+        let claim = claim
+            .as_deref()
+            .and_then(|text| text.split_once(' '))
+            .and_then(|(count, since)| Some((count.parse::<u64>().ok()?, Timestamp(since.parse().ok()?))));
+        let now = self.clock().now();
+        match claim {
+            Some((count, since)) if count == lowest && now - since < CLAIM_FORGOTTEN => {
+                if now - since >= CLAIM_BELIEVED {
+                    return Ok(lowest);
+                }
+            }
+            _ => self.store.set_meta(&key, &format!("{lowest} {}", now.0)).await.map_err(unreadable)?,
+        }
+        Err(ChainFault::Unreachable(format!("{lowest} transactions of {} are claimed, {next} are known", lane.signer)))
+    }
+
+    /// Calls a person where gas costs ten times what it usually does: what is paid has its cap all the same.
+    async fn compare_fees(&self, tenant: TenantId, asked: Fees) {
+        let is_high = {
+            let mut usual = self.usual_fee.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = *usual.get_or_insert(asked.max_fee);
+            let most = known.saturating_mul(UNUSUAL);
+            let moved = known.saturating_mul(FEE_WEIGHT - 1).saturating_add(asked.max_fee.min(most));
+            *usual = Some(moved / FEE_WEIGHT);
+            asked.max_fee >= most && most > 0
+        };
+        if is_high {
+            let what = "gas costs ten times what it usually does, or a node says so".to_owned();
+            self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what }).await;
+        }
     }
 
     async fn tell_all(&self, held: &[Held], verdict: impl Fn() -> Verdict) {

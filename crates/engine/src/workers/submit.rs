@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::attempt::Attempt;
-use domain::ids::{PaymentId, TenantId};
+use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::job::Job;
 use domain::payment::accept::NOT_EXECUTABLE;
 use domain::payment::report::NOT_SENT;
 use domain::payment::{PaymentState, ReviewState, Trigger};
 use domain::policy::Corridors;
+use domain::ports::Rail;
 use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
 use domain::sender_limit::Sender;
@@ -192,7 +193,11 @@ impl Workers {
     /// One message to a rail, and its answers to the engine.
     pub(super) async fn send(&self, rail: &RailId, message: &[Instruction], payees: Payees<'_>) {
         failpoint::reach(Failpoint::BeforeCall);
-        let answers = match self.world.rails.get(rail) {
+        let connected = self.world.rails.get(rail);
+        // Nothing leaves by ids that are not kept: an answer to the message as a whole would be about nothing of ours.
+        let kept = self.keep_sent(rail, connected.map(AsRef::as_ref), message).await;
+        let answers = match connected {
+            _ if !kept => vec![Submission::NotSent("its ids could not be kept".to_owned()); message.len()],
             Some(connected) => {
                 let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = message.len());
                 connected.submit(message).instrument(span).await
@@ -213,6 +218,22 @@ impl Workers {
             .map(|(at, (sent, answer))| self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer)));
         join_all(telling).await;
         failpoint::reach(Failpoint::AfterAnswers);
+    }
+}
+
+impl Workers {
+    /// Keeps by which ids a rail will name the attempts of a message; whether that could be done.
+    async fn keep_sent(&self, rail: &RailId, connected: Option<&dyn Rail>, message: &[Instruction]) -> bool {
+        let Some(connected) = connected else { return true };
+        let sent: Vec<(AttemptId, PaymentId)> = message.iter().map(|one| (one.attempt, one.payment)).collect();
+        let id = connected.message_id(message);
+        match self.store.keep_sent(rail, id.as_deref(), &sent).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, %rail, "the ids of a message cannot be kept now; it is not sent");
+                false
+            }
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, Broadcast, Call, ChainFault, Fees, Movement, Receipt, Signed, Unsigned, Word, intent_word, vault,
+    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Receipt, Sighting, Signed, Unsigned, Word,
+    intent_word, vault,
 };
-use domain::chain_tx::{self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, TxAttempt, TxState};
+use domain::chain_tx::{self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, Taking, TxAttempt, TxState};
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
 use domain::ids::{ChainTxId, IntentId};
@@ -18,6 +19,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
 
 use super::Workers;
+use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, TxKey};
 use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
@@ -27,11 +29,14 @@ use crate::world::WalletWorld;
 const CANCEL_GAS: u64 = 30_000;
 /// A transaction is broadcast again this often as long as it is not mined, and at every look at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
+/// A gap below an open transaction is filled after this long, and so many nonces of it at once.
+const GAP_AFTER: Span = Span::secs(15);
+const GAP_MAX: u64 = 16;
 /// A nonce that the chain has used for something that is not ours for this long is lost.
 const SUPERSEDED_AFTER: Span = Span::mins(30);
 
-/// An attempt in a block, and why intents of it failed alone, in the controller's words.
-type Found = (Mined, Vec<(IntentId, String)>);
+/// An attempt in a block, why intents of it failed alone, in the controller's words, and what says so.
+type Found = (Mined, Vec<(IntentId, String)>, Receipt);
 
 /// A leased job with its transaction and its intents.
 struct Case {
@@ -87,7 +92,7 @@ impl Workers {
     }
 
     async fn sign_first(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
-        let fees = chain_tx::capped(case.tx.fees, wallets.config.max_fee_cap);
+        let fees = chain_tx::capped(case.tx.fees, wallets.config.most_fees());
         self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
         Ok(())
     }
@@ -150,7 +155,10 @@ impl Workers {
             return self.tell_mined(wallets, case, found).await;
         }
         let now = self.clock().now();
-        let used = wallets.chain.nonce(case.tx.signer).await? > case.tx.nonce;
+        let counts = wallets.chain.nonces(case.tx.signer).await?;
+        // One node's word alone gives nothing up.
+        let used = counts.iter().min().is_some_and(|count| *count > case.tx.nonce);
+        self.fill_gap(wallets, case, counts.iter().max().copied()).await?;
         if used && now - case.tx.state_at >= SUPERSEDED_AFTER && self.mined(wallets, case).await?.is_none() {
             self.tell_about(case, ChainAction::Superseded { tx: case.key() }).await;
             return Ok(());
@@ -161,12 +169,48 @@ impl Workers {
                 self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
                 return Ok(());
             }
-            self.look_later(case, true).await;
+            self.look_again(wallets, case, true).await?;
         } else {
-            self.look_later(case, false).await;
+            self.look_again(wallets, case, false).await?;
         }
-        if let Some(last) = case.tx.attempts.last().filter(|last| is_time_to_repeat(&case.tx, last, now)) {
-            self.broadcast(wallets, case, &last.raw).await;
+        Ok(())
+    }
+
+    /// It is not mined: it is looked at again later, and broadcast once more as long as it is wanted. What took effect
+    /// before a reorganisation is not broadcast before the watcher knows what became of its deposits.
+    async fn look_again(&self, wallets: &WalletWorld, case: &Case, stuck: bool) -> Result<(), ChainFault> {
+        let abreast = case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
+        let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
+        let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
+        let now = self.clock().now();
+        let last = case.tx.attempts.last().filter(|last| is_time_to_repeat(&case.tx, last, now));
+        let Some(last) = last.filter(|last| last.cancels || abreast && matches!(outcome, Some(Outcome::Done))) else {
+            return Ok(());
+        };
+        self.broadcast(wallets, case, &last.raw).await;
+        Ok(())
+    }
+
+    /// Fills nonces that the chain waits for and that no transaction of ours has: all later ones of the signer wait for
+    /// them. Not at once: nodes tell each other of transactions in any order.
+    async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: Option<u64>) -> Result<(), ChainFault> {
+        let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
+        let Some(count) = count.filter(|count| *count < nonce) else { return Ok(()) };
+        if self.clock().now() - case.tx.created_at < GAP_AFTER {
+            return Ok(());
+        }
+        let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
+        let until = nonce.min(count.saturating_add(GAP_MAX));
+        let taken = self.store.taken_nonces(signer, count, until).await.map_err(unreadable)?;
+        let missing: Vec<u64> = (count..until).filter(|it| !taken.contains(it)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let fees = chain_tx::capped(wallets.chain.fees().await?, wallets.config.most_fees());
+        for chain_nonce in missing {
+            let id = ChainTxId(fresh_id(&self.store));
+            let taking = Taking { id, tenant, role, signer, controller, chain_nonce, gas_limit: CANCEL_GAS, fees };
+            self.report(tenant, id.0, Action::Chain(ChainAction::Fill { taking: Box::new(taking) })).await;
         }
         Ok(())
     }
@@ -175,11 +219,9 @@ impl Workers {
     async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         match self.mined(wallets, case).await? {
             Some(found) => self.tell_mined(wallets, case, found).await,
+            // It is broadcast again when it is looked at next, if it is still wanted then.
             None => {
                 self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
-                if let Some(last) = case.tx.attempts.last() {
-                    self.broadcast(wallets, case, &last.raw).await;
-                }
                 Ok(())
             }
         }
@@ -192,7 +234,7 @@ impl Workers {
         for attempt in case.tx.attempts.iter().rev() {
             if let Some(receipt) = wallets.chain.receipt(attempt.hash, &controllers).await? {
                 let refusals = refusals(&case.tx, &case.intents, &receipt);
-                return Ok(Some((mined(&case.tx, &case.intents, attempt, &receipt), refusals)));
+                return Ok(Some((mined(&case.tx, &case.intents, attempt, &receipt), refusals, receipt)));
             }
         }
         Ok(None)
@@ -200,7 +242,12 @@ impl Workers {
 
     /// Has the block saved first. It is over where that is deep, the watcher has come past it and it is still there: the
     /// watcher, who finds it gone later than that, finds the transaction with it.
-    async fn tell_mined(&self, wallets: &WalletWorld, case: &Case, (mined, refusals): Found) -> Result<(), ChainFault> {
+    async fn tell_mined(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        (mined, refusals, receipt): Found,
+    ) -> Result<(), ChainFault> {
         let known = case.tx.mined.as_ref() == Some(&mined);
         let place = mined.place;
         let tell = |over, fees| ChainAction::Mined {
@@ -213,15 +260,25 @@ impl Workers {
         if !known {
             self.tell_about(case, tell(false, Vec::new())).await;
         }
-        let heads = wallets.chain.heads().await?;
-        let deep = heads.newest_at(wallets.config.settled_depth).is_some_and(|newest| newest >= place.number);
-        if deep && self.is_watched(place.number).await && wallets.chain.agrees(place.number, place.block).await? {
+        if self.is_settled(wallets, place.number).await?
+            && self.is_watched(place.number).await
+            && wallets.chain.confirms(&receipt, &[case.tx.controller]).await? == Sighting::Confirmed
+        {
             let fees = self.fees(wallets, case, &mined).await?;
             self.tell_about(case, tell(true, fees)).await;
         } else if known {
             self.look_later(case, false).await;
         }
         Ok(())
+    }
+
+    /// Whether a block is deep enough for what is in it to count.
+    async fn is_settled(&self, wallets: &WalletWorld, number: u64) -> Result<bool, ChainFault> {
+        let newest = match wallets.config.settled_depth {
+            Depth::Blocks(blocks) => (wallets.chain.head().await? + 1).checked_sub(blocks),
+            depth => wallets.config.newest_at(&wallets.chain.heads().await?, depth),
+        };
+        Ok(newest.is_some_and(|newest| newest >= number))
     }
 
     /// What coins' contracts kept of releases, as the watcher has saved it. Of our coins only USDT's contract can take a fee.
@@ -272,7 +329,7 @@ impl Workers {
     }
 
     async fn look_later(&self, case: &Case, stuck: bool) {
-        let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck };
+        let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast: false };
         self.tell_about(case, action).await;
     }
 

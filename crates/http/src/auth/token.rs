@@ -74,17 +74,22 @@ impl Claims {
             sub: text("sub").ok_or(AuthFault::Sub)?,
             exp: claims.get("exp").and_then(unix_time).ok_or(AuthFault::Exp)?,
             iat: claims.get("iat").and_then(unix_time).ok_or(AuthFault::Iat)?,
-            nbf: claims.get("nbf").map(|value| unix_time(value).ok_or(AuthFault::Nbf)).transpose()?,
+            nbf: given(&claims, "nbf").map(|value| unix_time(value).ok_or(AuthFault::Nbf)).transpose()?,
             aud: claims.get("aud").and_then(one_or_many).ok_or(AuthFault::Aud)?,
             iss: text("iss").ok_or(AuthFault::Iss)?,
             roles: roles(&claims)?,
-            hmac: claims.get("hmac").map(|value| hmac(value).ok_or(AuthFault::Hmac)).transpose()?,
+            hmac: given(&claims, "hmac").map(|value| hmac(value).ok_or(AuthFault::Hmac)).transpose()?,
         })
     }
 }
 
 fn object(json: &[u8]) -> Result<Object<'_>, AuthFault> {
     json::parse(json).ok().and_then(Value::into_object).ok_or(AuthFault::Json)
+}
+
+/// The value of an optional claim; null counts as absent, as serialisers write what is not set.
+fn given<'o, 'a>(claims: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
+    claims.get(name).filter(|value| **value != Value::Null)
 }
 
 /// A NumericDate (RFC 7519, section 2): a number, maybe with a fraction, which is cut.
@@ -105,12 +110,12 @@ fn one_or_many(value: &Value<'_>) -> Option<Vec<String>> {
 }
 
 fn roles(claims: &Object<'_>) -> Result<Vec<String>, AuthFault> {
-    let mut roles = match claims.get("roles") {
+    let mut roles = match given(claims, "roles") {
         None => Vec::new(),
         Some(value @ Value::Array(_)) => one_or_many(value).ok_or(AuthFault::Roles)?,
         Some(_) => return Err(AuthFault::Roles),
     };
-    match claims.get("role") {
+    match given(claims, "role") {
         None => {}
         Some(Value::String(role)) => roles.push(role.to_string()),
         Some(_) => return Err(AuthFault::Roles),

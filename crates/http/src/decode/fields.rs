@@ -111,7 +111,7 @@ fn present<'o, 'a>(object: &'o Object<'a>, field: &str) -> Option<&'o Value<'a>>
 }
 
 fn is_blank(value: &Value<'_>) -> bool {
-    value.as_str().is_some_and(|text| text.trim().is_empty())
+    value.as_str().is_some_and(domain::characters::is_blank)
 }
 
 fn read<S: Shape>(value: &Value<'_>, field: &'static str, shape: &S, faults: &mut Vec<Fault>) -> Option<S::Out> {

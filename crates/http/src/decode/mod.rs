@@ -5,6 +5,7 @@
 //! (a known bank, an enabled corridor) is for the domain.
 
 mod fields;
+mod misspelt;
 pub mod path;
 pub mod query;
 pub mod shape;

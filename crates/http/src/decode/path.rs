@@ -23,6 +23,14 @@ pub fn external_id(id: &str) -> Result<String, Rejection> {
     text_between(1, EXTERNAL_ID_MAX_CHARS).read_str("id", id).map_err(of_path)
 }
 
+/// A segment that is percent-encoded UTF-8; `None` is one that is not.
+///
+/// # Errors
+/// `url_encoding`
+pub fn text(segment: Option<&str>) -> Result<&str, Rejection> {
+    segment.ok_or_else(|| of_path(Fault::new("id", "url_encoding", "Parameter should be percent-encoded UTF-8")))
+}
+
 fn of_path(fault: Fault) -> Rejection {
     Rejection::Faults { place: Place::Path, faults: vec![fault] }
 }

@@ -1,22 +1,29 @@
 //! The query string (`application/x-www-form-urlencoded`), decoded strictly and taken apart name by name.
 //!
-//! A name that is asked for may occur once only, so two readers can never see two values; unknown names are ignored.
+//! A name that is asked for may occur once only, so two readers can never see two values. Unknown names are ignored,
+//! but for those that look like a known one misspelt: a filter that is not applied shows what was not asked for.
 
 use domain::fault::Fault;
 use domain::time::Timestamp;
-use jiff::tz::TimeZone;
 
+use super::misspelt::is_misspelt;
 use super::shape::{digits, full_date};
 use super::{Place, Rejection, missing};
 
-/// More pairs than this are not looked at: the interfaces know ten names and nine values of `status`.
+/// Most pairs of a query string: the interfaces know ten names and nine values of `status`.
 const PAIRS_MAX: usize = 128;
+/// How much of an unknown name is shown.
+const SHOWN_CHARS: usize = 64;
 
 /// The pairs of a query string and the faults found in them so far.
 #[derive(Debug, Default)]
 pub struct Query {
     /// Name and value; no value where it is not percent-encoded UTF-8.
     pairs: Vec<(String, Option<String>)>,
+    /// Whether there were more than are looked at.
+    overfull: bool,
+    /// The names that were asked for so far, and whether each is a list.
+    known: Vec<(&'static str, bool)>,
     faults: Vec<Fault>,
 }
 
@@ -27,8 +34,9 @@ impl Query {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Some((percent_decoded(name)?, percent_decoded(value)))
         };
-        let pairs = raw.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
-        Query { pairs: pairs.take(PAIRS_MAX).filter_map(split).collect(), faults: Vec::new() }
+        let mut pairs = raw.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
+        let taken = pairs.by_ref().take(PAIRS_MAX).filter_map(split).collect();
+        Query { pairs: taken, overfull: pairs.next().is_some(), ..Query::default() }
     }
 
     /// The value of a parameter that must be there.
@@ -38,6 +46,7 @@ impl Query {
         read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
     ) -> Option<T> {
         if !self.pairs.iter().any(|(known, _)| known == name) {
+            self.known.push((name, false));
             self.faults.push(missing(name));
             return None;
         }
@@ -50,6 +59,7 @@ impl Query {
         name: &'static str,
         read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
     ) -> Option<T> {
+        self.known.push((name, false));
         let mut values = self.pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
         let first = values.next()?;
         let read = match (first, values.next()) {
@@ -60,15 +70,17 @@ impl Query {
         read.map_err(|fault| self.faults.push(fault)).ok()
     }
 
-    /// Every value of a parameter that may be repeated or hold several values between commas, at most `items_max`.
+    /// Every value of a parameter that may be repeated or hold several values between commas, at most `items_max`. The
+    /// names that PHP and JavaScript give to the items of a list (`status[]`, `status[0]`) count as its own.
     pub fn list<T>(
         &mut self,
         name: &'static str,
         items_max: usize,
         read: impl Fn(&'static str, &str) -> Result<T, Fault>,
     ) -> Vec<T> {
+        self.known.push((name, true));
         let given: Vec<&Option<String>> =
-            self.pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value).collect();
+            self.pairs.iter().filter(|(given, _)| is_item_of(given, name)).map(|(_, value)| value).collect();
         let items = given.iter().filter_map(|value| value.as_deref()).flat_map(|value| value.split(','));
         let items: Vec<&str> = items.map(str::trim).filter(|item| !item.is_empty()).collect();
         let mut faults = Vec::new();
@@ -106,6 +118,24 @@ impl Query {
         self.pairs.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 
+    fn refuse_unseen(&mut self) {
+        if self.overfull {
+            let message = format!("Query should have at most {PAIRS_MAX} parameters");
+            self.faults.push(Fault::new("", "too_long", message).with("max_length", PAIRS_MAX));
+        }
+        for (given, _) in &self.pairs {
+            let is_known = |(name, list): &(&str, bool)| given == name || (*list && is_item_of(given, name));
+            if self.known.iter().any(is_known) {
+                continue;
+            }
+            if let Some((name, _)) = self.known.iter().find(|(name, _)| is_misspelt(given, name)) {
+                let shown: String = given.chars().take(SHOWN_CHARS).collect();
+                let message = format!("Unknown parameter; did you mean {name}?");
+                self.faults.push(Fault::new(name, "extra_forbidden", message).with("given", shown));
+            }
+        }
+    }
+
     /// Notes a fault that the caller found.
     pub fn refuse(&mut self, fault: Fault) {
         self.faults.push(fault);
@@ -114,8 +144,9 @@ impl Query {
     /// The value that `build` makes of what was taken.
     ///
     /// # Errors
-    /// Every fault, if there is one.
-    pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Rejection> {
+    /// Every fault, if there is one; too many pairs, and names that look like one that was asked for.
+    pub fn finish<T>(mut self, build: impl FnOnce() -> Option<T>) -> Result<T, Rejection> {
+        self.refuse_unseen();
         let faults = self.faults;
         if faults.is_empty()
             && let Some(value) = build()
@@ -124,6 +155,13 @@ impl Query {
         }
         Err(Rejection::Faults { place: Place::Query, faults })
     }
+}
+
+/// Whether `given` is how PHP (`name[]`) or JavaScript (`name[0]`) writes an item of the list `name`.
+fn is_item_of(given: &str, name: &str) -> bool {
+    let Some(rest) = given.strip_prefix(name) else { return false };
+    let index = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    rest.is_empty() || index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn not_decodable(name: &'static str) -> Fault {
@@ -160,8 +198,10 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
     }
 }
 
-/// An instant as RFC 3339 writes it; without an offset it is UTC (`decisions.md`, "Time"). A `+` that came through
-/// unencoded, and so arrived as a space, still counts as the offset's sign.
+/// An instant as RFC 3339 and common clients write it: without an offset it is UTC, `±hhmm` and `±hh` are offsets too, the
+/// seconds may be left out, a bare date is its midnight in UTC, and what is later than the last instant of the year 9999
+/// counts as that (`decisions.md`, "Time"). A `+` that came through unencoded, and so arrived as a space, still counts as
+/// the offset's sign.
 ///
 /// # Errors
 /// `datetime_parsing`
@@ -169,27 +209,39 @@ pub fn instant(name: &'static str, given: &str) -> Result<Timestamp, Fault> {
     rfc_3339(given.trim().as_bytes()).ok_or_else(|| {
         let message = "Input should be a valid RFC 3339 date and time, such as 2026-01-31T23:59:59Z";
         Fault::new(name, "datetime_parsing", message)
-            .with("error", "not of the form YYYY-MM-DDThh:mm:ss[.fff][Z|±hh:mm]")
+            .with("error", "not of the form YYYY-MM-DD[Thh:mm[:ss[.fff]][Z|±hh:mm]]")
     })
 }
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const MICROS_DIGITS: usize = 6;
+const SECONDS_PER_DAY: i64 = 86_400;
+/// 9999-12-31T23:59:59.999Z: later ones have no four-digit year.
+const LAST_INSTANT: Timestamp = Timestamp(253_402_300_799_999_000);
 
 fn rfc_3339(text: &[u8]) -> Option<Timestamp> {
     let (date, rest) = text.split_at_checked(10)?;
-    let [b'T' | b't' | b' ', h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = rest else {
+    let midnight = full_date(date)?.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24 * SECONDS_PER_DAY;
+    let (of_day, micros) = if rest.is_empty() { (0, 0) } else { time_of_day(rest)? };
+    let instant = Timestamp((midnight + of_day).checked_mul(MICROS_PER_SECOND)? + micros);
+    Some(instant.min(LAST_INSTANT))
+}
+
+/// Seconds since midnight in UTC, and microseconds.
+fn time_of_day(text: &[u8]) -> Option<(i64, i64)> {
+    let [b'T' | b't' | b' ', h1, h2, b':', m1, m2, rest @ ..] = text else {
         return None;
     };
-    let (hour, minute, second) = (digits(&[*h1, *h2])?, digits(&[*m1, *m2])?, digits(&[*s1, *s2])?);
+    let (hour, minute) = (digits(&[*h1, *h2])?, digits(&[*m1, *m2])?);
+    let (second, (micros, rest)) = match rest {
+        [b':', s1, s2, rest @ ..] => (digits(&[*s1, *s2])?, fraction(rest)?),
+        rest => (0, (0, rest)),
+    };
     // 60 is a leap second: the first instant of the next minute.
     if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let (micros, rest) = fraction(rest)?;
-    let midnight = full_date(date)?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
-    let seconds = midnight + hour * 3_600 + minute * 60 + second - offset_seconds(rest)?;
-    Some(Timestamp(seconds.checked_mul(MICROS_PER_SECOND)? + micros))
+    Some((hour * 3_600 + minute * 60 + second - offset_seconds(rest)?, micros))
 }
 
 /// The fraction of a second in microseconds, cut, and what follows it.
@@ -209,10 +261,13 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 fn offset_seconds(text: &[u8]) -> Option<i64> {
-    let [sign, h1, h2, b':', m1, m2] = text else {
-        return matches!(text, [] | [b'Z' | b'z']).then_some(0);
+    let (sign, hours, minutes) = match text {
+        [] | [b'Z' | b'z'] => return Some(0),
+        [sign, h1, h2] => (sign, [*h1, *h2], [b'0', b'0']),
+        [sign, h1, h2, m1, m2] | [sign, h1, h2, b':', m1, m2] => (sign, [*h1, *h2], [*m1, *m2]),
+        _ => return None,
     };
-    let (hours, minutes) = (digits(&[*h1, *h2])?, digits(&[*m1, *m2])?);
+    let (hours, minutes) = (digits(&hours)?, digits(&minutes)?);
     if hours > 23 || minutes > 59 {
         return None;
     }

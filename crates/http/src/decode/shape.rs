@@ -1,5 +1,6 @@
 //! The shapes that a field can have, each with its faults. A shape reads one JSON value and nothing around it.
 
+use domain::characters::{FORBIDDEN, is_blank, is_forbidden};
 use domain::decimal::{Decimal, DecimalError};
 use domain::fault::Fault;
 use jiff::civil::Date;
@@ -33,7 +34,8 @@ pub struct Text {
     multiline: bool,
 }
 
-/// Text of at most `max_chars` characters, trimmed, without control characters.
+/// Text of at most `max_chars` characters, trimmed, without control characters and those that mislead a reader
+/// ([`is_forbidden`]); what shows nothing is empty.
 pub const fn text(max_chars: usize) -> Text {
     Text { min_chars: 0, max_chars, multiline: false }
 }
@@ -53,12 +55,17 @@ impl Text {
     /// Reads plain text, as it comes from a query string or a path.
     ///
     /// # Errors
-    /// Too short, too long, or a control character in it.
+    /// Too short, too long, or a character in it that may not be there.
     pub fn read_str(&self, field: &'static str, given: &str) -> Result<String, Fault> {
-        let trimmed = given.trim();
+        let trimmed = if is_blank(given) { "" } else { given.trim() };
         let allowed = |c: char| !c.is_control() || (self.multiline && matches!(c, '\t' | '\n'));
         if !trimmed.chars().all(allowed) {
             return Err(Fault::new(field, "control_character", "String should not contain control characters"));
+        }
+        // A remark may need marks of direction; a name, an address or an id needs none.
+        if !self.multiline && trimmed.chars().any(is_forbidden) {
+            let message = format!("String should not contain {FORBIDDEN}");
+            return Err(Fault::new(field, "forbidden_character", message));
         }
         let chars = trimmed.chars().count();
         if chars < self.min_chars {
@@ -138,15 +145,37 @@ impl Shape for PositiveNumber {
     type Out = Decimal;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
-        let Value::Number(number) = value else {
-            return Err(Fault::new(field, "decimal_type", "Input should be a valid number"));
-        };
-        let decimal = Decimal::parse(number).map_err(|error| number_fault(field, error))?;
-        if decimal.is_positive() {
-            return Ok(decimal);
-        }
-        Err(Fault::new(field, "greater_than", "Input should be greater than 0").with("gt", 0))
+        let decimal = Decimal::parse(number(field, value)?).map_err(|error| number_fault(field, error))?;
+        positive(field, decimal)
     }
+}
+
+/// A JSON number greater than zero, rounded half-even to this many decimals before anything else is asked of it, within
+/// the bounds of [`Decimal::parse_rounded`]. Text is no number.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundedNumber(pub u32);
+
+impl Shape for RoundedNumber {
+    type Out = Decimal;
+
+    fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
+        let rounded = Decimal::parse_rounded(number(field, value)?, self.0);
+        positive(field, rounded.map_err(|error| number_fault(field, error))?)
+    }
+}
+
+fn number<'v>(field: &'static str, value: &'v Value<'_>) -> Result<&'v str, Fault> {
+    match value {
+        Value::Number(number) => Ok(number),
+        _ => Err(Fault::new(field, "decimal_type", "Input should be a valid number")),
+    }
+}
+
+fn positive(field: &'static str, value: Decimal) -> Result<Decimal, Fault> {
+    if value.is_positive() {
+        return Ok(value);
+    }
+    Err(Fault::new(field, "greater_than", "Input should be greater than 0").with("gt", 0))
 }
 
 fn number_fault(field: &'static str, error: DecimalError) -> Fault {
@@ -156,6 +185,9 @@ fn number_fault(field: &'static str, error: DecimalError) -> Fault {
         DecimalError::OutOfRange => Fault::new(field, "decimal_max_digits", message)
             .with("max_digits", Decimal::MAX_DIGITS)
             .with("decimal_places", Decimal::MAX_DECIMALS),
+        DecimalError::OutOfRoundedRange => Fault::new(field, "decimal_max_digits", message)
+            .with("max_digits", Decimal::ROUNDED_MAX_DIGITS)
+            .with("decimal_places", Decimal::ROUNDED_MAX_DECIMALS),
     }
 }
 

@@ -156,7 +156,6 @@ fn query_strings_are_decoded_strictly() {
     }
     for (raw, rule) in [
         ("", "missing"),
-        ("F=x", "missing"),
         ("f=%", "url_encoding"),
         ("f=%4", "url_encoding"),
         ("f=%zz", "url_encoding"),
@@ -184,27 +183,74 @@ fn instants_are_read_with_and_without_offset() {
         "2026-01-01T17:30:00 05:30",
         "2025-12-31T23:00:00-13:00",
         "2026-01-01T11:59:60Z",
+        "2026-01-01T12:00Z",
+        "2026-01-01T12:00",
+        "2026-01-01T17:00+05:00",
+        "2026-01-01T12:00:00.000000+0000",
+        "2026-01-01T17:00:00+0500",
+        "2026-01-01T17:00:00+05",
+        "2026-01-01T17:00:00.000 0500",
     ] {
         assert_eq!(instant("f", text), Ok(noon), "{text}");
     }
     assert_eq!(instant("f", "1969-12-31T23:59:59.5Z"), Ok(Timestamp(-500_000)));
     for wrong in [
         "",
-        "2026-01-01",
-        "2026-01-01T12:00Z",
+        "2026-01-01T",
+        "2026-01-01Z",
+        "2026-01-01T12Z",
+        "2026-01-01T12:0Z",
         "2026-01-01T24:00:00Z",
         "2026-01-01T12:60:00Z",
         "2026-13-01T12:00:00Z",
         "2026-02-30T12:00:00Z",
         "2026-01-01T12:00:00.Z",
-        "2026-01-01T12:00:00+0500",
+        "2026-01-01T12:00:00+5",
+        "2026-01-01T12:00:00+050",
+        "2026-01-01T12:00:00+05:0",
         "2026-01-01T12:00:00+24:00",
+        "2026-01-01T12:00:00+2400",
         "2026-01-01T12:00:00ZZ",
         "1767268800",
         "２026-01-01T12:00:00Z",
     ] {
         assert_eq!(instant("f", wrong).map_err(|fault| fault.rule), Err("datetime_parsing"), "{wrong}");
     }
+}
+
+#[test]
+fn a_bare_date_is_its_midnight_and_what_is_too_late_is_the_last_instant() {
+    assert_eq!(instant("f", "2026-01-01"), Ok(Timestamp(1_767_225_600_000_000)));
+    assert_eq!(instant("f", "1969-12-31"), Ok(Timestamp(-86_400_000_000)));
+    let last = instant("f", "9999-12-31T23:59:59.999Z").expect("an instant");
+    assert_eq!(last.to_string(), "9999-12-31T23:59:59.999Z");
+    for late in ["9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:60Z", "9999-12-31T23:59:59-05:00"] {
+        assert_eq!(instant("f", late), Ok(last), "{late}");
+    }
+    assert!(instant("f", "9999-12-31").expect("an instant") < last);
+    assert_eq!(
+        instant("f", "0001-01-01T00:00:00Z").map(|it| it.to_string()),
+        Ok("0001-01-01T00:00:00.000Z".to_owned())
+    );
+}
+
+#[test]
+fn names_that_look_like_ours_and_pairs_without_end_are_refused() {
+    assert_eq!(fault_of(one_parameter("F=x")), [("f", "missing"), ("f", "extra_forbidden")]);
+    let read = |raw: &str| {
+        let mut query = Query::of(Some(raw));
+        let status = query.list("status", 3, |name, given| one_of(&["a"], |name| name).read_str(name, given));
+        let limit = query.optional("limit", |name, given| text(9).read_str(name, given));
+        query.finish(|| Some((status, limit)))
+    };
+    for (raw, field) in [("statuss=a", "status"), ("limit[]=1", "limit"), ("Limit=1", "limit"), ("states=a", "status")]
+    {
+        assert_eq!(fault_of(read(raw)), [(field, "extra_forbidden")], "{raw}");
+    }
+    assert_eq!(read("trace=1&x=2&status[0]=a&limit=3"), Ok((vec!["a"], Some("3".to_owned()))));
+    let many = |count: usize| vec!["x=1"; count].join("&");
+    assert!(read(&many(128)).is_ok());
+    assert_eq!(fault_of(read(&many(129))), [("", "too_long")]);
 }
 
 #[test]
@@ -225,6 +271,7 @@ fn a_list_is_repeated_or_separated_by_commas_and_bounded() {
         query.finish(|| Some(values))
     };
     assert_eq!(read("s=a&s=b,a"), Ok(vec!["a", "b", "a"]));
+    assert_eq!(read("s[]=a&s%5B%5D=b&s[7]=a"), Ok(vec!["a", "b", "a"]));
     assert_eq!(read("s=&x=1"), Ok(vec![]));
     assert_eq!(fault_of(read("s=a,a,a,a")), [("s", "too_long")]);
     assert_eq!(fault_of(read("s=c,d")), [("s", "enum")]);

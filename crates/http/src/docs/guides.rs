@@ -18,7 +18,7 @@ macro_rules! guide {
 }
 
 /// How to do things, in the order in which a bank meets them.
-pub const GUIDES: [Guide; 9] = [
+pub const GUIDES: [Guide; 10] = [
     guide!("docs/guides/first-call.md", "/docs/guides/first-call"),
     guide!("docs/guides/sandbox.md", "/docs/guides/sandbox"),
     guide!("docs/guides/receiving-webhooks.md", "/docs/guides/receiving-webhooks"),
@@ -28,6 +28,7 @@ pub const GUIDES: [Guide; 9] = [
     guide!("docs/guides/backup.md", "/docs/guides/backup"),
     guide!("docs/guides/corridors-and-rails.md", "/docs/guides/corridors-and-rails"),
     guide!("docs/guides/compliance.md", "/docs/guides/compliance"),
+    guide!("docs/guides/screening.md", "/docs/guides/screening"),
 ];
 
 /// What there is, generated from the code.

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use engine::command::Refused;
 use engine::wallets::Denied;
 use http::{HeaderValue, StatusCode, header};
 
@@ -11,6 +12,8 @@ use crate::limits::Allowance;
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What a page of ours never asks of a browser.
+const PERMISSIONS_POLICY: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
 /// For a versioned asset: a year, which is for good.
 pub const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 /// For everything that may be another thing the next time.
@@ -22,6 +25,8 @@ pub enum Stopped {
     TooMany(Allowance),
     /// There is nothing to pay here.
     Closed,
+    /// The link has taken as many senders' details as it takes.
+    Full,
     /// A form that is none.
     Refused(StatusCode),
     /// It cannot be served now.
@@ -32,6 +37,7 @@ impl From<Denied> for Stopped {
     fn from(denied: Denied) -> Stopped {
         match denied {
             Denied::NotFound(_) | Denied::NotOffered => Stopped::Closed,
+            Denied::Refused(Refused::Submissions(_)) => Stopped::Full,
             denied => {
                 tracing::error!(%denied, "a payment page could not be served");
                 Stopped::Failed
@@ -52,6 +58,7 @@ impl Stopped {
     pub fn respond(self, here: &Here) -> Response {
         let (status, title, texts): (_, _, &[&str]) = match &self {
             Stopped::Closed => (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"]),
+            Stopped::Full => (StatusCode::CONFLICT, "full-title", &["full-text", "closed-paid"]),
             Stopped::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "busy-title", &["busy-text"]),
             Stopped::Refused(status) => (*status, "unread-title", &["unread-text"]),
             Stopped::Failed => (StatusCode::SERVICE_UNAVAILABLE, "failed-title", &["failed-text"]),
@@ -68,7 +75,7 @@ impl Stopped {
             Stopped::Failed => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }
-            Stopped::Closed | Stopped::Refused(_) => {}
+            Stopped::Closed | Stopped::Full | Stopped::Refused(_) => {}
         }
         response
     }
@@ -104,6 +111,8 @@ pub fn answer(
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
+        (header::HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (header::HeaderName::from_static("x-robots-tag"), "noindex"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

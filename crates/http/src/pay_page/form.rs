@@ -1,5 +1,6 @@
 //! The sender's details as the form sends them (`experience.md`, "Pay page"): every fault at once, each beside its field.
 
+use domain::characters::{is_blank, is_forbidden};
 use domain::e164::is_e164;
 use domain::email::{EMAIL_MAX_BYTES, is_email};
 use domain::payment_request::SenderDetails;
@@ -51,7 +52,8 @@ impl Form {
         let mut query = Query::of(Some(text));
         let mut field = |name, max, check: fn(&str) -> Option<&'static str>| {
             let value = query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
-            let fault = if value.chars().any(char::is_control) {
+            let value = if is_blank(&value) { String::new() } else { value };
+            let fault = if value.chars().any(|it| it.is_control() || is_forbidden(it)) {
                 Some("fault-characters")
             } else if value.chars().count() > max {
                 Some("fault-long")
@@ -145,6 +147,10 @@ mod tests {
         for (from, to, at) in [
             ("first_name=+Asha+", "first_name=%20", 0),
             ("last_name=Khan", "last_name=a%0Ab", 1),
+            // What shows nothing is nothing; what turns or hides what is read is refused.
+            ("first_name=+Asha+", "first_name=%E2%80%8B%E3%85%A4", 0),
+            ("last_name=Khan", "last_name=%E2%80%AEnahK", 1),
+            ("Binance", "%EE%80%80", 4),
             ("asha%40example.com", "asha", 2),
             ("0092+300-1234567", "0300+1234567", 3),
             ("Binance", &"x".repeat(101), 4),

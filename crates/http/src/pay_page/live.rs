@@ -23,7 +23,7 @@ impl Line {
     fn of(incoming: &Incoming, words: Words) -> askama::Result<Line> {
         let (class, bar) = match incoming.progress {
             Progress::Seen(bar) => ("way", bar),
-            Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
+            Progress::Small | Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
             Progress::Done => ("good", None),
             Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack => ("over", None),
         };
@@ -32,6 +32,7 @@ impl Line {
                 words.with("seen", &[("have", &have.to_string()), ("need", &need.to_string())])
             }
             Progress::Seen(None) => words.say("seen-soon"),
+            Progress::Small => words.say("small"),
             Progress::Checking => words.say("checking"),
             Progress::CheckingLonger => words.say("checking-longer"),
             Progress::PassingOn => words.say("passing-on"),
@@ -92,7 +93,10 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
 
 const fn notice_key(exception: RequestException) -> Option<&'static str> {
     match exception {
-        RequestException::None => None,
+        // What became of the money is the bank's to know: its sender is not told.
+        RequestException::None | RequestException::Held | RequestException::Rejected | RequestException::Refunded => {
+            None
+        }
         RequestException::Partial => Some("notice-partial"),
         RequestException::Overpaid => Some("notice-overpaid"),
         RequestException::Late => Some("notice-late"),

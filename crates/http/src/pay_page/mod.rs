@@ -5,6 +5,7 @@
 mod answers;
 pub mod assets;
 mod back;
+mod cookie;
 mod find;
 pub mod form;
 pub mod language;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
+use domain::deposit::DepositState;
 use domain::ids::SenderInfoId;
 use domain::ports::Clock;
 use engine::wallets::{Answered, Arrival, Found, PayPage, PaySender, Wallets};
@@ -13,17 +14,19 @@ use tokio::sync::{Semaphore, watch};
 
 use super::answers::{NEVER, Stopped, answer, html, see_other};
 use super::back;
+use super::cookie;
 use super::find::{self, Sought};
 use super::form::{Field, Form};
 use super::pages::{Answer, Frame, Page};
 use super::stream::{self, Followed, STREAMS_MAX};
 use super::target::{Network, Target};
-use super::view::{Back, Incoming, View};
+use super::view::{Back, Incoming, Progress, View};
 use super::visit::{Here, Visit};
 use super::way::Way;
 use super::words::Words;
 use super::{live, qr};
 use crate::address_windows::AddressWindows;
+use crate::compressed;
 use crate::server::body::{BodyLimits, collect, is_encoded};
 use crate::wallet_v1::render::Links;
 
@@ -82,7 +85,9 @@ impl Pages {
         self.count(visit, "page", REQUESTS_PER_WINDOW)?;
         let shown = self.shown(&token, submission.as_deref()).await?;
         let here = &visit.here;
-        if submission.is_some() && shown.known.is_none() {
+        // A submission of before those had escrows has no address to show.
+        let has_none = |sender: &PaySender| sender.escrow.is_none() && matches!(shown.view, View::Send { .. });
+        if submission.is_some() && shown.known.as_ref().is_none_or(has_none) {
             return Ok(see_other(&led_to(&token, None, here)));
         }
         let sought = self.sought(&shown, visit).await?.zip(visit.typed.as_deref());
@@ -162,13 +167,16 @@ impl Pages {
         visit: &Visit,
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
+        let before = cookie::submission(request.headers());
         let body = self.form_body(visit, request).await?;
         let shown = self.shown(&token, None).await?;
         let here = &visit.here;
         match (&shown.view, Form::read(&body)) {
             (View::Details { .. }, Ok(details)) => {
-                let submission = self.wallets.submit_sender(&token, details).await?;
-                Ok(see_other(&led_to(&token, Some(submission), here)))
+                let submission = self.wallets.submit_sender(&token, details, before).await?.id;
+                let mut response = see_other(&led_to(&token, Some(submission), here));
+                cookie::remember(&mut response, &token, submission, self.settings.links.is_secure());
+                Ok(response)
             }
             (View::Details { .. }, Err(form)) => {
                 let frame = &self.frame(&shown.page, Words(here.language));
@@ -215,7 +223,9 @@ impl Pages {
         self.status(&followed).await?;
         let room = self.streams.clone().try_acquire_owned().map_err(|_| Stopped::Failed)?;
         let events = Body::from_stream(stream::stream(self.clone(), followed, room));
-        Ok(answer(StatusCode::OK, "text/event-stream", events, NEVER))
+        let mut response = answer(StatusCode::OK, "text/event-stream", events, NEVER);
+        compressed::mark_stream(response.headers_mut());
+        Ok(response)
     }
 
     /// What a script is told of a page that has something to follow.
@@ -254,12 +264,17 @@ impl Pages {
         let id = submission.and_then(SenderInfoId::parse);
         let known = id.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
         let told = |arrival: &Arrival| {
+            let is_own = known.as_ref().is_some_and(|sender| sender.may_be_of(&arrival.deposit));
             let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
-            let is_his = known.as_ref().is_none_or(|sender| sender.may_be_of(&arrival.deposit));
+            // Dust is shown to its own sender alone.
+            if arrival.deposit.state == DepositState::Dust && !is_own {
+                return None;
+            }
+            let is_his = known.is_none() || is_own;
             let back_tx = known.as_ref().and_then(|sender| page.gave_back(&arrival.deposit, sender));
             Some(if is_his { Incoming { back_tx, ..incoming } } else { incoming.of_another() })
         };
-        let arrived = page.arrivals.iter().filter_map(told).collect();
+        let arrived = own_or_good(page.arrivals.iter().filter_map(told).collect());
         let now = self.wallets.world().clock.now();
         let view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
@@ -276,7 +291,7 @@ impl Pages {
 
     fn target(&self, shown: &Shown, here: &Here, network: &Network) -> Result<Option<Target>, Stopped> {
         let (View::Send { offers, .. }, Some(sender)) = (&shown.view, &shown.known) else { return Ok(None) };
-        let (config, escrow) = (&self.wallets.offered()?.config, &shown.page.request.escrow);
+        let (config, Some(escrow)) = (&self.wallets.offered()?.config, &sender.escrow) else { return Ok(None) };
         let way = Way::of(sender.provider.as_deref());
         Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
     }
@@ -288,8 +303,19 @@ impl Pages {
         if self.count(visit, "find", FINDS_PER_WINDOW).is_err() {
             return Ok(Some(Sought::Found(Found::Unclear)));
         }
-        Ok(Some(Sought::Found(self.wallets.find_payment(&shown.page, tx).await?)))
+        Ok(Some(Sought::Found(self.wallets.find_payment(&shown.page, shown.known.as_ref(), tx).await?)))
     }
+}
+
+/// Of payments to a request, what one visitor is shown: their own, or, as long as there are none, those of others that were
+/// not refused. A visitor who has not said who they are is shown all.
+fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
+    let has_own = arrived.iter().any(|incoming| incoming.is_own);
+    arrived.retain(|incoming| {
+        let is_good = !incoming.is_over() || incoming.progress == Progress::Done;
+        incoming.is_own || (!has_own && is_good)
+    });
+    arrived
 }
 
 /// The page of a link or of a submission, in the language that was chosen.

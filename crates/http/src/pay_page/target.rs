@@ -116,7 +116,7 @@ fn transfer(to: &Address, minor: i64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use domain::chain::{Depth, Token};
+    use domain::chain::{Depth, ReleaseMin, Token};
     use domain::currency::StableCoin;
 
     use super::*;
@@ -131,6 +131,7 @@ pub(crate) mod tests {
                 token(StableCoin::Usdc, "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"),
                 token(StableCoin::Usdt, "0xdac17f958d2ee523a2206206994597c13d831ec7"),
             ],
+            release_min: ReleaseMin::Fixed(0),
             small_below: 0,
             small_depth: Depth::Blocks(1),
             medium_below: 0,
@@ -141,6 +142,7 @@ pub(crate) mod tests {
             batch_max: 1,
             replace_after_s: 1,
             max_fee_cap: 1,
+            max_tip_cap: 1,
             sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
         }
     }

@@ -4,7 +4,7 @@
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
 use domain::deposit::{Asking, Deposit, DepositState};
-use domain::payment_request::{Asked, PaymentRequest, RequestException, RequestState};
+use domain::payment_request::{Asked, Paid, PaymentRequest, Received, RequestException, RequestState};
 use domain::time::Timestamp;
 
 use crate::wallet_v1::render;
@@ -20,6 +20,8 @@ pub struct Incoming {
     pub progress: Progress,
     /// When it was in the chain.
     pub paid_at: Timestamp,
+    /// Whether it may be the visitor's own. Another sender's payment asks nothing of the visitor, and does not stand in the way.
+    pub is_own: bool,
     /// Its transaction; shown to nobody but the sender.
     pub tx: TxHash,
     /// Whether its sender is asked where to send it back.
@@ -46,6 +48,8 @@ pub enum Back {
 pub enum Progress {
     /// On the chain; so many blocks of so many, where that is known.
     Seen(Option<(u64, u64)>),
+    /// There, and too little to be passed on by itself.
+    Small,
     /// Being checked.
     Checking,
     /// Being checked, and not soon.
@@ -68,6 +72,7 @@ impl Incoming {
         let progress = match deposit.state {
             DepositState::Orphaned => return None,
             DepositState::Seen => Progress::Seen(confirmations),
+            DepositState::Dust => Progress::Small,
             DepositState::Screening => Progress::Checking,
             DepositState::Approved => Progress::PassingOn,
             DepositState::Held | DepositState::InReview | DepositState::Suspended => Progress::CheckingLonger,
@@ -83,13 +88,14 @@ impl Incoming {
         };
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
         let asking = deposit.asks_where_back(request.exception());
-        Some(Incoming { coin: deposit.coin, minor: deposit.minor, progress, paid_at, tx, asking, back_tx: None })
+        let (coin, minor, back_tx) = (deposit.coin, deposit.minor, None);
+        Some(Incoming { coin, minor, progress, paid_at, is_own: true, tx, asking, back_tx })
     }
 
     /// The same of one that cannot be the visitor's own: he is not asked about it.
     #[must_use]
     pub const fn of_another(self) -> Incoming {
-        Incoming { asking: Asking::No, ..self }
+        Incoming { asking: Asking::No, is_own: false, ..self }
     }
 
     /// The amount with its coin.
@@ -160,8 +166,7 @@ impl View {
     /// has said who he is.
     pub fn of(request: &PaymentRequest, arrived: Vec<Incoming>, taken: bool, known: bool, now: Timestamp) -> View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
-        let under_way = arrived.iter().any(|incoming| matches!(incoming.progress, Progress::Seen(_)));
-        let offers = if open && !under_way { offers(request) } else { Vec::new() };
+        let offers = if open && !is_under_way(request, &arrived, known) { offers(request) } else { Vec::new() };
         let notice = request.exception();
         let back = Back::of(&arrived, known);
         match (offers.is_empty(), known) {
@@ -275,12 +280,26 @@ impl Back {
     }
 }
 
+/// Whether what is on its way stands in the place of another payment: the visitor's own does, and so does whatever will
+/// make the request complete. Else anyone with the link could keep its sender from paying.
+fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> bool {
+    let seen = || arrived.iter().filter(|incoming| matches!(incoming.progress, Progress::Seen(_)));
+    if known && seen().any(|incoming| incoming.is_own) {
+        return true;
+    }
+    let with = |received: Received, incoming: &Incoming| {
+        received.checked_add(incoming.coin, incoming.minor).unwrap_or(received)
+    };
+    let complete = request.asked.compare(&seen().fold(request.received, with));
+    request.asked != Asked::Flexible && matches!(complete, Paid::InFull | Paid::Over)
+}
+
 /// What may still be sent.
 fn offers(request: &PaymentRequest) -> Vec<Offer> {
     let offer = |coin| match request.asked {
         Asked::Flexible => Some(Offer { coin, minor: None }),
         _ => {
-            let left = request.asked.outstanding(&request.received, coin).filter(|left| *left > 0)?;
+            let left = request.asked.outstanding(&request.counted(), coin).filter(|left| *left > 0)?;
             Some(Offer { coin, minor: Some(left) })
         }
     };

@@ -54,6 +54,20 @@ fn nobody_is_asked_to_pay_what_is_on_its_way() {
 }
 
 #[test]
+fn what_another_sends_keeps_no_sender_from_paying_but_what_completes_the_request() {
+    let seen = |minor| {
+        let deposit = Deposit { minor, ..deposit(DepositState::Seen) };
+        Incoming::of(&deposit, &request(), None).expect("shown").of_another()
+    };
+    let shown = |minor, known| View::of(&request(), vec![seen(minor)], true, known, T0);
+    for known in [false, true] {
+        assert!(!matches!(shown(1, known), View::Status { .. }), "{known}");
+        assert!(matches!(shown(25_500_000, known), View::Status { .. }), "{known}");
+    }
+    assert!(matches!(shown(1, true), View::Send { offers, .. } if offers[0].minor == Some(25_500_000)));
+}
+
+#[test]
 fn what_is_left_of_a_partial_payment_can_be_sent() {
     let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
     let View::Send { offers, arrived, notice: RequestException::Partial, back: Back::No } =

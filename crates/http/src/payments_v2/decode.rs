@@ -10,11 +10,12 @@ use domain::order::{
     ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft, EXTERNAL_ID_MAX_CHARS,
 };
 use domain::payment::PaymentState;
+use domain::quote::MATCH_DECIMALS;
 use domain::time::Timestamp;
 
 use crate::decode::query::{self, Query};
-use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, one_of, text, text_between};
-use crate::decode::{Fields, Rejection, missing, path};
+use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, RoundedNumber, one_of, text, text_between};
+use crate::decode::{Fields, Place, Rejection, missing, path};
 pub use engine::payments::QuoteRequest;
 
 /// Longest text where the specification names no limit.
@@ -70,7 +71,7 @@ pub fn quote_country(body: &[u8]) -> Option<Country> {
     Fields::of_body(body).ok()?.required("country", COUNTRY)
 }
 
-/// Reads the body of `POST /v2/payment`. A `timestamp` or `bank_branch_name` from the client is ignored.
+/// Reads the body of `POST /v2/payment`. The amount is rounded to the decimals that it is compared at; a `timestamp` or `bank_branch_name` from the client is ignored.
 ///
 /// Faults of shape come with a draft in which something harmless stands in for the wrong fields, so that the rules of
 /// the country can be applied to all others and a client is told everything at once (`order::merge_faults`).
@@ -84,7 +85,7 @@ pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
     let country = fields.required("country", COUNTRY);
     let currency = fields.required("currency", SOURCE_CURRENCY);
     let quote = fields.required("quote", AnyUuid);
-    let amount = fields.required("amount", PositiveNumber);
+    let amount = fields.required("amount", RoundedNumber(MATCH_DECIMALS));
     let bank_name = fields.required("bank_name", short);
     let bank_branch_code = fields.required("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
     let beneficiary_name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
@@ -245,15 +246,16 @@ pub enum PaymentKey {
     External(String),
 }
 
-/// Reads path and query of `GET /v2/payments/{id}`: the country and which payment.
+/// Reads path and query of `GET /v2/payments/{id}`: the country and which payment. An `id` that is no text is `None`.
 ///
 /// # Errors
 /// Every wrong parameter of the query, else a wrong id.
-pub fn payment_lookup(id: &str, raw: Option<&str>) -> Result<(Country, PaymentKey), Rejection> {
+pub fn payment_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, PaymentKey), Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
     let external = query.optional("external", query::flag).unwrap_or(false);
     let country = query.finish(|| country)?;
+    let id = path::text(id)?;
     let key = if external {
         PaymentKey::External(path::external_id(id)?)
     } else {
@@ -262,15 +264,15 @@ pub fn payment_lookup(id: &str, raw: Option<&str>) -> Result<(Country, PaymentKe
     Ok((country, key))
 }
 
-/// Reads path and query of `GET /v2/quote/{id}`: the country and which quote.
+/// Reads path and query of `GET /v2/quote/{id}`: the country and which quote. An `id` that is no text is `None`.
 ///
 /// # Errors
 /// A wrong country, else a wrong id.
-pub fn quote_lookup(id: &str, raw: Option<&str>) -> Result<(Country, QuoteId), Rejection> {
+pub fn quote_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, QuoteId), Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
     let country = query.finish(|| country)?;
-    Ok((country, QuoteId(path::uuid(id)?)))
+    Ok((country, QuoteId(path::uuid(path::text(id)?)?)))
 }
 
 /// How `GET /v2/events` is to be answered.
@@ -311,25 +313,25 @@ pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<Even
     let after = query.optional("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
     let limit = query.optional("limit", |name, given| Integer { min: 0, max: EVENTS_LIMIT_MAX }.read_str(name, given));
     let wait = query.optional("wait", |name, given| Integer { min: 0, max: EVENTS_WAIT_MAX_S }.read_str(name, given));
-    let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    let last_seen =
-        match (after, last_seen.map(|text| Integer { min: 0, max: i64::MAX }.read_str("last-event-id", text))) {
-            (Some(after), _) => Some(after),
-            (None, Some(Ok(seen))) => Some(seen),
-            (None, Some(Err(fault))) => {
-                query.refuse(fault);
-                None
-            }
-            (None, None) => None,
-        };
-    query.finish(|| {
+    let query = query.finish(|| {
         let poll = EventsMode::Poll {
             limit: usize::try_from(limit.unwrap_or(EVENTS_LIMIT_DEFAULT)).ok()?,
             wait_s: u64::try_from(wait.unwrap_or(0)).ok()?,
         };
         let mode = if mode.unwrap_or(false) { poll } else { EventsMode::Stream };
-        Some(EventsQuery { mode, after: last_seen })
-    })
+        Some(EventsQuery { mode, after })
+    })?;
+    if query.after.is_some() {
+        return Ok(query);
+    }
+    Ok(EventsQuery { after: last_event_id(headers)?, ..query })
+}
+
+/// The position that a reader of server-sent events hands back when it reconnects.
+fn last_event_id(headers: &http::HeaderMap) -> Result<Option<i64>, Rejection> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let read = Integer { min: 0, max: i64::MAX }.read_str("last-event-id", value.to_str().unwrap_or_default());
+    read.map(Some).map_err(|fault| Rejection::Faults { place: Place::Header, faults: vec![fault] })
 }
 
 #[cfg(test)]

@@ -138,6 +138,14 @@ fn each_limit_of_the_specification_is_kept() {
         ("sender_birthdate", serde_json::json!("28.02.1990"), "date_parsing"),
         ("sender_name", serde_json::json!("A\u{0}B"), "control_character"),
         ("remarks", serde_json::json!("a\u{7}"), "control_character"),
+        ("beneficiary_name", serde_json::json!("\u{202E}Asha"), "forbidden_character"),
+        ("sender_address", serde_json::json!("5\u{2066} Street"), "forbidden_character"),
+        ("external_id", serde_json::json!("a\u{E0041}"), "forbidden_character"),
+        ("sender_identity_doc", serde_json::json!("a\u{FFFF}"), "forbidden_character"),
+        ("beneficiary_city", serde_json::json!("\u{E000}"), "forbidden_character"),
+        ("bank_name", serde_json::json!("\u{200B}\u{2800}"), "missing"),
+        ("sender_city", serde_json::json!("\u{3164}"), "missing"),
+        ("external_id", serde_json::json!("\u{200B}"), "string_too_short"),
     ] {
         let body = order(|members| drop(members.insert(field.to_owned(), value.clone())));
         assert_eq!(order_faults(&body), [(field, rule)], "{value}");
@@ -189,14 +197,16 @@ fn a_list_query_has_its_defaults_and_bounds() {
 #[test]
 fn a_payment_is_named_by_our_id_or_by_the_callers() {
     let id = PaymentId::parse(QUOTE).expect("a UUID");
-    assert_eq!(payment_lookup(QUOTE, Some("country=PAK")), Ok((Country::Pak, PaymentKey::Id(id))));
+    assert_eq!(payment_lookup(Some(QUOTE), Some("country=PAK")), Ok((Country::Pak, PaymentKey::Id(id))));
     let external = PaymentKey::External("INV-1".to_owned());
-    assert_eq!(payment_lookup("INV-1", Some("country=PAK&external=true")), Ok((Country::Pak, external)));
-    assert_eq!(faults(payment_lookup("INV-1", Some("country=PAK"))), [("id", "uuid_parsing")]);
+    assert_eq!(payment_lookup(Some("INV-1"), Some("country=PAK&external=true")), Ok((Country::Pak, external)));
+    assert_eq!(faults(payment_lookup(Some("INV-1"), Some("country=PAK"))), [("id", "uuid_parsing")]);
     assert_eq!(
-        faults(payment_lookup(QUOTE, Some("external=2"))),
+        faults(payment_lookup(Some(QUOTE), Some("external=2"))),
         [("country", "missing"), ("external", "bool_parsing")]
     );
-    assert_eq!(faults(quote_lookup(QUOTE, None)), [("country", "missing")]);
-    assert!(quote_lookup(QUOTE, Some("country=VNM")).is_ok());
+    assert_eq!(faults(quote_lookup(Some(QUOTE), None)), [("country", "missing")]);
+    assert!(quote_lookup(Some(QUOTE), Some("country=VNM")).is_ok());
+    assert_eq!(faults(quote_lookup(None, Some("country=VNM"))), [("id", "url_encoding")]);
+    assert_eq!(faults(payment_lookup(None, Some("country=PAK&external=true"))), [("id", "url_encoding")]);
 }

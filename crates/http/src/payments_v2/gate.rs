@@ -19,6 +19,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::auth::{self, KeyCache, Rules, Verifier};
+use crate::compressed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
@@ -74,11 +75,12 @@ pub(super) struct Answer {
     body: Body,
     content_type: &'static str,
     replayed: bool,
+    streamed: bool,
 }
 
 impl Answer {
     pub(super) fn json(body: Vec<u8>) -> Answer {
-        Answer { body: body.into(), content_type: "application/json", replayed: false }
+        Answer { body: body.into(), content_type: "application/json", replayed: false, streamed: false }
     }
 
     pub(super) fn made(body: Vec<u8>, replayed: bool) -> Answer {
@@ -86,7 +88,7 @@ impl Answer {
     }
 
     pub(super) const fn stream(body: Body, content_type: &'static str) -> Answer {
-        Answer { body, content_type, replayed: false }
+        Answer { body, content_type, replayed: false, streamed: true }
     }
 }
 
@@ -124,6 +126,10 @@ impl Api {
             Ok((admitted, _turn)) => serve(self.clone(), admitted).await,
             Err(problem) => Err(problem),
         };
+        if answer.as_ref().is_err_and(|problem| problem.status() == StatusCode::TOO_MANY_REQUESTS) {
+            // Whatever the limit was that is used up (streams are counted apart), nothing more may be asked now.
+            allowance.remaining = 0;
+        }
         let mut response = answer.map_or_else(|problem| problem.respond(&id), respond);
         let retry_after = response.headers().get(header::RETRY_AFTER).cloned();
         allowance.write(response.headers_mut());
@@ -254,6 +260,9 @@ fn respond(answer: Answer) -> Response {
     let mut response = Response::new(answer.body);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if answer.streamed {
+        compressed::mark_stream(response.headers_mut());
+    }
     if answer.replayed {
         response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     }

@@ -58,7 +58,13 @@ fn order_problem(refusal: Refusal) -> Problem {
         Refusal::QuoteUsed(payment) => Problem::bad_request("quote_used", message).with("payment_id", payment),
         Refusal::QuoteExpired => Problem::bad_request("quote_expired", message),
         Refusal::Mismatch(faults) => Problem::invalid(faults),
-        Refusal::InsufficientBalance { .. } => Problem::bad_request("insufficient_balance", message),
+        Refusal::InsufficientBalance { available, needed } => {
+            let problem = Problem::bad_request("insufficient_balance", message);
+            problem
+                .with("currency", needed.currency.code())
+                .with("available", available.decimal())
+                .with("needed", needed.decimal())
+        }
     }
 }
 

@@ -27,6 +27,10 @@ pub fn quote(out: &mut ObjectWriter<'_>, quote: &Quote) {
     out.number("wallet_rate", offer.wallet_rate);
     out.money("min_amount_destination", offer.min_destination);
     out.money("max_amount_destination", offer.max_destination);
+    out.text("wallet_currency", offer.charge.amount.currency.code());
+    out.money("wallet_amount", offer.charge.amount);
+    out.money("wallet_premium", offer.charge.premium);
+    out.money("wallet_txn_cost", offer.charge.cost);
 }
 
 /// A payment response, as the payment stood at `standing`.

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use domain::country::Country;
 use engine::payments::{self, ListFilter, Record, Search};
 use futures_util::StreamExt as _;
-use http::{HeaderMap, Request, header};
+use http::{HeaderMap, Request};
 
 use super::decode::{self, EventsMode, ListQuery, PaymentKey, SearchType, SortingOrder};
 use super::events::{self, Follow, Framing};
 use super::gate::{Admitted, Answer, Api};
 use super::{refusals, render};
+use crate::accept::Accepted;
 use crate::limits::Operation;
 use crate::problem::Problem;
 use crate::write;
@@ -50,13 +52,20 @@ async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Re
     .await
 }
 
-async fn get_quote(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
+/// The id in a path; an error where it is not percent-encoded UTF-8, which is told after 401 and in our own words.
+type Id = Result<Path<String>, PathRejection>;
+
+fn text(id: Id) -> Option<String> {
+    id.ok().map(|Path(id)| id)
+}
+
+async fn get_quote(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
     api.handle(Operation::GetOne, "get_quote", request, |api, admitted| async move {
-        let (country, id) = decode::quote_lookup(&id, admitted.parts.uri.query())?;
+        let (country, id) = decode::quote_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
         let found = api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
         let quote = found
             .filter(|quote| quote.offer.country == country)
-            .ok_or_else(|| Problem::bad_request("quote_not_found", "There is no such quote in this country"))?;
+            .ok_or_else(|| Problem::bad_request("quote_not_found", "Quote not found in this country"))?;
         Ok(Answer::json(write::object(|out| render::quote(out, &quote))))
     })
     .await
@@ -72,9 +81,9 @@ async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> 
     .await
 }
 
-async fn get_payment(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request<Body>) -> Response {
+async fn get_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
     api.handle(Operation::GetOne, "get_payment", request, |api, admitted| async move {
-        let (country, key) = decode::payment_lookup(&id, admitted.parts.uri.query())?;
+        let (country, key) = decode::payment_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
         let found = match key {
             PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
             PaymentKey::External(id) => api.payments.find_by_external_id(&admitted.caller, &id).await,
@@ -88,7 +97,7 @@ async fn get_payment(State(api): State<Arc<Api>>, Path(id): Path<String>, reques
 fn of_country(found: Option<Record>, country: Country) -> Result<Record, Problem> {
     found
         .filter(|record| record.payment.country == country)
-        .ok_or_else(|| Problem::bad_request("payment_not_found", "There is no such payment in this country"))
+        .ok_or_else(|| Problem::bad_request("payment_not_found", "Payment not found in this country"))
 }
 
 async fn list_payments(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
@@ -152,13 +161,16 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
     .await
 }
 
+/// Server-sent events for a reader that prefers them to JSON.
 fn framing(headers: &HeaderMap) -> Framing {
-    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if accepts.contains(Framing::Sse.content_type()) { Framing::Sse } else { Framing::JsonLines }
+    let accepted = Accepted::of(headers);
+    let sse = accepted.named(Framing::Sse.content_type());
+    let prefers = sse > 0 && sse >= accepted.quality(Framing::JsonLines.content_type());
+    if prefers { Framing::Sse } else { Framing::JsonLines }
 }
 
 /// Where to read on: the given position, or the end of the log. A position older than what is kept is refused, but
-/// for 0, which means all that is kept.
+/// for 0, which means all that is kept; so is one ahead of the log, whose reader would miss everything up to it.
 async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<i64, Problem> {
     let store = api.payments.store();
     let tenant = admitted.caller.tenant;
@@ -167,11 +179,15 @@ async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<
     if after == 0 {
         return Ok(0);
     }
-    let gone = match store.oldest_event(tenant).await.map_err(failed)? {
-        Some((oldest, _)) => oldest - 1,
-        // Of a log that is empty now everything that ever was in it is gone.
-        None => store.event_head(tenant).await.map_err(failed)?,
-    };
+    let head = store.event_head(tenant).await.map_err(failed)?;
+    if after > head {
+        let message = format!(
+            "The log ends at {head}: this position is from another log, or from one that was reset; start again from 0, or without one"
+        );
+        return Err(Problem::bad_request("cursor_ahead", message).with("head", head));
+    }
+    // Of a log that is empty now everything that ever was in it is gone.
+    let gone = store.oldest_event(tenant).await.map_err(failed)?.map_or(head, |(oldest, _)| oldest - 1);
     if after < gone {
         let message = format!("Events up to {gone} are no longer kept; start again from 0");
         return Err(Problem::bad_request("cursor_expired", message));

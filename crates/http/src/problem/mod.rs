@@ -5,7 +5,8 @@
 
 mod wallet;
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use bytes::Bytes;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use http::{HeaderValue, StatusCode, header};
@@ -14,7 +15,7 @@ pub use wallet::WalletProblem;
 
 use crate::decode::{Place, Rejection};
 use crate::request_id::RequestId;
-use crate::write::{self, ArrayWriter};
+use crate::write::{self, ArrayWriter, ObjectWriter};
 
 /// An error answer of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment Service v2").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,18 +129,23 @@ impl Problem {
 
     /// The answer.
     pub fn respond(self, id: &RequestId) -> Response {
+        self.into_bytes(id).map(Into::into)
+    }
+
+    /// The answer and its whole body.
+    pub fn into_bytes(self, id: &RequestId) -> http::Response<Bytes> {
         let body = write::object(|out| match &self.detail {
             Detail::Faults(rejection) => out.array("detail", |items| write_rejection(items, rejection)),
             Detail::Coded { code, message, more } => out.object("detail", |detail| {
                 detail.text("code", code);
                 detail.text("message", message);
-                for (name, value) in more {
-                    detail.text(name, value);
-                }
+                more.iter().for_each(|(name, value)| write_context(detail, name, value));
                 detail.text("request_id", id.as_str());
             }),
         });
-        json_response(self.status, body, self.retry_after_s)
+        let mut response = json_response(self.status, body, self.retry_after_s);
+        id.write(response.headers_mut());
+        response
     }
 }
 
@@ -150,14 +156,19 @@ impl From<Rejection> for Problem {
     }
 }
 
-/// A JSON answer, with what RFC 9110 wants beside some statuses.
-pub(crate) fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> Response {
-    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+/// The answer to a request that went wrong, with what RFC 9110 wants beside some statuses. It is about this request
+/// alone: no cache may keep it.
+fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> http::Response<Bytes> {
+    let mut response = http::Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = retry_after_s {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     if status == StatusCode::UNAUTHORIZED {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
 }
@@ -191,7 +202,8 @@ fn write_fault(items: &mut ArrayWriter<'_>, place: Place, fault: &Fault) {
     items.object(|item| {
         item.array("loc", |loc| {
             loc.text(place.name());
-            fault.field.split('.').for_each(|part| loc.text(part));
+            // A fault of the whole place names no field.
+            fault.field.split('.').filter(|part| !part.is_empty()).for_each(|part| loc.text(part));
         });
         item.text("msg", &fault.message);
         item.text("type", fault.rule);
@@ -199,19 +211,21 @@ fn write_fault(items: &mut ArrayWriter<'_>, place: Place, fault: &Fault) {
             return;
         }
         item.object("ctx", |ctx| {
-            for (name, value) in &fault.context {
-                match Decimal::parse(value) {
-                    Ok(number) if is_numeric(name) => ctx.number(name, number),
-                    _ => ctx.text(name, value),
-                }
-            }
+            fault.context.iter().for_each(|(name, value)| write_context(ctx, name, value));
         });
     });
 }
 
-/// The context that pydantic writes as numbers.
+fn write_context(out: &mut ObjectWriter<'_>, name: &str, value: &str) {
+    match Decimal::parse(value) {
+        Ok(number) if is_numeric(name) => out.number(name, number),
+        _ => out.text(name, value),
+    }
+}
+
+/// The context that is written as a number where it is one: what pydantic writes so, and amounts.
 fn is_numeric(name: &str) -> bool {
-    const NUMERIC: [&str; 10] = [
+    const NUMERIC: [&str; 16] = [
         "min_length",
         "max_length",
         "actual_length",
@@ -222,6 +236,12 @@ fn is_numeric(name: &str) -> bool {
         "max_digits",
         "decimal_places",
         "whole_digits",
+        "min",
+        "max",
+        "expected",
+        "available",
+        "needed",
+        "head",
     ];
     NUMERIC.contains(&name)
 }

@@ -44,7 +44,7 @@ async fn faults_are_a_list_of_loc_msg_type_and_ctx() {
         concat!(
             r#"{"detail":[{"loc":["body","amount"],"msg":"Field required","type":"missing"},"#,
             r#"{"loc":["body","beneficiary_name"],"msg":"Too long","type":"string_too_long","ctx":{"max_length":128}},"#,
-            r#"{"loc":["body","amount"],"msg":"Wrong","type":"amount_mismatch","ctx":{"expected":"37912.05","payment_id":"p-1"}}]}"#
+            r#"{"loc":["body","amount"],"msg":"Wrong","type":"amount_mismatch","ctx":{"expected":37912.05,"payment_id":"p-1"}}]}"#
         )
     );
 }

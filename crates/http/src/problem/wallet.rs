@@ -1,6 +1,7 @@
 //! Error answers of Wallet Service v1 (specification: "Errors").
 
 use axum::response::Response;
+use bytes::Bytes;
 use domain::fault::Fault;
 use domain::time::Timestamp;
 use http::StatusCode;
@@ -121,6 +122,12 @@ impl WalletProblem {
         self.detail(name, Detail::Text(value.to_string()))
     }
 
+    /// The same with one more number in `details`.
+    #[must_use]
+    pub fn number(self, name: &'static str, value: i64) -> WalletProblem {
+        self.detail(name, Detail::Number(value))
+    }
+
     fn detail(mut self, name: &'static str, value: Detail) -> WalletProblem {
         self.details.push((name, value));
         self
@@ -148,6 +155,11 @@ impl WalletProblem {
 
     /// The answer, given at `now`.
     pub fn respond(self, id: &RequestId, now: Timestamp) -> Response {
+        self.into_bytes(id, now).map(Into::into)
+    }
+
+    /// The answer, given at `now`, and its whole body.
+    pub fn into_bytes(self, id: &RequestId, now: Timestamp) -> http::Response<Bytes> {
         let body = write::object(|out| {
             out.text("error", self.error);
             out.text("message", &self.message);
@@ -163,7 +175,9 @@ impl WalletProblem {
             out.text("request_id", id.as_str());
             out.time("timestamp", now);
         });
-        json_response(self.status, body, self.retry_after_s)
+        let mut response = json_response(self.status, body, self.retry_after_s);
+        id.write(response.headers_mut());
+        response
     }
 }
 
@@ -198,6 +212,8 @@ impl From<Rejection> for WalletProblem {
 impl From<Vec<Fault>> for WalletProblem {
     fn from(faults: Vec<Fault>) -> WalletProblem {
         let problem = match faults.first() {
+            // A fault of the whole query names no field.
+            Some(first) if first.field.is_empty() => WalletProblem::invalid_request(&first.message),
             Some(first) => {
                 WalletProblem::invalid_request(format!("{}: {}", first.field, first.message)).of_field(first.field)
             }

@@ -88,10 +88,11 @@ pub fn is_encoded(headers: &HeaderMap) -> bool {
 /// What is told of a body that is.
 pub const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
 
-/// Whether the headers say that the body is JSON.
+/// Whether the headers say, once, that the body is JSON. Two types are none: who reads the other one sees another body.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = value.split(';').next().unwrap_or_default().trim();
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return false };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
 }
 
@@ -113,6 +114,21 @@ mod tests {
         }
         for coded in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "deflate"], &["x"]] {
             assert!(is_coded(coded), "{coded:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_named_once_with_or_without_parameters() {
+        let taken = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            values.iter().for_each(|value| _ = headers.append(header::CONTENT_TYPE, value.parse().expect("a value")));
+            is_json(&headers)
+        };
+        assert!(taken(&["application/json"]) && taken(&["Application/JSON; charset=utf-8"]));
+        for values in
+            [&[][..], &["text/plain"], &["application/json", "application/json"], &["application/json, text/x"]]
+        {
+            assert!(!taken(values), "{values:?}");
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
-use http::Request;
-use hyper::body::Incoming;
+use bytes::Bytes;
+use http::uri::Authority;
+use http::{HeaderMap, Request, Version, header};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
@@ -21,19 +23,17 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
-use super::metered::Metered;
+use super::guard::{Guard, OpenRequest, Waits};
+use super::refusal::{Refusals, Refused};
+use crate::request_id::RequestId;
 
-/// Bytes after which hyper knows whether it speaks HTTP/1 or HTTP/2 (the length of HTTP/2's preface). Before, it runs
-/// no timer of its own.
-const PREFACE_BYTES: usize = 24;
-
-/// How long a client is waited for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// Until its handshake and its head are there.
-    pub(super) head_read: Duration,
-    /// Until it takes more of an answer.
+/// What each connection is run with.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    pub(super) waits: Waits,
+    /// Until the client takes more of an answer.
     pub(super) write: Duration,
+    pub(super) refusals: Refusals,
 }
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
@@ -44,18 +44,18 @@ pub(super) async fn run(
     app: Router,
     http: &Builder<TokioExecutor>,
     tls: Option<TlsAcceptor>,
-    patience: Patience,
+    terms: Terms,
     watcher: Watcher,
 ) -> Outcome {
     stream.set_nodelay(true)?;
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(patience.write));
+    stream.set_write_timeout(Some(terms.write));
     let stream = Box::pin(stream);
     match tls {
-        None => speak(stream, peer, app, http, patience.head_read, watcher).await,
+        None => speak(stream, peer, app, http, terms, watcher).await,
         Some(tls) => {
-            let handshake = tokio::time::timeout(patience.head_read, tls.accept(stream));
-            speak(handshake.await??, peer, app, http, patience.head_read, watcher).await
+            let handshake = tokio::time::timeout(terms.waits.head, tls.accept(stream));
+            speak(handshake.await??, peer, app, http, terms, watcher).await
         }
     }
 }
@@ -65,42 +65,142 @@ async fn speak<S>(
     peer: SocketAddr,
     app: Router,
     http: &Builder<TokioExecutor>,
-    head_read_timeout: Duration,
+    terms: Terms,
     watcher: Watcher,
 ) -> Outcome
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (stream, received) = Metered::new(stream);
-    let spoken = Arc::new(Spoken { received, asked: AtomicBool::new(false) });
-    let asking = Arc::clone(&spoken);
+    let (stream, requests) = Guard::new(stream, terms.waits, terms.refusals.clone());
     let service = service_fn(move |request: Request<Incoming>| {
-        asking.asked.store(true, Ordering::Relaxed);
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        // A router is always ready.
-        app.clone().call(request)
+        let open = requests.begin();
+        let refused = fault(&request).map(|message| refused(&request, message));
+        let answer = match refused {
+            Some(refused) => Err(terms.refusals.answer(&refused).map(Body::from)),
+            None => {
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(ConnectInfo(peer));
+                // A router is always ready.
+                Ok(app.clone().call(request))
+            }
+        };
+        async move {
+            let response = match answer {
+                Ok(response) => response.await?,
+                Err(refused) => refused,
+            };
+            Ok::<_, std::convert::Infallible>(response.map(|body| Answer { body, _open: open }))
+        }
     });
-    let connection = watcher.watch(http.serve_connection(TokioIo::new(stream), service).into_owned());
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        ended = &mut connection => return ended,
-        () = tokio::time::sleep(head_read_timeout) => {}
-    }
-    if spoken.too_little() {
-        return Err("the client said nothing".into());
-    }
-    connection.await
+    watcher.watch(http.serve_connection(TokioIo::new(stream), service).into_owned()).await
 }
 
-/// What a client has said so far.
-struct Spoken {
-    received: Arc<AtomicUsize>,
-    asked: AtomicBool,
+fn refused(request: &Request<Incoming>, message: &'static str) -> Refused {
+    Refused { id: RequestId::of(request.headers()), ..Refused::malformed(message, request.uri().path()) }
 }
 
-impl Spoken {
-    fn too_little(&self) -> bool {
-        self.received.load(Ordering::Relaxed) < PREFACE_BYTES && !self.asked.load(Ordering::Relaxed)
+/// What RFC 9112 forbids and hyper lets pass.
+fn fault<B>(request: &Request<B>) -> Option<&'static str> {
+    if !matches!(request.version(), Version::HTTP_10 | Version::HTTP_11) {
+        return None;
+    }
+    host_fault(request.headers(), request.version()).or_else(|| coding_fault(request.headers()))
+}
+
+/// Section 3.2: exactly one valid Host in HTTP/1.1, at most one in HTTP/1.0.
+fn host_fault(headers: &HeaderMap, version: Version) -> Option<&'static str> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) if version == Version::HTTP_10 => None,
+        (None, _) => Some("The request has no Host header"),
+        (Some(_), Some(_)) => Some("The request has more than one Host header"),
+        (Some(host), None) if is_host(host.as_bytes()) => None,
+        (Some(_), None) => Some("The request's Host header is not valid"),
+    }
+}
+
+/// A host, maybe with a port, without anything before or after it.
+fn is_host(value: &[u8]) -> bool {
+    let Ok(authority) = Authority::try_from(value) else { return false };
+    let text = authority.as_str();
+    let port = text.strip_prefix(authority.host()).unwrap_or("x");
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    !authority.host().is_empty()
+        && !text.contains('@')
+        && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Section 6.1: chunks, once, are all that we take.
+fn coding_fault(headers: &HeaderMap) -> Option<&'static str> {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let first = codings.next()?;
+    let is_chunked = first.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    (!is_chunked || codings.next().is_some()).then_some("The request's Transfer-Encoding is not chunked, once")
+}
+
+/// An answer's body; its request is open until the last of it is given away.
+struct Answer {
+    body: Body,
+    _open: OpenRequest,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault_of(version: Version, headers: &[(&str, &str)]) -> Option<&'static str> {
+        let mut request = Request::builder().version(version);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        fault(&request.body(()).expect("a request"))
+    }
+
+    #[test]
+    fn http_1_1_needs_exactly_one_valid_host() {
+        let eleven = |hosts: &[&str]| {
+            let headers: Vec<_> = hosts.iter().map(|host| ("host", *host)).collect();
+            fault_of(Version::HTTP_11, &headers).is_none()
+        };
+        for good in ["x", "api.example.com", "api.example.com:8443", "127.0.0.1:80", "[::1]:80", "[::1]"] {
+            assert!(eleven(&[good]), "{good}");
+        }
+        for bad in ["", "a b", "a@b", "http://a", "a/b", "a:b", "a:80:80"] {
+            assert!(!eleven(&[bad]), "{bad}");
+        }
+        assert!(!eleven(&[]) && !eleven(&["a", "a"]));
+        assert_eq!(fault_of(Version::HTTP_10, &[]), None);
+        assert!(fault_of(Version::HTTP_10, &[("host", "a"), ("host", "a")]).is_some());
+        assert_eq!(fault_of(Version::HTTP_2, &[]), None);
+    }
+
+    #[test]
+    fn chunks_once_are_the_only_coding() {
+        let coded = |values: &[&'static str]| {
+            let mut headers = vec![("host", "x")];
+            headers.extend(values.iter().map(|value| ("transfer-encoding", *value)));
+            fault_of(Version::HTTP_11, &headers).is_none()
+        };
+        assert!(coded(&[]) && coded(&["chunked"]) && coded(&["Chunked"]));
+        for values in [&["chunked", "chunked"][..], &["chunked, chunked"], &["gzip, chunked"], &["identity"]] {
+            assert!(!coded(values), "{values:?}");
+        }
     }
 }

@@ -6,7 +6,9 @@
 
 pub mod body;
 mod connection;
-mod metered;
+mod guard;
+mod refusal;
+mod scanner;
 mod tls;
 
 use std::io;
@@ -24,15 +26,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use self::connection::Patience;
+use self::connection::Terms;
+use self::guard::Waits;
+pub use self::refusal::Refusals;
 pub use self::tls::{TlsError, tls_config};
 
 /// Largest head of a request (`decisions.md`, "Body").
 pub const HEAD_MAX_BYTES: usize = 16 * 1024;
 /// Most header lines of a request.
 pub const HEADERS_MAX: usize = 100;
-/// Longest time for a TLS handshake, and for a head to arrive; also how long an HTTP/1.1 connection may idle.
+/// Longest time for a TLS handshake, and for a head to arrive.
 pub const HEAD_READ_TIMEOUT_S: u64 = 10;
+/// How long an HTTP/1 connection may idle between requests: longer than proxies and clients keep theirs, so that they and
+/// not we end it, and no request meets a connection that is being closed.
+pub const IDLE_TIMEOUT_S: u64 = 75;
 /// Longest time for which a client may take nothing of an answer that is ready for it.
 pub const WRITE_TIMEOUT_S: u64 = 30;
 /// Most connections at once; more wait in the kernel's backlog.
@@ -55,6 +62,8 @@ pub struct Settings {
     pub connections_max: usize,
     /// Longest time for a handshake and for a head.
     pub head_read_timeout: Duration,
+    /// How long an HTTP/1 connection may idle between requests.
+    pub idle_timeout: Duration,
     /// Longest time for which a client may take nothing of an answer; it is cut then.
     pub write_timeout: Duration,
     /// Longest time for open requests to finish after a stop was asked for.
@@ -67,6 +76,7 @@ impl Default for Settings {
             tls: None,
             connections_max: CONNECTIONS_MAX,
             head_read_timeout: Duration::from_secs(HEAD_READ_TIMEOUT_S),
+            idle_timeout: Duration::from_secs(IDLE_TIMEOUT_S),
             write_timeout: Duration::from_secs(WRITE_TIMEOUT_S),
             drain_timeout: Duration::from_secs(DRAIN_TIMEOUT_S),
         }
@@ -83,14 +93,15 @@ pub enum Drained {
 }
 
 /// Serves `app` until `shutdown` resolves, then lets the open requests finish. Requests carry their peer's address as
-/// `ConnectInfo<SocketAddr>`.
+/// `ConnectInfo<SocketAddr>`. What is no request that `app` could answer gets its answer from `refusals`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     settings: Settings,
+    refusals: Refusals,
     shutdown: impl Future<Output = ()>,
 ) -> Drained {
-    let server = Server::new(app, &settings);
+    let server = Server::new(app, &settings, refusals);
     let mut connections = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -131,18 +142,22 @@ struct Server {
     app: Router,
     http: Arc<Builder<TokioExecutor>>,
     tls: Option<TlsAcceptor>,
-    patience: Patience,
+    terms: Terms,
     slots: Arc<Semaphore>,
     graceful: GracefulShutdown,
 }
 
 impl Server {
-    fn new(app: Router, settings: &Settings) -> Server {
+    fn new(app: Router, settings: &Settings, refusals: Refusals) -> Server {
         Server {
             app,
             http: Arc::new(http_builder(settings)),
             tls: settings.tls.clone().map(TlsAcceptor::from),
-            patience: Patience { head_read: settings.head_read_timeout, write: settings.write_timeout },
+            terms: Terms {
+                waits: Waits { head: settings.head_read_timeout, idle: settings.idle_timeout },
+                write: settings.write_timeout,
+                refusals,
+            },
             slots: Arc::new(Semaphore::new(settings.connections_max)),
             graceful: GracefulShutdown::new(),
         }
@@ -163,10 +178,10 @@ impl Server {
         slot: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + Send + 'static {
         let (app, http, tls) = (self.app.clone(), Arc::clone(&self.http), self.tls.clone());
-        let (patience, watcher) = (self.patience, self.graceful.watcher());
+        let (terms, watcher) = (self.terms.clone(), self.graceful.watcher());
         async move {
             let _slot = slot;
-            if let Err(error) = connection::run(stream, peer, app, &http, tls, patience, watcher).await {
+            if let Err(error) = connection::run(stream, peer, app, &http, tls, terms, watcher).await {
                 // Broken, dribbling and cut connections are the client's affair and ordinary on the open network.
                 tracing::debug!(%peer, error, "a connection ended badly");
             }
@@ -180,7 +195,8 @@ fn http_builder(settings: &Settings) -> Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(settings.head_read_timeout)
+        // The guard of the connection ends a slow head and an idle connection; this makes hyper ask it for more.
+        .header_read_timeout(settings.head_read_timeout + settings.idle_timeout)
         .max_buf_size(HEAD_MAX_BYTES)
         .max_headers(HEADERS_MAX);
     // Limits on resets that the client provokes (rapid reset, CVE-2023-44487) are hyper's defaults.

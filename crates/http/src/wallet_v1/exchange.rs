@@ -41,8 +41,18 @@ pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wa
     Ok(Answer::listed("orders", page, &listed, render::listed_order))
 }
 
+pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    let found = api.wallets.find_order(&admitted.caller, order_id(&admitted.id)?).await.map_err(denied)?;
+    Ok(Answer::object(|out| render::found_order(out, &found)))
+}
+
+/// The order that a path names; what is no id of ours is nobody's.
+fn order_id(text: &str) -> Result<ExchangeId, WalletProblem> {
+    ExchangeId::parse(text).ok_or_else(|| Named::Order.not_found())
+}
+
 pub(super) async fn cancel(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let id = ExchangeId::parse(&admitted.id).ok_or_else(|| Named::Order.not_found())?;
+    let id = order_id(&admitted.id)?;
     let reply = api.wallets.cancel_order(&admitted.caller, id, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::listed_order))
 }

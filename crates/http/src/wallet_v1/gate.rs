@@ -18,7 +18,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 
 use super::decode::Page;
-use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows};
+use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows, permits_of};
 use super::operations::{Operation, RolePolicy};
 use super::refusals::RETRY_AFTER_S;
 use super::render;
@@ -75,13 +75,7 @@ impl Sources {
     pub fn of_store(store: &Store, clock: Arc<dyn Clock>, wall_clock: Arc<dyn Clock>) -> Sources {
         let keys = KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
         let policies = Tenants::new(store.clone());
-        Sources {
-            keys: Arc::new(keys),
-            policies: Arc::new(policies),
-            permits: Arc::new(store.clone()),
-            clock,
-            wall_clock,
-        }
+        Sources { keys: Arc::new(keys), policies: Arc::new(policies), permits: permits_of(store), clock, wall_clock }
     }
 }
 

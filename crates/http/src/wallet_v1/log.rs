@@ -35,12 +35,12 @@ pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answe
 
 pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::events(admitted.parts.uri.query())?;
+    let head = head_at(&api, &admitted, query.after).await?;
     let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
-    // The log has no gaps: what is missing behind the reader's position was there and is gone.
-    let oldest = page.first().map_or(0, |entry| entry.seq);
-    // A reader may name any position, the largest number too.
-    if query.after > 0 && oldest.saturating_sub(1) > query.after {
-        let message = format!("after: events up to {} are no longer kept; start again from 0", oldest - 1);
+    // The log has no gaps: what is missing after the reader's position was there and is gone.
+    let gone = page.first().map_or(head, |entry| entry.seq - 1);
+    if query.after > 0 && query.after < gone {
+        let message = format!("after: events up to {gone} are no longer kept; start again from 0");
         return Err(WalletProblem::invalid_request(message).of_field("after"));
     }
     let next = page.last().map_or(query.after, |entry| entry.seq);
@@ -52,4 +52,20 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
         });
         out.plain("next", next);
     }))
+}
+
+/// The end of the log. A position ahead of it is refused: its reader would miss everything up to there.
+async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, WalletProblem> {
+    if after == 0 {
+        return Ok(0);
+    }
+    let head = api.wallets.event_head(&admitted.caller).await.map_err(denied)?;
+    if after <= head {
+        return Ok(head);
+    }
+    let message = format!(
+        "after: the log ends at {head}: this position is from another log, or from one that was reset; \
+         start again from 0"
+    );
+    Err(WalletProblem::invalid_request(message).of_field("after").with("reason", "cursor_ahead").number("head", head))
 }

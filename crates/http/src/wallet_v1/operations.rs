@@ -139,6 +139,14 @@ operations! {
     /// Withdraws a payment request.
     CANCEL_REQUEST = "cancel_payment_request" POST "/v1/sdk/payment-requests/{payment_request_id}/cancel" PaymentRequests
         [PaymentManager] false;
+    /// Reads a payment request.
+    GET_REQUEST = "get_payment_request" GET "/v1/sdk/payment-requests/{payment_request_id}" PaymentRequests
+        [WalletViewer PaymentManager Auditor] false;
+    /// Reads a transaction.
+    GET_TRANSACTION = "get_transaction" GET "/v1/sdk/transactions/{transaction_id}" Transactions
+        [WalletViewer ComplianceOfficer Auditor] false;
+    /// Reads an order.
+    GET_ORDER = "get_order" GET "/v1/sdk/orders/{order_id}" Orders [WalletViewer ExchangeManager Auditor] false;
     /// Withdraws an order.
     CANCEL_ORDER = "cancel_order" POST "/v1/sdk/orders/{order_id}/cancel" Orders [ExchangeManager] false;
     /// Lists deposits that wait for a person.
@@ -174,7 +182,7 @@ mod tests {
         const C: &str = "compliance_officer";
         const V: &str = "wallet_viewer";
         const A: &str = "auditor";
-        let matrix: [(&str, &[&str]); 19] = [
+        let matrix: [(&str, &[&str]); 22] = [
             ("provision_wallet", &[M]),
             ("get_wallet", &[M, C, V, A]),
             ("create_payment_request", &[M, P]),
@@ -187,6 +195,9 @@ mod tests {
             ("unblock_wallet", &[M, C]),
             ("blacklist_wallet", &[M, C]),
             ("cancel_payment_request", &[M, P]),
+            ("get_payment_request", &[M, P, V, A]),
+            ("get_transaction", &[M, C, V, A]),
+            ("get_order", &[M, X, V, A]),
             ("cancel_order", &[M, X]),
             ("list_reviews", &[M, C, A]),
             ("get_review", &[M, C, A]),

@@ -64,6 +64,12 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         Denied::RateUnavailable(..) => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("There is no current exchange rate")
         }
+        Denied::ListsStale => {
+            tracing::error!(
+                "an exchange order was refused: the sanction lists are too old to clear its account holder"
+            );
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
         Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
             WalletProblem::unavailable(RETRY_AFTER_S)
@@ -117,6 +123,12 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
                 .of_field("customer_id")
                 .with_top_level("existing_wallet_id", id)
         }
+        WalletRefusal::Ordered(day) => {
+            let status = WalletState::Blocked.name();
+            WalletProblem::conflict(format!("The wallet is {status}: a blacklisting is ordered for {day}"))
+                .with("current_status", status)
+                .with("effective_date", day)
+        }
         WalletRefusal::Conflict(state) => {
             WalletProblem::conflict(format!("The wallet is {}", state.name())).with("current_status", state.name())
         }
@@ -150,7 +162,8 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
 const fn status(state: DepositState) -> DepositStatus {
     match state {
         DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
-        DepositState::Held
+        DepositState::Dust
+        | DepositState::Held
         | DepositState::Screening
         | DepositState::InReview
         | DepositState::Approved
@@ -179,7 +192,8 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::Unfunded { .. } => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
-            WalletProblem::conflict(format!("The order is {status}")).with("current_status", status)
+            let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();
+            WalletProblem::conflict(format!("The order is {status}{why}")).with("current_status", status)
         }
     }
 }
@@ -232,6 +246,11 @@ mod tests {
                 WalletRefusal::Conflict(WalletState::Blacklisted).into(),
                 409,
                 json!({"error": "CONFLICT", "details": {"current_status": "BLACKLISTED"}}),
+            ),
+            (
+                WalletRefusal::Ordered(jiff::civil::date(2027, 12, 4)).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "BLOCKED", "effective_date": "2027-12-04"}}),
             ),
             (
                 WalletRefusal::Frozen(WalletState::Blocked).into(),

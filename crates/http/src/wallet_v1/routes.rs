@@ -109,6 +109,9 @@ pub fn router(api: Arc<Api>) -> Router {
     let router = mount(router, &operations::CREATE_ORDER, exchange::create);
     let router = mount(router, &operations::LIST_ORDERS, exchange::list);
     let router = mount(router, &operations::CANCEL_ORDER, exchange::cancel);
+    let router = mount(router, &operations::GET_REQUEST, request::get);
+    let router = mount(router, &operations::GET_TRANSACTION, request::transaction);
+    let router = mount(router, &operations::GET_ORDER, exchange::get);
     let router = mount(router, &operations::LIST_REVIEWS, review::list);
     let router = mount(router, &operations::GET_REVIEW, review::get);
     let router = mount(router, &operations::DECIDE_REVIEW, review::decide);

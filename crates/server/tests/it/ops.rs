@@ -24,6 +24,7 @@ async fn a_running_service_is_alive_and_ready(on: On) {
     assert_eq!(ready["status"].text(), "ready");
     assert_eq!(ready["checks"]["store"].text(), "ok");
     assert_eq!(ready["checks"]["draining"].text(), "ok");
+    assert_eq!(ready["lists"]["SAMPLE"].text(), "never ages");
 }
 
 /// The sum of a metric over its labels.

@@ -76,8 +76,7 @@ pub struct Printed {
     pub wallet_id: String,
     /// The tokens' contracts.
     pub tokens: Tokens,
-    /// EIP-155 id of the chain; said to people, no key of the JSON.
-    #[serde(skip)]
+    /// EIP-155 id of the chain.
     pub chain_id: u64,
     /// Where the data is.
     pub data_dir: PathBuf,

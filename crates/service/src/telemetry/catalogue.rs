@@ -27,6 +27,8 @@ pub enum Values {
     Rails,
     /// Addresses of keys that sign on the chain; none is known from the start.
     Signers,
+    /// What the loaded sanction lists are called; none is known from the start.
+    Lists,
 }
 
 /// One metric.
@@ -63,6 +65,9 @@ const OPERATIONS: Values = Values::Known(&[
     "unblock_wallet",
     "blacklist_wallet",
     "cancel_payment_request",
+    "get_payment_request",
+    "get_transaction",
+    "get_order",
     "cancel_order",
     "list_reviews",
     "get_review",
@@ -95,9 +100,11 @@ const ALERTS: Values = Values::Known(&[
     "token_changed",
     "unsupported_asset",
     "direct_deposit",
+    "listed_dust",
     "transaction",
     "low_gas",
     "chain_mismatch",
+    "chain_node",
     "payout",
     "blacklist_by_issuer",
     "discrepancy",
@@ -161,7 +168,12 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Reports that contradict what is booked, put aside for a person",
     ),
-    metric("corridor_screening_list_age_seconds", Kind::Gauge, &[], "Age of the oldest loaded sanction list"),
+    metric(
+        "corridor_screening_list_age_seconds",
+        Kind::Gauge,
+        &[("list", Values::Lists)],
+        "Time since a sanction list was last read",
+    ),
     metric("corridor_rate_age_seconds", Kind::Gauge, &[], "Age of the oldest mid-market rate in use"),
     // engine
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
@@ -265,7 +277,7 @@ impl Metric {
                 Values::Known(known) => known.iter().map(|value| (*value).to_owned()).collect(),
                 Values::Countries => Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect(),
                 Values::Rails => rails.to_vec(),
-                Values::Signers => Vec::new(),
+                Values::Signers | Values::Lists => Vec::new(),
             };
             let extend = |labels: Vec<(&'static str, String)>| {
                 values
@@ -304,7 +316,7 @@ mod tests {
     fn labels_have_every_kind_of_job_and_alert_and_every_operation_of_wallets() {
         let values = |labels: Values| match labels {
             Values::Known(known) => known.to_vec(),
-            Values::Countries | Values::Rails | Values::Signers => Vec::new(),
+            Values::Countries | Values::Rails | Values::Signers | Values::Lists => Vec::new(),
         };
         assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
         assert_eq!(values(ALERTS), domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name));

@@ -179,7 +179,7 @@ impl Store {
         let found = self.sealed_key(access_key).await?;
         let (mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
         let before = facts(&key);
-        secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now());
+        secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&key).number("overlap_s", overlap.0 / 1_000_000);
         let note = Note::new("key.rotate", "access_key", access_key).before(before).after(after);
         let params = vec![access_key.into(), sealed.into(), seal(self.vault(), &key)?.into()];

@@ -9,7 +9,7 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::{AttemptId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
 use domain::policy::fields::Field;
-use domain::rail::RailStatus;
+use domain::rail::{Finding, RailStatus};
 use domain::time::Timestamp;
 use domain::user::{Role, Scope};
 use domain::wallet::BlacklistOrder;
@@ -30,18 +30,69 @@ pub(super) struct DocumentRow {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum DeedRow {
-    UnblockWallet { wallet: Uuid, blocked_at: i64, reason: Option<String> },
-    BlacklistWallet { wallet: Uuid, authority: String, reference: String, reason: String, effective_date: String },
-    ReleaseDeposit { deposit: Uuid, waits_since: i64 },
-    LiftHold { deposit: Uuid, held_since: i64 },
-    ResolvePayment { payment: Uuid, attempt: Uuid, since: i64, became: String },
-    ResolveOrder { order: Uuid, attempt: Uuid, since: i64, became: String },
-    SetPricing { premium_bps: u32, margin_bps: u32, margin_bps_by_country: BTreeMap<String, u32>, spread_bps: u32 },
-    SetPolicy { version: u32, values: BTreeMap<String, String> },
-    SetWebhookUrl { url: String },
-    SetPaymentWebhooks { on: bool },
-    AcceptCoinCode { coin: String, at_block: u64 },
-    SetUserAccess { user: Uuid, roles: Vec<String>, scope: Option<Uuid> },
+    UnblockWallet {
+        wallet: Uuid,
+        blocked_at: i64,
+        reason: Option<String>,
+    },
+    BlacklistWallet {
+        wallet: Uuid,
+        authority: String,
+        reference: String,
+        reason: String,
+        effective_date: String,
+    },
+    ReleaseDeposit {
+        deposit: Uuid,
+        waits_since: i64,
+    },
+    LiftHold {
+        deposit: Uuid,
+        held_since: i64,
+    },
+    ResolvePayment {
+        payment: Uuid,
+        attempt: Uuid,
+        since: i64,
+        became: String,
+        #[serde(default)]
+        never_accepted: bool,
+        #[serde(default)]
+        reference: Option<String>,
+        #[serde(default)]
+        charges: i64,
+    },
+    ResolveOrder {
+        order: Uuid,
+        attempt: Uuid,
+        since: i64,
+        became: String,
+    },
+    SetPricing {
+        premium_bps: u32,
+        margin_bps: u32,
+        margin_bps_by_country: BTreeMap<String, u32>,
+        spread_bps: u32,
+    },
+    SetPolicy {
+        version: u32,
+        values: BTreeMap<String, String>,
+    },
+    SetWebhookUrl {
+        url: String,
+    },
+    SetPaymentWebhooks {
+        on: bool,
+    },
+    AcceptCoinCode {
+        coin: String,
+        at_block: u64,
+    },
+    SetUserAccess {
+        user: Uuid,
+        roles: Vec<String>,
+        scope: Option<Uuid>,
+    },
 }
 
 /// The states that people may say something became of; a rail's own words for the others are never stored.
@@ -109,7 +160,10 @@ impl DeedRow {
                 payment: payment.0,
                 attempt: doubt.attempt.0,
                 since: doubt.since.0,
-                became: became_name(became)?,
+                became: became_name(&became.status)?,
+                never_accepted: became.never_accepted,
+                reference: became.reference.clone(),
+                charges: became.charges,
             },
             Deed::ResolveOrder { order, doubt, became } => DeedRow::ResolveOrder {
                 order: order.0,
@@ -162,9 +216,10 @@ impl DeedRow {
             DeedRow::LiftHold { deposit, held_since } => {
                 Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
-            DeedRow::ResolvePayment { payment, attempt, since, became: end } => {
-                let doubt = doubt(attempt, since);
-                Deed::ResolvePayment { payment: PaymentId(payment), doubt, became: became(&end)? }
+            DeedRow::ResolvePayment { payment, attempt, since, became: end, never_accepted, reference, charges } => {
+                let (doubt, status) = (doubt(attempt, since), became(&end)?);
+                let became = Finding { status, never_accepted, reference, charges };
+                Deed::ResolvePayment { payment: PaymentId(payment), doubt, became }
             }
             DeedRow::ResolveOrder { order, attempt, since, became: end } => {
                 let doubt = doubt(attempt, since);
@@ -221,7 +276,17 @@ mod tests {
             Deed::BlacklistWallet { wallet: WalletId(id), order },
             Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
             Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
-            Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled },
+            Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled.into() },
+            Deed::ResolvePayment {
+                payment: PaymentId(id),
+                doubt: doubt(id, 7),
+                became: Finding {
+                    status: RailStatus::Returned,
+                    never_accepted: true,
+                    reference: Some("FT-1".to_owned()),
+                    charges: 100,
+                },
+            },
             Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned },
             Deed::SetPricing(pricing),
             Deed::SetPolicy { version: 3, values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into() },

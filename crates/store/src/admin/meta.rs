@@ -15,6 +15,11 @@ static SET: Stmt = Stmt::written(
     "meta.set",
     "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
+static CHANGE: Stmt = Stmt::written(
+    "meta.change",
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value \
+     WHERE meta.value = $3",
+);
 static CURSOR: Stmt = Stmt::written("rail_cursor.get", "SELECT mark FROM rail_cursor WHERE rail = $1");
 static SET_CURSOR: Stmt = Stmt::written(
     "rail_cursor.set",
@@ -22,7 +27,7 @@ static SET_CURSOR: Stmt = Stmt::written(
      ON CONFLICT (rail) DO UPDATE SET mark = excluded.mark, at = excluded.at",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CURSOR, &SET_CURSOR];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CURSOR];
 
 impl Store {
     /// A named value.
@@ -46,6 +51,20 @@ impl Store {
             self.driver().set_clock_offset(micros);
         }
         Ok(())
+    }
+
+    /// Changes a named value to what `next` makes of it; where somebody else changes it meanwhile, of what that made it.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn change_meta(&self, name: &str, next: impl Fn(&str) -> String) -> Result<(), StoreError> {
+        loop {
+            let known = self.meta(name).await?.unwrap_or_default();
+            let params = vec![name.into(), next(&known).into(), known.into()];
+            if self.write_counts(vec![Step::any(&CHANGE, params)]).await?.first().is_some_and(|rows| *rows > 0) {
+                return Ok(());
+            }
+        }
     }
 
     pub(crate) async fn clock_offset_micros(&self) -> Result<i64, StoreError> {

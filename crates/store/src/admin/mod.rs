@@ -11,6 +11,7 @@ pub(crate) mod customers;
 pub(crate) mod departures;
 pub(crate) mod environment;
 pub(crate) mod keys;
+pub(crate) mod lists;
 pub(crate) mod meta;
 pub(crate) mod permits;
 pub(crate) mod roles;

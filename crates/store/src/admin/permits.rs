@@ -23,7 +23,12 @@ static DRAW: Stmt = Stmt::written(
      RETURNING granted, drawn",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&DRAW];
+static DRAWN: Stmt = Stmt::written(
+    "permits.drawn",
+    "SELECT drawn FROM rate_window WHERE tenant = $1 AND call_group = $2 AND began_at = $3",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&DRAW, &DRAWN];
 
 /// What the counter of a window gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,15 @@ pub struct Permits {
 }
 
 impl Store {
+    /// How many permits of a window are drawn. A read: it waits for no writer.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn drawn_permits(&self, tenant: TenantId, group: &str, began_at: Timestamp) -> Result<u32, StoreError> {
+        let rows = self.query(&DRAWN, vec![tenant.0.into(), group.into(), began_at.0.into()]).await?;
+        rows.first().map_or(Ok(0), |row| narrow(row.fields().int()?, "permits"))
+    }
+
     /// Draws up to `want` permits of a tenant's window of calls, of which there are `limit`.
     ///
     /// # Errors

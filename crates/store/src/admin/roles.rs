@@ -29,7 +29,14 @@ static HOLDERS: Stmt = Stmt::written(
      WHERE j.leased_until > {{now}} AND j.leased_by IS NOT NULL GROUP BY j.leased_by ORDER BY j.leased_by",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&IS_FREE, &LEASE, &ALL, &HOLDERS];
+static RELEASE_JOBS: Stmt = Stmt::written(
+    "role.release_jobs",
+    "UPDATE job SET leased_until = NULL, leased_by = NULL WHERE leased_until > {{now}}",
+);
+static RELEASE_ROLES: Stmt =
+    Stmt::written("role.release_roles", "UPDATE role_lease SET leased_until = {{now}} WHERE leased_until > {{now}}");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&IS_FREE, &LEASE, &ALL, &HOLDERS, &RELEASE_JOBS, &RELEASE_ROLES];
 
 /// Who has a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +91,16 @@ impl Store {
             })
         };
         rows.iter().map(lease).collect()
+    }
+
+    /// Gives back every role and job that any node holds. Only for a caller who knows that no node is at work: the fences
+    /// rise as they do when a lease runs out, so a result that comes all the same is stale.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn release_leases(&self) -> Result<(), StoreError> {
+        let steps = [&RELEASE_JOBS, &RELEASE_ROLES].map(|stmt| Step::any(stmt, vec![self.now_param()]));
+        self.write(steps.into()).await.map(drop)
     }
 
     /// Which nodes hold jobs now.

@@ -1,5 +1,5 @@
-//! Secrets of access keys and of webhooks: sealed as one list, at most two valid at a time while one takes the other's
-//! place.
+//! Secrets of access keys and of webhooks: sealed as one list. While one takes the other's place both are valid, each until
+//! the hour that it was promised.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::sealed::{Place, Vault};
 
 /// Secrets that may be valid at the same time.
-pub const SECRETS_MAX: usize = 2;
+pub const SECRETS_MAX: usize = 4;
 
 /// A secret of an access key, or one that signs webhooks.
 #[derive(Clone)]
@@ -69,12 +69,84 @@ pub(super) fn valid(secrets: &[KeySecret], now: Timestamp) -> impl Iterator<Item
     valid.map(|secret| &secret.secret)
 }
 
-/// Puts a new secret first; the one before it stays valid for `overlap`, older ones go.
-pub(super) fn rotate(secrets: &mut Vec<KeySecret>, new: SecretString, overlap: Span, now: Timestamp) {
-    secrets.truncate(SECRETS_MAX - 1);
+/// Puts a new secret first. The one that it takes the place of stays valid for `overlap`, and those that were promised an
+/// hour before keep it; without an overlap all of them end now.
+///
+/// # Errors
+/// `Conflict` where as many are valid already as there may be.
+pub(super) fn rotate(
+    secrets: &mut Vec<KeySecret>,
+    new: SecretString,
+    overlap: Span,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    secrets.retain(|old| old.valid_until.is_none_or(|until| now < until));
+    if overlap <= Span(0) {
+        secrets.clear();
+    }
+    if secrets.len() >= SECRETS_MAX {
+        let first = secrets.iter().filter_map(|old| old.valid_until).min();
+        let until = first.map(|until| format!(" until {until}")).unwrap_or_default();
+        return Err(StoreError::Conflict(format!(
+            "{SECRETS_MAX} secrets are valid{until}: rotate again after that, or end all of them with an overlap of 0"
+        )));
+    }
     for old in secrets.iter_mut() {
-        let end = now + overlap;
-        old.valid_until = Some(old.valid_until.map_or(end, |until| until.min(end)));
+        old.valid_until.get_or_insert(now + overlap);
     }
     secrets.insert(0, KeySecret { secret: new, created_at: now, valid_until: None });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_795_244_268_000_000);
+
+    fn rotated(secrets: &mut Vec<KeySecret>, new: &str, overlap: Span, now: Timestamp) -> Result<(), StoreError> {
+        rotate(secrets, SecretString::from(new), overlap, now)
+    }
+
+    fn valid_at(secrets: &[KeySecret], now: Timestamp) -> Vec<&str> {
+        valid(secrets, now).map(|secret| secret.expose_secret()).collect()
+    }
+
+    #[test]
+    fn each_secret_is_valid_until_the_hour_that_it_was_promised() {
+        let mut secrets = Vec::new();
+        rotated(&mut secrets, "a", Span::hours(24), NOW).expect("the first");
+        rotated(&mut secrets, "b", Span::hours(24), NOW).expect("rotated");
+        // A shorter overlap takes nothing of what was promised, a longer one adds nothing to it.
+        rotated(&mut secrets, "c", Span::hours(1), NOW + Span::hours(1)).expect("rotated");
+        assert_eq!(valid_at(&secrets, NOW + Span::hours(1)), ["c", "b", "a"]);
+        assert_eq!(valid_at(&secrets, NOW + Span::hours(2)), ["c", "a"]);
+        assert_eq!(valid_at(&secrets, NOW + Span::hours(24) - Span::secs(1)), ["c", "a"]);
+        assert_eq!(valid_at(&secrets, NOW + Span::hours(24)), ["c"]);
+    }
+
+    #[test]
+    fn a_rotation_without_overlap_ends_every_other_secret() {
+        let mut secrets = Vec::new();
+        for secret in ["a", "b", "c"] {
+            rotated(&mut secrets, secret, Span::hours(24), NOW).expect("rotated");
+        }
+        rotated(&mut secrets, "d", Span(0), NOW).expect("it was stolen");
+        assert_eq!(valid_at(&secrets, NOW), ["d"]);
+    }
+
+    #[test]
+    fn a_rotation_that_would_cut_a_promised_secret_off_is_refused() {
+        let mut secrets = Vec::new();
+        for secret in ["a", "b", "c", "d"] {
+            rotated(&mut secrets, secret, Span::hours(24), NOW).expect("rotated");
+        }
+        let Err(StoreError::Conflict(why)) = rotated(&mut secrets, "e", Span::hours(24), NOW) else {
+            panic!("not refused")
+        };
+        assert!(why.contains(&(NOW + Span::hours(24)).to_string()), "{why}");
+        assert_eq!(valid_at(&secrets, NOW), ["d", "c", "b", "a"]);
+        rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24)).expect("their hour has come");
+        assert_eq!(valid_at(&secrets, NOW + Span::hours(24)), ["e", "d"]);
+    }
 }

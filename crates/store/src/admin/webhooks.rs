@@ -5,12 +5,14 @@ use std::fmt;
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
-use domain::webhook::{Endpoint, SecretText};
+use domain::wallet_event::Subscriptions;
+use domain::webhook::{Endpoint, SecretText, shown_url};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
+use crate::rows;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
@@ -21,7 +23,8 @@ static INSERT: Stmt = Stmt::written(
 );
 static ONE: Stmt = Stmt::written(
     "webhook.one",
-    "SELECT w.url, w.secrets, w.created_at, w.disabled_at, w.disabled_why, COALESCE(h.payment_webhooks, 0) \
+    "SELECT w.url, w.secrets, w.created_at, w.disabled_at, w.disabled_why, COALESCE(h.payment_webhooks, 0), \
+     w.subscriptions \
      FROM webhook_endpoint w LEFT JOIN tenant_head h ON h.tenant = w.tenant WHERE w.tenant = $1",
 );
 // In the row that batches lock: one that is under way has its events delivered or not, and the next one knows.
@@ -35,6 +38,10 @@ static SET_SECRETS: Stmt = Stmt::written(
     "webhook.set_secrets",
     "UPDATE webhook_endpoint SET secrets = $3, version = version + 1 WHERE tenant = $1 AND secrets = $2",
 );
+static SUBSCRIBE: Stmt = Stmt::written(
+    "webhook.subscribe",
+    "UPDATE webhook_endpoint SET subscriptions = $3, version = version + 1 WHERE tenant = $1 AND subscriptions = $2",
+);
 static DISABLE: Stmt = Stmt::written(
     "webhook.disable",
     "UPDATE webhook_endpoint SET disabled_at = {{now}}, disabled_why = $3, version = version + 1 \
@@ -47,7 +54,7 @@ static ENABLE: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&INSERT, &ONE, &SET_PAYMENT_EVENTS, &SET_URL, &SET_SECRETS, &DISABLE, &ENABLE];
+    &[&INSERT, &ONE, &SET_PAYMENT_EVENTS, &SET_URL, &SET_SECRETS, &SUBSCRIBE, &DISABLE, &ENABLE];
 
 /// Where a tenant's webhooks go.
 #[derive(Clone)]
@@ -62,6 +69,8 @@ pub struct Webhook {
     pub disabled: Option<(Timestamp, String)>,
     /// Whether it gets the payment service's events too.
     pub payment_events: bool,
+    /// The optional events of the wallet service that it gets.
+    pub subscriptions: Subscriptions,
 }
 
 impl Webhook {
@@ -78,7 +87,10 @@ impl Webhook {
 
 impl fmt::Debug for Webhook {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Webhook").field("url", &self.url).field("disabled", &self.disabled).finish_non_exhaustive()
+        out.debug_struct("Webhook")
+            .field("url", &shown_url(&self.url))
+            .field("disabled", &self.disabled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -90,21 +102,15 @@ fn place(tenant: &TenantId) -> Place<'_> {
 fn facts(webhook: &Webhook) -> Facts {
     let state = if webhook.disabled.is_some() { "disabled" } else { "enabled" };
     let secrets = i64::try_from(webhook.secrets.len()).unwrap_or(i64::MAX);
-    let facts = Facts::new().text("url", shown(&webhook.url)).text("state", state).number("secrets", secrets);
+    let facts = Facts::new().text("url", shown_url(&webhook.url)).text("state", state).number("secrets", secrets);
+    let events = Some(webhook.subscriptions.to_string()).filter(|names| !names.is_empty());
+    let facts = facts.opt_text("optional_events", events.as_deref());
     facts.opt_text("disabled_why", webhook.disabled.as_ref().map(|(_, why)| why))
 }
 
 /// A switch in the audit log.
 const fn on_or_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-/// An address without user, password and query.
-fn shown(url: &str) -> String {
-    let plain = url.split_once(['?', '#']).map_or(url, |(plain, _)| plain);
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    format!("{scheme}://{}{path}", host.rsplit_once('@').map_or(host, |(_, host)| host))
 }
 
 impl Store {
@@ -121,8 +127,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let first = KeySecret { secret, created_at: self.options().clock.now(), valid_until: None };
         let created_at = first.created_at;
-        let (disabled, payment_events) = (None, false);
-        let webhook = Webhook { url: url.to_owned(), secrets: vec![first], created_at, disabled, payment_events };
+        let webhook = Webhook {
+            url: url.to_owned(),
+            secrets: vec![first],
+            created_at,
+            disabled: None,
+            payment_events: false,
+            subscriptions: Subscriptions::default(),
+        };
         let sealed = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
         let note = Note::new("webhook.add", "webhook", tenant).after(facts(&webhook));
         let params = vec![self.now_param(), tenant.0.into(), url.into(), sealed.into()];
@@ -149,6 +161,7 @@ impl Store {
             created_at: Timestamp(fields.int()?),
             disabled: fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned)),
             payment_events: fields.flag()?,
+            subscriptions: rows::delivery::subscriptions(fields.text()?),
         };
         Ok(Some((webhook, sealed)))
     }
@@ -187,10 +200,12 @@ impl Store {
         self.change_webhook(tenant, "webhook.set_url", by, step, moved).await
     }
 
-    /// Signs with a new secret; with the one before it too for `overlap`, with older ones no more.
+    /// Signs with a new secret; with the one before it too for `overlap`, and with those that an earlier rotation keeps
+    /// until their hour. Without an overlap with the new one alone.
     ///
     /// # Errors
-    /// `NotFound` where nothing was said yet; `Conflict` where the secrets were changed meanwhile.
+    /// `NotFound` where there is no receiver; `Conflict` where the secrets were changed meanwhile, or as many sign already
+    /// as may.
     pub async fn rotate_webhook_secret(
         &self,
         tenant: TenantId,
@@ -201,7 +216,7 @@ impl Store {
         let found = self.sealed_webhook(tenant).await?;
         let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("receiver of webhooks"))?;
         let before = facts(&webhook);
-        secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now());
+        secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&webhook).number("overlap_s", overlap.0 / 1_000_000);
         let note = Note::new("webhook.rotate", "webhook", tenant).before(before).after(after);
         let new = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
@@ -231,6 +246,29 @@ impl Store {
             let told = |on| facts(&webhook).text("payment_events", on_or_off(on));
             let note = Note::new("webhook.set_payment_events", "webhook", tenant).before(told(!on)).after(told(on));
             Ok((note, vec![step]))
+        };
+        self.noted_as_read(tenant, by, changed).await
+    }
+
+    /// Subscribes to these optional events of the wallet service and to no others, from the next commit of the tenant on.
+    ///
+    /// # Errors
+    /// `Conflict` where there is no receiver.
+    pub async fn subscribe_webhook(
+        &self,
+        tenant: TenantId,
+        subscriptions: &Subscriptions,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
+        let by = by.into();
+        let changed = async || {
+            let found = self.webhook(tenant).await?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let (old, new) = (webhook.subscriptions.to_string(), subscriptions.to_string());
+            let step = Step::one(&SUBSCRIBE, vec![tenant.0.into(), old.into(), new.into()]);
+            let before = facts(&webhook);
+            let after = facts(&Webhook { subscriptions: subscriptions.clone(), ..webhook });
+            Ok((Note::new("webhook.subscribe", "webhook", tenant).before(before).after(after), vec![step]))
         };
         self.noted_as_read(tenant, by, changed).await
     }
@@ -281,21 +319,5 @@ impl Store {
             Ok((Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)), vec![step.clone()]))
         };
         self.noted_as_read(tenant, deed, changed).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_may_be_a_secret_is_not_shown_of_an_address() {
-        for (url, plain) in [
-            ("https://bank.example/hooks", "https://bank.example/hooks"),
-            ("https://user:pw@bank.example:8443/hooks?token=abc#x", "https://bank.example:8443/hooks"),
-            ("https://bank.example?token=a/b@c", "https://bank.example"),
-        ] {
-            assert_eq!(shown(url), plain);
-        }
     }
 }

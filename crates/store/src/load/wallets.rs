@@ -7,7 +7,7 @@ use super::Loader;
 use crate::error::StoreError;
 use crate::need::{Customer, Need};
 use crate::rows::{self, Keys};
-use crate::sql::Kind::{Bytes, Text, Uuid};
+use crate::sql::Kind::{Bytes, Int, Text, Uuid};
 use crate::sql::{Columns, Fields, Stmt};
 use crate::working_set::WorkingSet;
 
@@ -32,12 +32,11 @@ static REQUESTS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{payment_request r}} FROM {{keys}} JOIN payment_request r ON r.tenant = k.tenant AND r.id = k.id",
 );
-// Ids are stored in the order in which they were made.
 static SENDERS: Stmt = Stmt::by_keys(
     "load.senders",
-    &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT {{sender_info s}} FROM {{keys}} JOIN sender_info s ON s.tenant = k.tenant AND s.request = k.id \
-     WHERE NOT EXISTS (SELECT 1 FROM sender_info n WHERE n.tenant = s.tenant AND n.request = s.request AND n.id > s.id)",
+    &[("tenant", Uuid), ("id", Uuid), ("number", Int)],
+    "SELECT {{sender_info s}} FROM {{keys}} JOIN sender_info s \
+     ON s.request = k.id AND s.number = k.number AND s.tenant = k.tenant",
 );
 static DEPOSITS: Stmt = Stmt::by_keys(
     "load.deposits",
@@ -159,7 +158,6 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
     by_id! {
         wallets: WALLETS, Wallets;
         requests: REQUESTS, Requests;
-        senders: SENDERS, Senders;
         deposits: DEPOSITS, Deposits;
         exchanges: EXCHANGES, Exchanges;
         intents: INTENTS, Intents;
@@ -169,6 +167,11 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
         deliveries: DELIVERIES, Deliveries;
     }
     loader.add_ids(&STREAMS, &mut need.streams.iter().copied(), super::Into::Wallet(Into::Streams));
+    let mut columns = Columns::new([Uuid, Uuid, Int].into_iter(), need.senders.len());
+    for (tenant, (request, number)) in &need.senders {
+        columns.uuid(tenant.0).uuid(loader.keys.stored(request.0)).int((*number).into());
+    }
+    loader.add(&SENDERS, columns, super::Into::Wallet(Into::Senders));
     let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.customers.len());
     for (tenant, customer) in &need.customers {
         columns.uuid(tenant.0).text(customer.customer_id.clone()).text(customer.blockchain.clone());
@@ -208,7 +211,11 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
             ws.customer_records.load((record.tenant, record.customer_id), record.kyc_level);
         }
         Into::Requests => put!(rows::request::read(fields, keys)?, requests, it => (it.tenant, it.id)),
-        Into::Senders => put!(rows::request::read_sender(fields, keys)?, last_senders, it => (it.tenant, it.request)),
+        Into::Senders => {
+            let info = rows::request::read_sender(fields, keys)?;
+            let number = info.number.ok_or_else(|| StoreError::Corrupt("a submission has no number".to_owned()))?;
+            ws.senders.load((info.tenant, info.request, number), info);
+        }
         Into::Deposits => put!(rows::deposit::read(fields, keys)?, deposits, it => (it.tenant, it.id)),
         Into::Exchanges => put!(rows::exchange::read(fields, keys)?, exchanges, it => (it.tenant, it.id)),
         Into::Intents => put!(rows::intent::read(fields, keys)?, intents, it => (it.tenant, it.id)),

@@ -350,7 +350,8 @@ fn read_entry(fields: &mut Fields<'_>, keys: &Keys) -> Result<(Option<AttemptId>
     let is_credit = fields.flag()?;
     fields.skip(1);
     let minor = fields.int()?;
-    let booking = Booking { is_credit, amount: Money::new(minor, rows::currency(fields)?) };
+    let amount = Money::new(minor, rows::currency(fields)?);
+    let booking = Booking { is_credit, amount, charges: fields.int()? };
     let reference = fields.opt_text()?.map(str::to_owned);
     let booked = fields.text()?.to_owned();
     let read_at = Timestamp(fields.int()?);

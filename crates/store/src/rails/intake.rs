@@ -1,16 +1,14 @@
 //! Taking in the pages of a bank's statements: each page once, whoever brings it again.
 
-use std::collections::{BTreeSet, HashMap};
-
-use domain::bank_statement::{BankStatement, StatementEntry};
-use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::bank_statement::{BankStatement, Booking, StatementEntry};
+use domain::ids::{AttemptId, TenantId};
 use domain::rail::RailId;
+use domain::rail_ids::{Candidate, Candidates};
 use domain::time::Timestamp;
 
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows::{Keys, wide};
-use crate::sql::Kind::{Text, Uuid};
 use crate::sql::{Columns, Stmt, rail_tables};
 use crate::store::Store;
 
@@ -18,18 +16,10 @@ static KNOWN: Stmt = Stmt::written(
     "rail.known_page",
     "SELECT s.digest FROM rail_statement s WHERE s.rail = $1 AND s.statement = $2 AND s.page = $3",
 );
-// The attempt that is not refused: there is one at most, and it is the one that paid. Its payment is found by its first
-// attempt, which has its id.
-static PAYERS: Stmt = Stmt::by_keys(
-    "rail.payers",
-    &[("id", Uuid), ("rail", Text)],
-    "SELECT k.id, a.id, a.tenant FROM {{keys}} JOIN attempt f ON f.id = k.id \
-     JOIN attempt a ON a.tenant = f.tenant AND a.payment = f.payment AND a.slot = 0 AND a.rail = k.rail",
-);
 static INSERT_PAGE: Stmt = Stmt::insert("rail.insert_page", &rail_tables::RAIL_STATEMENT);
 static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &rail_tables::RAIL_ENTRY);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &PAYERS, &INSERT_PAGE, &INSERT_ENTRIES];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
 
 /// What became of a page of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +31,6 @@ pub enum PageTaken {
     /// Another content is kept under its id: this one is not.
     Other,
 }
-
-/// Whose a transaction of a statement is.
-type Owners = HashMap<AttemptId, (TenantId, PaymentId)>;
-/// By which attempt a payment was paid out.
-type Payers = HashMap<PaymentId, (TenantId, AttemptId)>;
 
 impl Store {
     /// Keeps a page of a statement with its entries, each with the attempt of ours over this rail that it is about.
@@ -62,13 +47,17 @@ impl Store {
             return Ok(known);
         }
         let keys = self.id_keys().await?;
-        let owners = self.attempt_owners(rail, page.entries.iter().filter_map(|entry| entry.attempt)).await?;
-        let payers = self.payers(rail, page).await?;
+        let candidates = self.rail_candidates(rail, page.entries.iter().map(|entry| &entry.ids)).await?;
         let mut pages = Columns::new(rail_tables::RAIL_STATEMENT.row_columns(), 1);
         write_page(rail, page, now, &mut pages)?;
         let mut entries = Columns::new(rail_tables::RAIL_ENTRY.row_columns(), page.entries.len());
+        let mut number = 0;
         for entry in &page.entries {
-            write_entry(rail, page, entry, owner(entry, &owners, &payers), (now, &keys), &mut entries);
+            for (owner, booking) in owners(entry, &candidates) {
+                number += 1;
+                let owner = owner.map(|it| (it.tenant, it.attempt));
+                write_entry((rail, page, number), entry, (owner, booking), (now, &keys), &mut entries);
+            }
         }
         let mut steps = vec![Step::rows(&INSERT_PAGE, pages)];
         if entries.len() > 0 {
@@ -89,36 +78,24 @@ impl Store {
         let same = row.fields().uuid()? == page.digest;
         Ok(Some(if same { PageTaken::Known } else { PageTaken::Other }))
     }
-
-    /// The attempts that paid the payments which are named by entries without an attempt of their own.
-    async fn payers(&self, rail: &RailId, page: &BankStatement) -> Result<Payers, StoreError> {
-        let keys = self.id_keys().await?;
-        let without = page.entries.iter().filter(|entry| entry.attempt.is_none());
-        let payments: BTreeSet<PaymentId> = without.filter_map(|entry| entry.payment).collect();
-        let mut columns = Columns::new([Uuid, Text].into_iter(), payments.len());
-        for payment in payments {
-            columns.uuid(keys.stored(payment.0)).text(rail.0.to_string());
-        }
-        let mut payers = HashMap::new();
-        for row in &self.query_keys(&PAYERS, columns).await? {
-            let mut fields = row.fields();
-            let payment = PaymentId(keys.public(fields.uuid()?));
-            let attempt = AttemptId(keys.public(fields.uuid()?));
-            payers.insert(payment, (TenantId(fields.uuid()?), attempt));
-        }
-        Ok(payers)
-    }
 }
 
-/// The attempt that an entry is about; none where its ids name two payments.
-fn owner(entry: &StatementEntry, owners: &Owners, payers: &Payers) -> Option<(TenantId, AttemptId)> {
-    match (entry.attempt, entry.payment) {
-        (Some(attempt), named) => {
-            let (tenant, payment) = owners.get(&attempt)?;
-            named.is_none_or(|named| named == *payment).then_some((*tenant, attempt))
+/// The attempts that an entry is about, each with what is booked of it: none where its ids are none of ours, contradict each
+/// other, or where it books a whole message and is not its sum.
+fn owners<'a>(entry: &StatementEntry, candidates: &'a Candidates) -> Vec<(Option<&'a Candidate>, Booking)> {
+    let charges = entry.charges.filter(|charges| charges.currency == entry.amount.currency);
+    let charges = charges.map_or(0, |charges| charges.minor);
+    let booking = Booking { is_credit: entry.is_credit, amount: entry.amount, charges };
+    let found = match entry.batch {
+        Some(count) => candidates.booked(&entry.ids, entry.amount, count),
+        None => candidates.find(&entry.ids, Some(entry.amount)).map(|it| vec![it]),
+    };
+    match found {
+        Ok(found) if entry.batch.is_some() => {
+            found.into_iter().map(|it| (Some(it), Booking { amount: it.amount, charges: 0, ..booking })).collect()
         }
-        (None, Some(payment)) => payers.get(&payment).copied(),
-        (None, None) => None,
+        Ok(found) if !found.is_empty() => found.into_iter().map(|it| (Some(it), booking)).collect(),
+        Ok(_) | Err(_) => vec![(None, booking)],
     }
 }
 
@@ -137,17 +114,16 @@ fn write_page(
 }
 
 fn write_entry(
-    rail: &RailId,
-    page: &BankStatement,
+    (rail, page, number): (&RailId, &BankStatement, i64),
     entry: &StatementEntry,
-    owner: Option<(TenantId, AttemptId)>,
+    (owner, booking): (Option<(TenantId, AttemptId)>, Booking),
     (now, keys): (Timestamp, &Keys),
     out: &mut Columns<'static>,
 ) {
     let is_own = entry.is_own && owner.is_none();
-    out.text(rail.0.to_string()).text(page.id.clone()).int(page.page).int(entry.number);
+    out.text(rail.0.to_string()).text(page.id.clone()).int(page.page).int(number);
     out.opt_uuid(owner.map(|(tenant, _)| tenant.0)).opt_uuid(owner.map(|(_, attempt)| keys.stored(attempt.0)));
     out.int(entry.is_credit.into()).int(is_own.into());
-    out.int(entry.amount.minor).text(entry.amount.currency.code());
+    out.int(booking.amount.minor).text(booking.amount.currency.code()).int(booking.charges);
     out.opt_text(entry.reference.clone()).text(entry.booked.clone()).int(now.0).int((!is_own).into());
 }

@@ -5,8 +5,9 @@ use crate::sql::Stmt;
 
 pub(crate) mod breaks;
 pub(crate) mod entries;
+pub(crate) mod ids;
 pub(crate) mod intake;
 pub(crate) mod strays;
 
-pub(crate) static STATEMENTS: [&[&Stmt]; 4] =
-    [intake::STATEMENTS, entries::STATEMENTS, breaks::STATEMENTS, strays::STATEMENTS];
+pub(crate) static STATEMENTS: [&[&Stmt]; 5] =
+    [ids::STATEMENTS, intake::STATEMENTS, entries::STATEMENTS, breaks::STATEMENTS, strays::STATEMENTS];

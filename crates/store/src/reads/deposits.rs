@@ -1,14 +1,18 @@
 //! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
 
-use domain::deposit::{Deposit, DepositState};
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
+use domain::payment_request::{PaymentRequest, RequestMoney};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 
 use super::page::{Listed, Page, most, total};
 use crate::error::StoreError;
 use crate::rows::{self, narrow, wide};
-use crate::sql::{Row, Stmt, Value};
+use crate::sql::Kind::Uuid;
+use crate::sql::{Columns, Row, Stmt, Value};
 use crate::store::Store;
 
 /// The shorter of the two windows that deposits are summed up over.
@@ -43,6 +47,13 @@ static FROM_HEIGHT: Stmt = Stmt::written(
     "deposit.from_height",
     "SELECT {{deposit d}} FROM deposit d WHERE d.height >= $1 ORDER BY d.height, d.tenant, d.id",
 );
+// The largest first: what is hardly worth anything is left where it is.
+static DUST: Stmt = Stmt::written(
+    "deposit.dust",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'dust' AND d.coin = $3 \
+     AND (d.request = $4 OR (d.request IS NULL AND CAST($5 AS BIGINT) = 1)) AND COALESCE(d.submission, 0) = $6 AND d.id <> $7 \
+     ORDER BY d.amount DESC, d.id LIMIT $8",
+);
 static IN_REVIEW: Stmt = Stmt::written(
     "deposit.in_review",
     "SELECT {{deposit d}} FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1 \
@@ -58,16 +69,35 @@ static COUNTED: Stmt = Stmt::written(
     "deposit.counted",
     "SELECT COUNT(*), CAST(COALESCE(SUM(d.amount), 0) AS BIGINT) FROM deposit d \
      WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 AND d.credited_at > $4 \
-     AND d.state NOT IN ('seen', 'orphaned', 'suspended')",
+     AND d.state NOT IN ('seen', 'orphaned', 'suspended', 'dust')",
 );
 static REFUSED: Stmt = Stmt::written(
     "deposit.refused",
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 \
      AND d.credited_at > $4 AND d.state IN ('rejected', 'legal_hold', 'refunding', 'refunded')",
 );
+static MONEY: Stmt = Stmt::by_keys(
+    "deposit.money",
+    &[("tenant", Uuid), ("wallet", Uuid), ("request", Uuid)],
+    "SELECT d.request, d.state, d.pot, d.coin, CAST(SUM(d.amount) AS BIGINT) FROM {{keys}} \
+     JOIN deposit d ON d.wallet = k.wallet AND d.tenant = k.tenant AND d.request = k.request \
+     WHERE d.state NOT IN ('seen', 'orphaned') GROUP BY d.request, d.state, d.pot, d.coin",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &OF_REQUEST, &HELD, &IN_STATES, &WAITING, &FROM_HEIGHT, &IN_REVIEW, &IN_REVIEW_TOTAL, &COUNTED, &REFUSED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &MONEY,
+    &ONE,
+    &OF_REQUEST,
+    &HELD,
+    &IN_STATES,
+    &WAITING,
+    &DUST,
+    &FROM_HEIGHT,
+    &IN_REVIEW,
+    &IN_REVIEW_TOTAL,
+    &COUNTED,
+    &REFUSED,
+];
 
 impl Store {
     /// A deposit.
@@ -94,6 +124,35 @@ impl Store {
         self.deposits(&OF_REQUEST, [vec![tenant.0.into()], ids.into()].concat()).await
     }
 
+    /// Where the money is that came for payment requests of a tenant. A request that nothing came for is left out.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn money_of_requests(
+        &self,
+        tenant: TenantId,
+        requests: &[PaymentRequest],
+    ) -> Result<BTreeMap<PaymentRequestId, RequestMoney>, StoreError> {
+        let mut found: BTreeMap<PaymentRequestId, RequestMoney> = BTreeMap::new();
+        if requests.is_empty() {
+            return Ok(found);
+        }
+        let keys = self.id_keys().await?;
+        let mut wanted = Columns::new([Uuid; 3].into_iter(), requests.len());
+        for request in requests {
+            wanted.uuid(tenant.0).uuid(keys.stored(request.wallet.0)).uuid(keys.stored(request.id.0));
+        }
+        for row in &self.query_keys(&MONEY, wanted).await? {
+            let mut fields = row.fields();
+            let request = PaymentRequestId(keys.public(fields.uuid()?));
+            let state = fields.named("deposit state", DepositState::parse)?;
+            let pot = fields.named("pot", Pot::parse)?;
+            let coin = rows::coin(&mut fields)?;
+            found.entry(request).or_default().add((state, pot), coin, fields.int()?);
+        }
+        Ok(found)
+    }
+
     /// Deposits that wait for their wallet to be unblocked, the first one first.
     ///
     /// # Errors
@@ -106,6 +165,27 @@ impl Store {
     ) -> Result<Vec<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+    }
+
+    /// Dust of the same coin in the vault of a deposit, this one apart: the largest first.
+    ///
+    /// # Errors
+    /// As [`Store::deposit`].
+    pub async fn dust_beside(&self, deposit: &Deposit, limit: usize) -> Result<Vec<Deposit>, StoreError> {
+        let keys = self.id_keys().await?;
+        let params = vec![
+            deposit.tenant.0.into(),
+            keys.stored(deposit.wallet.0).into(),
+            deposit.coin.currency().code().to_owned().into(),
+            keys.stored(deposit.request.map_or(deposit.wallet.0, |request| request.0)).into(),
+            i64::from(deposit.request.is_none()).into(),
+            i64::from(deposit.submission.unwrap_or_default()).into(),
+            keys.stored(deposit.id.0).into(),
+            most(limit),
+        ];
+        let mut dust = self.deposits(&DUST, params).await?;
+        dust.retain(|it| it.to == deposit.to);
+        Ok(dust)
     }
 
     /// Deposits of a wallet that are in one of these states, the first one first.
@@ -152,7 +232,8 @@ impl Store {
         Ok(Listed { rows, total })
     }
 
-    /// What a wallet has received and had refused lately, `except` not counted.
+    /// What a wallet has received and had refused lately, `except` not counted. What was refused of one payment request counts
+    /// once, and of the request that `except` came for not at all: anyone with the link could repeat it.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -160,7 +241,7 @@ impl Store {
         &self,
         tenant: TenantId,
         wallet: WalletId,
-        except: DepositId,
+        (except, request): (DepositId, Option<PaymentRequestId>),
         now: Timestamp,
     ) -> Result<Velocity, StoreError> {
         const MARGIN: Span = Span::days(7);
@@ -172,8 +253,11 @@ impl Store {
         let (day_count, day_minor) = counted(&self.query(&COUNTED, params(DAY)).await?)?;
         let (_, month_minor) = counted(&self.query(&COUNTED, params(MONTH)).await?)?;
         let refused = self.deposits(&REFUSED, params(MONTH)).await?;
-        let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none()).count();
-        let month_rejections = u32::try_from(by_screening).unwrap_or(u32::MAX);
+        let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none());
+        let (of_requests, others): (Vec<_>, Vec<_>) = by_screening.partition(|deposit| deposit.request.is_some());
+        let requests: BTreeSet<_> = of_requests.iter().filter_map(|deposit| deposit.request).collect();
+        let counted = requests.iter().filter(|of| Some(**of) != request).count() + others.len();
+        let month_rejections = u32::try_from(counted).unwrap_or(u32::MAX);
         Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
     }
 

@@ -27,6 +27,12 @@ static ESCROWS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT r.id, r.escrow FROM {{keys}} JOIN payment_request r ON r.tenant = k.tenant AND r.id = k.id",
 );
+static SUBMISSIONS: Stmt = Stmt::by_keys(
+    "reconcile.submissions",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT v.request, v.address FROM {{keys}} JOIN watched_address v ON v.request = k.id AND v.tenant = k.tenant \
+     WHERE v.submission IS NOT NULL ORDER BY v.request, v.submission",
+);
 static WALLETS: Stmt = Stmt::by_keys(
     "reconcile.wallets",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -65,25 +71,34 @@ static NOSTROS: Stmt = Stmt::written(
 );
 static SETTLED: Stmt = Stmt::written(
     "reconcile.settled",
-    "SELECT a.rail, a.currency, CAST(SUM(a.amount) AS BIGINT) FROM attempt a \
-     WHERE a.tenant = $1 AND a.state = 'settled' GROUP BY 1, 2",
+    "SELECT a.rail, a.currency, CAST(SUM(CASE WHEN a.state = 'settled' THEN a.amount ELSE 0 END + a.charges) AS BIGINT) \
+     FROM attempt a WHERE a.tenant = $1 AND (a.state = 'settled' OR a.charges > 0) GROUP BY 1, 2",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ACCOUNTS, &ESCROWS, &WALLETS, &LOGGED, &BY_REASON, &MOVING_IN, &MOVING_BACK, &NOSTROS, &SETTLED];
+    &[&ACCOUNTS, &ESCROWS, &SUBMISSIONS, &WALLETS, &LOGGED, &BY_REASON, &MOVING_IN, &MOVING_BACK, &NOSTROS, &SETTLED];
 
 /// What a vault should hold of one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultBooks {
     /// Where it is.
     pub address: Address,
+    /// The escrows of the submissions of a payment request: its account is that of all of them.
+    pub others: Vec<Address>,
     /// Which coin.
     pub coin: StableCoin,
     /// What the books say. Between a transaction and the depth at which it counts they are behind the chain; what is
     /// reserved there is what may have moved already.
     pub account: Account,
-    /// What the vault's logs add up to, in minor units.
+    /// What the logs of all these vaults add up to, in minor units.
     pub logged: i64,
+}
+
+impl VaultBooks {
+    /// Every vault whose coins the account stands for.
+    pub fn all(&self) -> impl Iterator<Item = Address> + '_ {
+        std::iter::once(self.address).chain(self.others.iter().copied())
+    }
 }
 
 /// What moved over an account for one reason, in minor units.
@@ -162,6 +177,11 @@ impl Store {
             accounts.push((id, coin, account));
         }
         let [wallets, escrows] = wanted;
+        let mut others: HashMap<Id, Vec<Address>> = HashMap::new();
+        for row in &self.query_keys(&SUBMISSIONS, escrows.clone()).await? {
+            let mut fields = row.fields();
+            others.entry(keys.public(fields.uuid()?)).or_default().push(Address(fixed(&mut fields)?));
+        }
         let mut addresses = HashMap::new();
         for row in self.query_keys(&WALLETS, wallets).await?.iter().chain(&self.query_keys(&ESCROWS, escrows).await?) {
             let mut fields = row.fields();
@@ -172,26 +192,45 @@ impl Store {
             let address = addresses.get(&id).copied();
             let address =
                 address.ok_or_else(|| StoreError::Corrupt(format!("{} is the account of nothing", account.code)))?;
-            vaults.push(VaultBooks { address, coin, account, logged: 0 });
+            let others = others.get(&id).cloned().unwrap_or_default();
+            vaults.push(VaultBooks { address, others, coin, account, logged: 0 });
         }
         self.add_logged(&mut vaults).await?;
         Ok(vaults)
     }
 
     async fn add_logged(&self, vaults: &mut [VaultBooks]) -> Result<(), StoreError> {
-        let mut columns = Columns::new([Bytes, Text].into_iter(), vaults.len());
-        for it in vaults.iter() {
-            columns.bytes(it.address.0.to_vec()).text(it.coin.currency().code());
+        let wanted: Vec<(Address, StableCoin)> =
+            vaults.iter().flat_map(|it| it.all().map(|address| (address, it.coin))).collect();
+        let logged = self.logged_of(&wanted).await?;
+        for it in vaults {
+            let sums = it.all().filter_map(|address| logged.get(&(address, it.coin)));
+            it.logged = sums.sum();
         }
-        let mut logged = HashMap::new();
+        Ok(())
+    }
+
+    /// What the logs of vaults add up to, in minor units, by vault and coin.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn logged_of(
+        &self,
+        vaults: &[(Address, StableCoin)],
+    ) -> Result<HashMap<(Address, StableCoin), i64>, StoreError> {
+        let mut columns = Columns::new([Bytes, Text].into_iter(), vaults.len());
+        for (vault, of) in vaults {
+            columns.bytes(vault.0.to_vec()).text(of.currency().code());
+        }
+        let mut logged = HashMap::with_capacity(vaults.len());
+        if vaults.is_empty() {
+            return Ok(logged);
+        }
         for row in &self.query_keys(&LOGGED, columns).await? {
             let mut fields = row.fields();
             logged.insert((Address(fixed(&mut fields)?), coin(&mut fields)?), fields.int()?);
         }
-        for it in vaults {
-            it.logged = logged.get(&(it.address, it.coin)).copied().unwrap_or(0);
-        }
-        Ok(())
+        Ok(logged)
     }
 
     /// What the logs of a vault, or of a controller as far as it paid a treasury, add up to, in minor units.

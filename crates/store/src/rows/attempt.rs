@@ -17,7 +17,7 @@ const LIVE: i64 = 0;
 pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
     out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
     out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
-    out.int(attempt.amount.minor).text(attempt.amount.currency.code());
+    out.int(attempt.amount.minor).text(attempt.amount.currency.code()).int(attempt.charges);
     out.opt_uuid(attempt.sender.map(|sender| keys.stored(sender.0)));
     out.int(attempt.created_at.0).int(attempt.state_at.0);
     words(attempt, out);
@@ -46,7 +46,7 @@ pub(crate) fn write_change<'a>(
     out: &mut Columns<'a>,
 ) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
-    out.text(new.state.name()).int(new.state_at.0);
+    out.text(new.state.name()).int(new.state_at.0).int(new.charges);
     words(new, out);
     out.text(old.state.name()).int(old.state_at.0);
     Ok(())
@@ -84,6 +84,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, Stor
         rail,
         state,
         amount: Money::new(minor, currency(fields)?),
+        charges: fields.int()?,
         sender: fields.opt_uuid()?.map(|sender| Sender(keys.public(sender))),
         created_at: Timestamp(fields.int()?),
         state_at: Timestamp(fields.int()?),

@@ -4,13 +4,14 @@ use domain::chain::{Address, BlockHash, KeyRole, TxHash};
 use domain::chain_tx::Place;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
-use domain::payment_request::PaymentRequest;
+use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet::Wallet;
 use domain::wallet_effects::{Alert, AlertKind};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::request::submission;
 use super::{Keys, coin, fixed, narrow, wide};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
@@ -19,12 +20,21 @@ use crate::working_set::SignerRow;
 /// A wallet's own vault is watched.
 pub(crate) fn watch_wallet<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) {
     out.bytes(&wallet.address.0[..]).uuid(wallet.tenant.0).uuid(keys.stored(wallet.id.0)).opt_uuid(None);
+    out.opt_int(None);
 }
 
 /// The escrow of a request is watched.
 pub(crate) fn watch_escrow<'a>(request: &'a PaymentRequest, keys: &Keys, out: &mut Columns<'a>) {
     out.bytes(&request.escrow.0[..]).uuid(request.tenant.0).uuid(keys.stored(request.wallet.0));
-    out.opt_uuid(Some(keys.stored(request.id.0)));
+    out.opt_uuid(Some(keys.stored(request.id.0))).opt_int(None);
+}
+
+/// The escrow of a submission of sender's details is watched, where it has one.
+pub(crate) fn watch_submission(info: &SenderInfo, wallet: WalletId, keys: &Keys, out: &mut Columns<'_>) {
+    if let (Some(escrow), Some(number)) = (info.escrow, info.number) {
+        out.bytes(escrow.0.to_vec()).uuid(info.tenant.0).uuid(keys.stored(wallet.0));
+        out.opt_uuid(Some(keys.stored(info.request.0))).opt_int(Some(number.into()));
+    }
 }
 
 pub(crate) fn read_watched(fields: &mut Fields<'_>, keys: &Keys) -> Result<Watched, StoreError> {
@@ -33,6 +43,7 @@ pub(crate) fn read_watched(fields: &mut Fields<'_>, keys: &Keys) -> Result<Watch
         tenant: TenantId(fields.uuid()?),
         wallet: WalletId(keys.public(fields.uuid()?)),
         request: fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request))),
+        submission: submission(fields)?,
     })
 }
 
@@ -100,7 +111,7 @@ pub(crate) fn read_unsupported(fields: &mut Fields<'_>, keys: &Keys) -> Result<U
     let ordinal = narrow(fields.int()?, "ordinal")?;
     let wallet = WalletId(keys.public(fields.uuid()?));
     let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
-    let vault = Watched { address: Address(fixed(fields)?), tenant, wallet, request };
+    let vault = Watched { address: Address(fixed(fields)?), tenant, wallet, request, submission: None };
     let token = Address(fixed(fields)?);
     let from = Address(fixed(fields)?);
     let value = fields.named("value", |text| text.parse().ok())?;

@@ -3,7 +3,7 @@
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
 use domain::ids::{EventId, TenantId};
 use domain::time::{Span, Timestamp};
-use domain::wallet_event::Aggregate;
+use domain::wallet_event::{Aggregate, Subscriptions, WalletEventKind};
 use uuid::Uuid;
 
 use super::{Keys, narrow};
@@ -155,5 +155,11 @@ pub(crate) fn write_receiver_change<'a>(
 pub(crate) fn read_receiver(fields: &mut Fields<'_>) -> Result<(TenantId, ReceiverRow), StoreError> {
     let (tenant, version) = (TenantId(fields.uuid()?), fields.int()?);
     let disabled = fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned));
-    Ok((tenant, ReceiverRow { disabled, version }))
+    let subscriptions = subscriptions(fields.text()?);
+    Ok((tenant, ReceiverRow { disabled, subscriptions, version }))
+}
+
+/// Reads the names of optional events. One of a later version, which another node may serve already, is passed over.
+pub(crate) fn subscriptions(names: &str) -> Subscriptions {
+    names.split(',').filter_map(WalletEventKind::parse).collect()
 }

@@ -11,6 +11,7 @@ use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
 
 use super::document::{self, document};
+use super::request::submission;
 use super::stored::{Stored, stored_struct};
 use super::{Keys, coin, fixed, narrow, wide};
 use crate::error::StoreError;
@@ -44,8 +45,10 @@ document! {
         concern: Option<ReasonCode>,
         assessment: Option<Assessment>,
         decision: Option<Decision>,
+        #[serde(default)] is_dust: bool,
         spoiled: bool,
         release: Option<IntentId>,
+        #[serde(default)] riders: Vec<DepositId>,
         release_tx: Option<TxHash>,
         completed_at: Option<Timestamp>,
         failure: Option<FailureReason>,
@@ -71,7 +74,7 @@ fn standing(deposit: &Deposit, out: &mut Columns<'_>) {
 pub(crate) fn write<'a>(deposit: &'a Deposit, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
     let (height, document) = (height(deposit)?, seal(deposit, keys)?);
     out.uuid(deposit.tenant.0).uuid(keys.stored(deposit.id.0)).uuid(keys.stored(deposit.wallet.0));
-    out.opt_uuid(deposit.request.map(|request| keys.stored(request.0)));
+    out.opt_uuid(deposit.request.map(|request| keys.stored(request.0))).opt_int(deposit.submission.map(i64::from));
     out.text(deposit.coin.currency().code()).int(deposit.minor);
     out.bytes(&deposit.tx.0[..]).int(deposit.ordinal.into()).int(deposit.seen_at.0).opt_int(height);
     standing(deposit, out);
@@ -98,6 +101,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deposit, Stor
     let stored = fields.uuid()?;
     let wallet = WalletId(keys.public(fields.uuid()?));
     let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
+    let submission = submission(fields)?;
     let (coin, minor) = (coin(fields)?, fields.int()?);
     let (tx, ordinal) = (TxHash(fixed(fields)?), narrow(fields.int()?, "ordinal")?);
     let seen_at = Timestamp(fields.int()?);
@@ -113,6 +117,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deposit, Stor
         tenant,
         wallet,
         request,
+        submission,
         coin,
         minor,
         from: rest.from,
@@ -134,8 +139,10 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deposit, Stor
         concern: rest.concern,
         assessment: rest.assessment,
         decision: rest.decision,
+        is_dust: rest.is_dust,
         spoiled: rest.spoiled,
         release: rest.release,
+        riders: rest.riders,
         release_tx: rest.release_tx,
         completed_at: rest.completed_at,
         failure: rest.failure,

@@ -53,7 +53,9 @@ pub(crate) fn unreadable(column: &str, error: &serde_json::Error) -> StoreError 
 
 /// Makes the [`Document`] of a thing from those of its fields that stand in no column.
 macro_rules! document {
-    ($(#[$doc:meta])* $rest:ident of $whole:ident in $column:literal { $($field:ident: $kind:ty),+ $(,)? }) => {
+    ($(#[$doc:meta])* $rest:ident of $whole:ident in $column:literal {
+        $($(#[$serde:meta])* $field:ident: $kind:ty),+ $(,)?
+    }) => {
         $(#[$doc])*
         struct $rest { $($field: $kind,)+ }
 
@@ -70,7 +72,7 @@ macro_rules! document {
             fn read(json: &[u8]) -> Result<$rest, $crate::error::StoreError> {
                 #[derive(serde::Deserialize)]
                 #[serde(deny_unknown_fields)]
-                struct Doc { $($field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
+                struct Doc { $($(#[$serde])* $field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
                 let doc: Doc = serde_json::from_slice(json)
                     .map_err(|error| $crate::rows::document::unreadable($column, &error))?;
                 Ok($rest { $($field: <$kind as $crate::rows::stored::Stored>::of(doc.$field)?,)+ })

@@ -3,7 +3,7 @@
 use domain::chain::{Address, Movement, Word};
 use domain::chain_tx::{Intent, IntentKind, IntentState, Plan};
 use domain::currency::StableCoin;
-use domain::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId, WalletId};
+use domain::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use domain::time::Timestamp;
 
 use super::Keys;
@@ -32,6 +32,7 @@ document! {
         request: Option<PaymentRequestId>,
         coin: Option<StableCoin>,
         plan: Plan,
+        #[serde(default)] riders: Vec<DepositId>,
         unchecked: bool,
         state_at: Timestamp,
         tries: i32,
@@ -82,6 +83,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Intent, Store
         request: rest.request,
         coin: rest.coin,
         plan: rest.plan,
+        riders: rest.riders,
         unchecked: rest.unchecked,
         state,
         tx,

@@ -24,6 +24,7 @@ pub(crate) fn class(code: &AccountCode) -> &'static str {
         | AccountCode::FxPosition(_)
         | AccountCode::FeeIncome(_)
         | AccountCode::RailCost(_)
+        | AccountCode::RailCharges(_)
         | AccountCode::Rounding(_)
         | AccountCode::External(_)
         | AccountCode::Unswept(_)

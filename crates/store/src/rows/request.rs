@@ -3,7 +3,9 @@
 use domain::chain::{Address, Word};
 use domain::currency::{Currency, StableCoin};
 use domain::ids::{IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
-use domain::payment_request::{Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo};
+use domain::payment_request::{
+    Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo, SubmissionHold,
+};
 use domain::screening::Screened;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -19,6 +21,9 @@ stored_enum! { Asked as AskedDoc {} {
     Fiat { currency: Currency, micros: i64, usdc: i64, usdt: i64 },
     Flexible {},
 } }
+stored_struct! { SubmissionHold as SubmissionHoldDoc {
+    escrow: Address, held_at: Option<Timestamp>, lift: Option<IntentId>,
+} }
 document! {
     /// What of a request is in no column.
     Rest of PaymentRequest in "payment_request.document" {
@@ -29,8 +34,11 @@ document! {
         paid_at: Option<Timestamp>,
         late: bool,
         wrong_asset: bool,
+        other_taken: Option<i64>,
         held_at: Option<Timestamp>,
         lift: Option<IntentId>,
+        #[serde(default)] submissions: u32,
+        #[serde(default)] submission_holds: Vec<SubmissionHold>,
         events: i64,
     }
 }
@@ -101,8 +109,11 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<PaymentReques
         paid_at: rest.paid_at,
         late: rest.late,
         wrong_asset: rest.wrong_asset,
+        other_taken: rest.other_taken,
         held_at: rest.held_at,
         lift: rest.lift,
+        submissions: rest.submissions,
+        submission_holds: rest.submission_holds,
         confirming,
         events: rest.events,
         version,
@@ -115,13 +126,14 @@ stored_struct! { SenderDetails as SenderDoc {
 } }
 document! {
     /// What of a submission is in no column.
-    Said of SenderInfo in "sender_info.document" { details: SenderDetails }
+    Said of SenderInfo in "sender_info.document" { details: SenderDetails, escrow: Option<Address> }
 }
 
 pub(crate) fn write_sender(info: &SenderInfo, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     let stored = keys.stored(info.id.0);
     let document = document::seal::<Said>(info, info.tenant, stored.as_bytes(), keys)?;
-    out.uuid(info.tenant.0).uuid(keys.stored(info.request.0)).uuid(stored).int(info.at.0).bytes(document);
+    out.uuid(info.tenant.0).uuid(keys.stored(info.request.0)).uuid(stored);
+    out.opt_int(info.number.map(i64::from)).int(info.at.0).bytes(document);
     Ok(())
 }
 
@@ -129,9 +141,16 @@ pub(crate) fn read_sender(fields: &mut Fields<'_>, keys: &Keys) -> Result<Sender
     let tenant = TenantId(fields.uuid()?);
     let request = PaymentRequestId(keys.public(fields.uuid()?));
     let stored = fields.uuid()?;
+    let number = submission(fields)?;
     let at = Timestamp(fields.int()?);
     let said: Said = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
-    Ok(SenderInfo { id: SenderInfoId(keys.public(stored)), tenant, request, details: said.details, at })
+    let (id, details, escrow) = (SenderInfoId(keys.public(stored)), said.details, said.escrow);
+    Ok(SenderInfo { id, tenant, request, number, escrow, details, at })
+}
+
+/// The number of a submission; `None` = of none.
+pub(crate) fn submission(fields: &mut Fields<'_>) -> Result<Option<u32>, StoreError> {
+    fields.opt_int()?.map(|number| narrow(number, "number of a submission")).transpose()
 }
 
 document! {

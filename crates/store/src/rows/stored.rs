@@ -7,7 +7,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{DepositState, ReviewVerdict};
 use domain::exchange::{Fate, OrderFailure};
-use domain::ids::{AttemptId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId};
+use domain::ids::{AttemptId, DepositId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId};
 use domain::money::Money;
 use domain::risk::{Check, Hold, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::Timestamp;
@@ -142,7 +142,7 @@ macro_rules! ids {
         }
     )+};
 }
-ids! { AttemptId ExchangeId IntentId PaymentRequestId TransferId WalletId }
+ids! { AttemptId DepositId ExchangeId IntentId PaymentRequestId TransferId WalletId }
 
 impl Stored for Timestamp {
     type Doc = i64;

@@ -3,13 +3,15 @@
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
-use domain::ids::{EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
+use domain::exchange::OrderFailure;
+use domain::ids::{DepositId, EventId, ExchangeId, PaymentRequestId, TenantId, WalletId};
 use domain::money::Money;
 use domain::payment_request::SenderDetails;
 use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::Timestamp;
 use domain::wallet::{BlockReason, TriggeredBy};
-use domain::wallet_event::{About, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{About, AboutDeposit, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use jiff::civil::Date;
 
 use super::Keys;
 use super::delivery::aggregate;
@@ -18,7 +20,13 @@ use super::stored::{Stored, stored_enum, stored_struct};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
-stored_struct! { About as AboutDoc { request: Option<PaymentRequestId>, wallet: WalletId, customer: String } }
+stored_struct! { AboutDeposit as AboutDepositDoc { id: DepositId, tx: TxHash } }
+// Events of before there was one have no `deposit`.
+stored_struct! {
+    About as AboutDoc {
+        request: Option<PaymentRequestId>, wallet: WalletId, customer: String, deposit: Option<AboutDeposit>,
+    }
+}
 stored_enum! { WalletEvent as EventDoc {} {
     PaymentReceived {
         about: About, minor: i64, coin: StableCoin, blockchain: String, tx: TxHash, from: Address, to: Address,
@@ -35,9 +43,21 @@ stored_enum! { WalletEvent as EventDoc {} {
     },
     WalletBlocked {
         wallet: WalletId, customer: String, reason: BlockReason, details: String, at: Timestamp,
-        auto_unblock_at: Option<Timestamp>, triggered_by: TriggeredBy,
+        auto_unblock_at: Option<Timestamp>, triggered_by: TriggeredBy, deposit: Option<AboutDeposit>,
     },
     TransactionFailed { about: About, reason: FailureReason, message: String, at: Timestamp },
+    OrderEnded {
+        order: ExchangeId, wallet: WalletId, customer: String, minor: i64, coin: StableCoin, cancelled: bool,
+        reason: OrderFailure, at: Timestamp,
+    },
+    RequestExpired { about: About, expires_at: Timestamp, at: Timestamp },
+    WalletUnblocked {
+        wallet: WalletId, customer: String, reason: Option<String>, at: Timestamp, triggered_by: TriggeredBy,
+    },
+    WalletBlacklisted {
+        wallet: WalletId, customer: String, authority: String, reference: String, effective_date: Date,
+        at: Option<Timestamp>,
+    },
 } }
 document! {
     /// What of an event is in no column.

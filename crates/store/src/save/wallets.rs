@@ -56,7 +56,7 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
         |_, new, out| rows::request::write(new, keys, out),
     )?;
     save_watched(ws, saver);
-    saver.insert(&SENDER_INSERT, &tables::SENDER_INFO, ws.sender_infos.added().iter(), |info, out| {
+    saver.insert(&SENDER_INSERT, &tables::SENDER_INFO, ws.sender_infos.added().iter(), |(info, _), out| {
         rows::request::write_sender(info, keys, out)
     });
     saver.insert(&REFUND_ADDRESS_INSERT, &tables::REFUND_ADDRESS, ws.refund_addresses.added().iter(), |answer, out| {
@@ -80,7 +80,7 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     save_deliveries(ws, saver)
 }
 
-/// The vaults of new wallets and requests are watched from the commit that makes them.
+/// The vaults of new wallets, requests and submissions are watched from the commit that makes them.
 fn save_watched<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     let mut columns = Columns::new(tables::WATCHED_ADDRESS.row_columns(), 0);
     for (_, _, wallet) in sorted(&ws.wallets).into_iter().filter(|(_, old, _)| old.is_none()) {
@@ -88,6 +88,9 @@ fn save_watched<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     }
     for (_, _, request) in sorted(&ws.requests).into_iter().filter(|(_, old, _)| old.is_none()) {
         rows::chain::watch_escrow(request, saver.keys, &mut columns);
+    }
+    for (info, wallet) in ws.sender_infos.added() {
+        rows::chain::watch_submission(info, *wallet, saver.keys, &mut columns);
     }
     saver.add(&WATCHED_INSERT, columns, true);
 }

@@ -4,7 +4,15 @@ use super::table::Kind::{Int, Text, Uuid};
 use super::table::Table;
 
 /// Every table of banks' statements that has rows of a fixed shape here.
-pub(crate) static ALL: [&Table; 4] = [&RAIL_STATEMENT, &RAIL_ENTRY, &RAIL_BREAK, &RAIL_STRAY];
+pub(crate) static ALL: [&Table; 5] = [&RAIL_STATEMENT, &RAIL_ENTRY, &RAIL_BREAK, &RAIL_STRAY, &RAIL_ID];
+
+pub(crate) static RAIL_ID: Table = Table {
+    name: "rail_id",
+    columns: &[("rail", Text), ("head", Int), ("attempt", Uuid), ("message", Text), ("position", Int)],
+    keys: 3,
+    changes: &[],
+    guards: &[],
+};
 
 pub(crate) static RAIL_STATEMENT: Table = Table {
     name: "rail_statement",
@@ -44,6 +52,7 @@ pub(crate) static RAIL_ENTRY: Table = Table {
         ("is_own", Int),
         ("amount", Int),
         ("currency", Text),
+        ("charges", Int),
         ("reference", Text),
         ("booked", Text),
         ("read_at", Int),

@@ -172,6 +172,7 @@ pub(crate) static ATTEMPT: Table = Table {
         ("state", Text),
         ("amount", Int),
         ("currency", Text),
+        ("charges", Int),
         ("sender", Uuid),
         ("created_at", Int),
         ("state_at", Int),
@@ -182,7 +183,7 @@ pub(crate) static ATTEMPT: Table = Table {
         ("slot", Int),
     ],
     keys: 2,
-    changes: &["state", "state_at", "reason", "info", "bank_reference", "source", "slot"],
+    changes: &["state", "state_at", "charges", "reason", "info", "bank_reference", "source", "slot"],
     guards: &["state", "state_at"],
 };
 

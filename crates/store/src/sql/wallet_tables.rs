@@ -58,7 +58,7 @@ pub(crate) static CUSTOMER: Table = Table {
 
 pub(crate) static WATCHED_ADDRESS: Table = Table {
     name: "watched_address",
-    columns: &[("address", Bytes), ("tenant", Uuid), ("wallet", Uuid), ("request", Uuid)],
+    columns: &[("address", Bytes), ("tenant", Uuid), ("wallet", Uuid), ("request", Uuid), ("submission", Int)],
     keys: 1,
     changes: &[],
     guards: &[],
@@ -88,7 +88,7 @@ pub(crate) static PAYMENT_REQUEST: Table = Table {
 
 pub(crate) static SENDER_INFO: Table = Table {
     name: "sender_info",
-    columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("at", Int), ("document", Bytes)],
+    columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("number", Int), ("at", Int), ("document", Bytes)],
     keys: 3,
     changes: &[],
     guards: &[],
@@ -109,6 +109,7 @@ pub(crate) static DEPOSIT: Table = Table {
         ("id", Uuid),
         ("wallet", Uuid),
         ("request", Uuid),
+        ("submission", Int),
         ("coin", Text),
         ("amount", Int),
         ("tx", Bytes),
@@ -343,7 +344,13 @@ pub(crate) static DELIVERY_STREAM: Table = Table {
 /// Batches see and change only whether it is disabled.
 pub(crate) static WEBHOOK_ENDPOINT: Table = Table {
     name: "webhook_endpoint",
-    columns: &[("tenant", Uuid), ("version", Int), ("disabled_at", Int), ("disabled_why", Text)],
+    columns: &[
+        ("tenant", Uuid),
+        ("version", Int),
+        ("disabled_at", Int),
+        ("disabled_why", Text),
+        ("subscriptions", Text),
+    ],
     keys: 1,
     changes: &["version", "disabled_at", "disabled_why"],
     guards: &["version"],

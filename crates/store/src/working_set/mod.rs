@@ -153,8 +153,8 @@ working_set! {
     customer_records: Table<(TenantId, String), KycLevel>,
     /// Payment requests.
     requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
-    /// The newest sender details of requests.
-    last_senders: Table<(TenantId, PaymentRequestId), SenderInfo>,
+    /// Submissions of sender's details, by their numbers among those of their requests.
+    senders: Table<(TenantId, PaymentRequestId, u32), SenderInfo>,
     /// Deposits.
     deposits: Table<(TenantId, DepositId), Deposit>,
     /// Exchange orders; the attempts at paying one out are among the attempts.
@@ -174,7 +174,7 @@ working_set! {
     /// Whether tenants' webhooks go anywhere; a tenant without a receiver is not there.
     receivers: Table<TenantId, ReceiverRow>,
     /// New sender details.
-    sender_infos: Log<SenderInfo>,
+    sender_infos: Log<(SenderInfo, WalletId)>,
     /// New answers of senders to where money is to be sent back.
     refund_addresses: Log<RefundTo>,
     /// New events of the wallet service.

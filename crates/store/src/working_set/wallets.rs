@@ -3,11 +3,11 @@
 use domain::chain::KeyRole;
 use domain::delivery::DeliveryAttempt;
 use domain::deposit::UnsupportedAsset;
-use domain::ids::TenantId;
+use domain::ids::{TenantId, WalletId};
 use domain::payment_request::{RefundTo, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
-use domain::wallet_event::{NewWalletEvent, WalletEventEntry};
+use domain::wallet_event::{NewWalletEvent, Subscriptions, WalletEventEntry};
 
 use super::WorkingSet;
 
@@ -25,6 +25,8 @@ pub struct SignerRow {
 pub struct ReceiverRow {
     /// Since when it gets nothing, and why; `None` = it gets everything.
     pub disabled: Option<(Timestamp, String)>,
+    /// The optional events that it gets.
+    pub subscriptions: Subscriptions,
     /// Rises by one with every change of the row.
     pub version: i64,
 }
@@ -51,10 +53,12 @@ impl WorkingSet {
         entries
     }
 
-    /// Adds what a sender said: from here on the newest of its request.
-    pub fn add_sender(&mut self, info: SenderInfo) {
-        self.last_senders.put((info.tenant, info.request), info.clone());
-        self.sender_infos.add(info);
+    /// Adds what a sender said, with the wallet that their escrow pays.
+    pub fn add_sender(&mut self, info: SenderInfo, wallet: WalletId) {
+        if let Some(number) = info.number {
+            self.senders.put((info.tenant, info.request, number), info.clone());
+        }
+        self.sender_infos.add((info, wallet));
     }
 
     /// Adds where a sender wants money sent back.
@@ -66,7 +70,8 @@ impl WorkingSet {
     pub fn disable_receiver(&mut self, tenant: TenantId, why: &str) {
         let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else { return };
         let disabled = Some((self.now, why.to_owned()));
-        self.receivers.put(tenant, ReceiverRow { disabled, version: row.version + 1 });
+        let row = ReceiverRow { disabled, version: row.version + 1, ..row.clone() };
+        self.receivers.put(tenant, row);
     }
 
     /// Adds a try to deliver.

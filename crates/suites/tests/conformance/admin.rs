@@ -139,7 +139,8 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     assert_eq!(valid(&found, rotated_at + Span::hours(1)), ["bmV3"]);
     world.store.rotate_key(name, SecretString::from("bmV3ZXI="), Span::hours(1), "op").await.expect("rotated");
     let found = world.store.key(name).await.expect("read").expect("there");
-    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3"], "two at most");
+    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3", "c2VjcmV0"], "each until its hour");
+    assert_eq!(valid(&found, found.secrets[0].created_at + Span::hours(1)), ["bmV3ZXI="]);
 
     world.store.suspend_key(name, true, "op").await.expect("suspended");
     world.store.set_key_ips(name, &[], "op").await.expect("set");

@@ -96,7 +96,7 @@ pub async fn before_and_after_are_told_without_secrets(world: World) {
     let facts = |state| format!(r#"{{"use":"test_pay","state":"{state}","secrets":1,"allowed_ips":""}}"#);
     assert_eq!((&suspended.before, &suspended.after), (&Some(facts("active")), &Some(facts("suspended"))));
     let after = entries[0].note.after.as_deref();
-    assert_eq!(after, Some(r#"{"url":"https://bank.example/hooks","state":"enabled","secrets":1}"#));
+    assert_eq!(after, Some(r#"{"url":"https://bank.example/hooks?token=…","state":"enabled","secrets":1}"#));
     let all = format!("{entries:?}");
     for secret in [SECRET, "aGlkZGVu", "pw@", "t0k3n"] {
         assert!(!all.contains(secret), "{secret}");

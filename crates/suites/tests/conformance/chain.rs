@@ -46,6 +46,15 @@ pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdc).await, Ok(3 * COIN));
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdt).await, Ok(0));
     assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
+    // What is kept of a block is exchanged for what it has.
+    assert_eq!(world.store.vault_logs_between(11, 12).await.map(|logs| logs.len()), Ok(3));
+    assert_eq!(world.store.vault_logs_between(12, 99).await, Ok(Vec::new()));
+    world.store.amend_block(&role, block(11, 0).hash, &logs[..1]).await.expect("amended");
+    let sums = world.store.logged_of(&[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)]).await.expect("read");
+    assert_eq!(sums[&(escrow, StableCoin::Usdc)], 5 * COIN);
+    assert_eq!(sums.get(&(wallet, StableCoin::Usdc)).copied().unwrap_or(0), 0);
+    world.store.amend_block(&role, block(11, 0).hash, &logs).await.expect("amended");
+    assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
     let another = world.store.take_block_in(&role, &block(12, 1), &[]).await;
     assert!(matches!(another, Err(StoreError::Conflict(_))), "the other must be rewound first: {another:?}");
     world.store.rewind_chain(&role, 10).await.expect("rewound");
@@ -77,6 +86,7 @@ pub async fn who_lost_the_role_writes_nothing(world: World) {
     for refused in [
         world.store.take_block_in(&old, &block(11, 0), &[]).await,
         world.store.rewind_chain(&old, 9).await,
+        world.store.amend_block(&old, block(10, 0).hash, &[]).await,
         world.store.set_token_state(&old, &token).await,
         world.store.take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[]).await,
     ] {
@@ -117,19 +127,37 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
     assert_eq!(world.store.first_wallet_at().await, Ok(Some(mine.created_at.min(other.created_at))));
     let request = world.request(&mine).await;
-    let asked = [request.escrow, Address([9; 20]), other.address, mine.address];
+    let said = world
+        .put(one, |ws, ids| {
+            let said = crate::wallet_world::sender(&request, (1, "Ali"), ws.now, ids);
+            ws.add_sender(said.clone(), mine.id);
+            ws.add_sender(crate::wallet_world::sender(&request, (0, "Before"), ws.now, ids), mine.id);
+            said
+        })
+        .await;
+    let shown = said.escrow.expect("has one");
+    let asked = [request.escrow, Address([9; 20]), other.address, mine.address, shown];
     let mut found = world.store.watched(&asked).await.expect("read");
     found.sort_by_key(|it| asked.iter().position(|address| *address == it.address));
-    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request };
+    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request, submission: None };
     assert_eq!(
         found,
         [
             vault(request.escrow, one, mine.id, Some(request.id)),
             vault(other.address, two, other.id, None),
             vault(mine.address, one, mine.id, None),
+            Watched { submission: Some(1), ..vault(shown, one, mine.id, Some(request.id)) },
         ]
     );
     assert_eq!(world.store.watched(&[]).await, Ok(Vec::new()));
+    // All of them, by address, page by page.
+    let mut all: Vec<Address> = found.iter().map(|vault| vault.address).collect();
+    all.sort_unstable();
+    let mut listed = Vec::new();
+    while let page @ [_, ..] = &world.store.vaults_after(listed.last().copied(), 2).await.expect("read")[..] {
+        listed.extend(page.iter().map(|vault| vault.address));
+    }
+    assert_eq!(listed, all);
 }
 
 pub async fn open_transactions_and_intents_are_found(world: World) {
@@ -166,6 +194,10 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
     assert_eq!(from(21).await, Ok(open[3..4].to_vec()));
     assert_eq!(world.store.open_chain_txs(9).await, Ok(open[..3].to_vec()), "of all tenants, the oldest first");
     assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
+    let signer = open[0].signer;
+    assert_eq!(world.store.taken_nonces(signer, 1, 4).await, Ok(vec![1, 2, 3]), "of all states");
+    assert_eq!(world.store.taken_nonces(Address([9; 20]), 0, 9).await, Ok(Vec::new()));
+    assert_eq!(world.store.next_nonce(tenant, signer).await, Ok(None), "nothing was taken through its sequence");
 
     let intents = world
         .put(tenant, |ws, ids| {
@@ -217,7 +249,7 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let asset = |value, at| UnsupportedAsset {
-        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None },
+        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None, submission: None },
         token: Address([8; 20]),
         from: Address([9; 20]),
         value,

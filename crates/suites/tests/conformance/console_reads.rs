@@ -53,6 +53,8 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
             bank_reference: None,
             amount: None,
             source: "pacs.004".to_owned(),
+            further_reasons: Vec::new(),
+            charges: None,
         };
         let cx = &mut domain::payment::Cx { now: ws.now, ids };
         let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);

@@ -11,7 +11,7 @@ use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{BlockReason, TriggeredBy, Wallet};
-use domain::wallet_event::{Aggregate, NewWalletEvent, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{Aggregate, NewWalletEvent, Subscriptions, WalletEvent, WalletEventEntry, WalletEventKind};
 use futures_util::future::join_all;
 use secrecy::SecretString;
 use store::working_set::WorkingSet;
@@ -70,6 +70,7 @@ fn one_of_each(wallet: &Wallet, request: &PaymentRequest, at: Timestamp) -> Vec<
         at,
         auto_unblock_at: Some(at),
         triggered_by: TriggeredBy::Manual,
+        deposit: None,
     };
     let event = |aggregate, version, event| NewWalletEvent { aggregate, version, event };
     vec![
@@ -94,7 +95,7 @@ pub async fn wallet_events_are_numbered_and_kept(world: World) {
         })
         .await;
     assert_eq!(entries.iter().map(|it| it.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
-    assert!(entries.iter().map(|it| it.event.kind()).eq(WalletEventKind::ALL));
+    assert!(entries.iter().map(|it| it.event.kind()).eq(WalletEventKind::SPECIFIED));
     assert!(entries.iter().all(|it| it.id == it.aggregate.event_id(tenant, it.version)));
     let after = |seq, limit| world.store.wallet_events_after(tenant, seq, limit);
     assert_eq!(after(0, 99).await, Ok(entries.clone()));
@@ -316,13 +317,19 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     let later = signs(&world, tenant, rotated + Span::hours(1)).await.expect("enabled");
     assert_eq!(later.1, ["whsec_b"]);
     assert!(matches!(store.enable_webhook(tenant, "op").await, Err(StoreError::Conflict(_))));
+    let two = Subscriptions::parse("order.failed,wallet.unblocked").expect("two");
+    store.subscribe_webhook(tenant, &two, "op").await.expect("subscribed");
+    assert_eq!(store.webhook(tenant).await.expect("read").expect("there").subscriptions, two);
+    let other = world.tenant("without", 0).await;
+    assert!(matches!(store.subscribe_webhook(other, &two, "op").await, Err(StoreError::Conflict(_))));
     store.disable_webhook(tenant, "maintenance", "op").await.expect("disabled");
     assert_eq!(signs(&world, tenant, now).await, None);
     assert!(matches!(store.disable_webhook(tenant, "again", "op").await, Err(StoreError::Conflict(_))));
     store.enable_webhook(tenant, "op").await.expect("enabled");
     assert!(signs(&world, tenant, now).await.is_some());
     let actions: Vec<String> = world.audited(tenant).await.into_iter().map(|it| it.note.action).collect();
-    assert_eq!(actions[..5], ["webhook.enable", "webhook.disable", "webhook.rotate", "webhook.set_url", "webhook.add"]);
+    let expected = ["enable", "disable", "subscribe", "rotate", "set_url", "add"].map(|act| format!("webhook.{act}"));
+    assert_eq!(actions[..6], expected);
 }
 
 pub async fn a_batch_switches_a_receiver_off(world: World) {
@@ -375,6 +382,8 @@ pub async fn permits_never_exceed_the_limit(world: World) {
         (it.granted, it.drawn)
     };
     assert_eq!(draw(tenant, "wallets", window, 1, LIMIT).await, (0, LIMIT), "used up");
+    assert_eq!(world.store.drawn_permits(tenant, "wallets", window).await, Ok(LIMIT));
+    assert_eq!(world.store.drawn_permits(tenant, "wallets", window + Span::mins(1)).await, Ok(0));
     assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit takes nothing back");
     assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one gives the rest");
     assert_eq!(draw(tenant, "orders", window, 9, 50).await, (9, 9));

@@ -187,7 +187,7 @@ async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> S
     world.exchange(&wallet, |_| {}).await;
     world.store.add_webhook(tenant, "https://bank.example", "whsec_c2VjcmV0".into(), "op").await.expect("added");
     let said = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
-        ws.add_sender(crate::wallet_world::sender(&request, "Alia", ws.now, ids));
+        ws.add_sender(crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids), request.wallet);
         let entry = ws.append_wallet(tenant, vec![crate::wallet_world::failed(&request, 1, ws.now)]).remove(0);
         ws.add_delivery_attempt(domain::delivery::DeliveryAttempt {
             tenant,

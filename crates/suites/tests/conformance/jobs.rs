@@ -106,6 +106,23 @@ pub async fn a_node_that_stops_gives_its_jobs_back(world: World) {
     assert_ne!(other[0].subject, first[0].subject);
 }
 
+pub async fn what_dead_nodes_held_can_be_given_back_at_once(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    world.payment(tenant, None).await;
+    let store = &world.store;
+    let take = |owner| store.lease_jobs(&[JobKind::Submit], owner, LEASE, 9);
+    let held = take("dead").await.expect("taken");
+    assert_eq!(store.lease_role("sweeper", "dead", LEASE).await, Ok(Some(1)));
+    assert!(take("new").await.expect("asked").is_empty());
+    assert_eq!(store.lease_role("sweeper", "new", LEASE).await, Ok(None));
+    assert_eq!(store.release_leases().await, Ok(()));
+    assert_eq!(store.job_holders().await, Ok(Vec::new()));
+    let again = take("new").await.expect("taken");
+    // A result of the dead node would be stale: the fences have risen.
+    assert_eq!((again[0].subject, again[0].fence), (held[0].subject, held[0].fence + 1));
+    assert_eq!(store.lease_role("sweeper", "new", LEASE).await, Ok(Some(2)));
+}
+
 pub async fn jobs_that_are_not_due_wait(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;

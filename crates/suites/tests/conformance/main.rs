@@ -15,6 +15,7 @@ mod deliveries;
 mod engines;
 mod four_eyes;
 mod jobs;
+mod list_copies;
 mod lists;
 mod payment_deliveries;
 mod rails;
@@ -74,6 +75,8 @@ conformance! {
         an_end_is_in_the_audit_log
         what_was_done_for_a_proposal_is_found_again
         settings_change_only_as_they_were_seen;
+    list_copies:
+        a_list_is_kept_whole_and_replaced_whole;
     payment_deliveries:
         payment_events_are_switched_where_batches_see_it
         deliveries_of_payment_events_are_read_with_their_events
@@ -129,6 +132,7 @@ conformance! {
         a_lane_is_taken_by_its_signer
         a_lease_that_ran_out_is_taken_again
         a_node_that_stops_gives_its_jobs_back
+        what_dead_nodes_held_can_be_given_back_at_once
         jobs_that_are_not_due_wait
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
@@ -155,6 +159,8 @@ conformance! {
         what_rails_paid_stands_beside_our_accounts_there;
     rails:
         a_page_of_a_statement_is_kept_once
+        an_attempt_is_found_by_each_of_its_ids
+        a_batch_booking_is_kept_as_its_transactions
         entries_are_given_to_the_attempts_that_they_name
         payouts_without_an_entry_are_found
         sheets_are_put_together_from_pages
@@ -204,7 +210,7 @@ conformance! {
         a_broken_chain_is_not_signed;
     wallet_rows:
         a_wallet_is_loaded_as_it_was_saved
-        a_request_is_loaded_with_the_newest_sender
+        a_request_is_loaded_with_the_senders_that_are_named
         where_senders_want_money_back_is_kept_answer_by_answer
         a_deposit_is_loaded_as_it_was_saved
         an_exchange_order_is_loaded_with_its_attempts
@@ -225,10 +231,12 @@ conformance! {
         unknown_values_of_wallets_are_refused
         documents_open_only_where_they_belong;
     wallet_reads:
+        the_money_of_requests_is_added_up_by_where_it_is
         a_wallets_history_is_merged_filtered_and_paged
         requests_are_listed_by_state
         deposits_are_found_by_what_they_wait_for
         velocity_counts_what_came_and_what_was_refused
+        dust_is_found_by_its_vault_the_largest_first
         open_orders_of_a_wallet_are_found
         books_of_vaults_stand_beside_their_logs
         what_chain_and_books_need_not_agree_about_is_summed_up

@@ -7,6 +7,7 @@ use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::Payment;
 use domain::rail::RailId;
+use domain::rail_ids::ReportIds;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use store::{Lacking, PageTaken, RailFindings};
@@ -19,13 +20,19 @@ fn rail() -> RailId {
 }
 
 fn entry(number: i64, attempt: Option<AttemptId>, payment: Option<PaymentId>, amount: Money) -> StatementEntry {
+    let ids = ReportIds {
+        instruction: attempt.map(AttemptId::instruction_id),
+        end_to_end: payment.map(PaymentId::end_to_end_id),
+        ..ReportIds::default()
+    };
     StatementEntry {
         number,
         is_credit: false,
         is_own: false,
         amount,
-        attempt,
-        payment,
+        charges: None,
+        ids,
+        batch: None,
         reference: Some(format!("R-{number}")),
         booked: "2026-11-22".to_owned(),
     }
@@ -62,6 +69,76 @@ async fn settled(world: &World, tenant: TenantId, reference: &str) -> (Payment, 
 async fn period(world: &World) -> (Timestamp, Timestamp) {
     let now = world.now().await;
     (now - Span::hours(1), now + Span::hours(1))
+}
+
+pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
+    const MESSAGE: &str = "0123456789abcdef01234567-2";
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let (old, before) = settled(&world, tenant, "N-1").await;
+    let (payment, attempt) = settled(&world, tenant, "N-2").await;
+    let store = &world.store;
+    for _ in 0..2 {
+        // A message that is sent again is known already.
+        store.keep_sent(&rail(), Some(MESSAGE), &[(attempt.id, payment.id)]).await.expect("kept");
+    }
+    let find = |ids: ReportIds, over: RailId| async move {
+        let found = store.rail_candidates(&over, std::iter::once(&ids)).await.expect("read");
+        found.find(&ids, None).map(|it| (it.tenant, it.payment, it.attempt)).ok()
+    };
+    let (uetr, end_to_end) = (attempt.id.to_string(), payment.id.end_to_end_id());
+    let of = |change: fn(&mut ReportIds, String), id: &str| {
+        let mut ids = ReportIds::default();
+        change(&mut ids, id.to_owned());
+        ids
+    };
+    for ids in [
+        of(|it, id| it.uetr = Some(id), &uetr),
+        of(|it, id| it.uetr = Some(id), &uetr[..16]),
+        of(|it, id| it.end_to_end = Some(id), &end_to_end.to_uppercase()),
+        of(|it, id| it.end_to_end = Some(id), &end_to_end[..16]),
+        of(|it, id| it.message = Some(id), MESSAGE),
+        of(|it, id| it.block = Some(id), &MESSAGE[..16]),
+        of(|it, id| it.reference = Some(id), "N-2"),
+    ] {
+        assert_eq!(find(ids.clone(), rail()).await, Some((tenant, payment.id, attempt.id)), "{ids:?}");
+        assert_eq!(find(ids.clone(), RailId::new("pak-ibft")).await, None, "over another rail: {ids:?}");
+    }
+    // One that was sent before ids were kept is found by its whole ids.
+    for ids in [
+        of(|it, id| it.uetr = Some(id), &before.id.to_string()),
+        of(|it, id| it.end_to_end = Some(id), &old.id.end_to_end_id()),
+    ] {
+        assert_eq!(find(ids, rail()).await, Some((tenant, old.id, before.id)));
+    }
+}
+
+pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
+    const MESSAGE: &str = "fedcba9876543210fedcba98-2";
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let (first, one) = settled(&world, tenant, "N-1").await;
+    let (second, two) = settled(&world, tenant, "N-2").await;
+    let store = &world.store;
+    store.keep_sent(&rail(), Some(MESSAGE), &[(one.id, first.id), (two.id, second.id)]).await.expect("kept");
+    let (period, sum) = (period(&world).await, Money::new(one.amount.minor + two.amount.minor, Currency::Pkr));
+    let batch = |amount| StatementEntry {
+        ids: ReportIds { message: Some(MESSAGE.to_owned()), ..ReportIds::default() },
+        batch: Some(Some(2)),
+        ..entry(1, None, None, amount)
+    };
+    let now = period.0;
+    let kept = store.keep_statement(&rail(), &page("S-1", vec![batch(sum)], period), now).await;
+    assert_eq!(kept, Ok(PageTaken::New));
+    let found = store.open_bookings(None, 10).await.expect("read");
+    let mut booked: Vec<_> = found.iter().map(|it| (it.attempt.id, it.entries[0].booking.amount)).collect();
+    booked.sort_by_key(|it| it.0);
+    let mut expected = vec![(one.id, one.amount), (two.id, two.amount)];
+    expected.sort_by_key(|it| it.0);
+    assert_eq!(booked, expected);
+    let other = Money::new(sum.minor + 1, Currency::Pkr);
+    let kept = store.keep_statement(&rail(), &page("S-2", vec![batch(other)], period), now).await;
+    assert_eq!(kept, Ok(PageTaken::New));
+    let unknown = store.unknown_entries(10).await.expect("read");
+    assert_eq!(unknown.len(), 1, "a sum that is not theirs is nobody's: {unknown:?}");
 }
 
 pub async fn a_page_of_a_statement_is_kept_once(world: World) {

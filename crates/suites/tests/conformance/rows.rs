@@ -71,6 +71,8 @@ async fn settle(
         bank_reference: Some(reference.to_owned()),
         amount: None,
         source: "camt.054".to_owned(),
+        further_reasons: Vec::new(),
+        charges: None,
     };
     let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");

@@ -34,6 +34,7 @@ fn attempt(
         rail: tally.rail.clone(),
         state,
         amount: Money::new(minor, Currency::Egp),
+        charges: 0,
         sender: Some(tally.sender),
         created_at: at,
         state_at: at,

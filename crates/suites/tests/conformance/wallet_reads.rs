@@ -1,12 +1,13 @@
 //! What is listed, found and summed up of wallets.
 
+use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
 use domain::exchange::ExchangeState;
 use domain::ids::{DepositId, TenantId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
-use domain::payment_request::RequestState;
+use domain::payment_request::{Received, RequestMoney, RequestState};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 use domain::wallet::Wallet;
@@ -20,6 +21,32 @@ const FIRST: Page = Page { page: 0, limit: 100 };
 
 fn ids(page: &Listed<store::Transaction>) -> Vec<Uuid> {
     page.rows.iter().map(store::Transaction::id).collect()
+}
+
+pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let (one, two, none) = (world.request(&wallet).await, world.request(&wallet).await, world.request(&wallet).await);
+    for (number, request, state, pot) in [
+        (1, &one, DepositState::Completed, Pot::Wallet),
+        (2, &one, DepositState::Completed, Pot::Wallet),
+        (3, &one, DepositState::Rejected, Pot::Escrow),
+        (4, &one, DepositState::Seen, Pot::Nowhere),
+        (5, &one, DepositState::Failed, Pot::Nowhere),
+        (6, &two, DepositState::InReview, Pot::Escrow),
+    ] {
+        world.deposit(&wallet, Some(request), number, |it| (it.state, it.pot) = (state, pot)).await;
+    }
+    world.deposit(&wallet, None, 7, |_| {}).await;
+    let requests = [one.clone(), two.clone(), none.clone()];
+    let money = world.store.money_of_requests(tenant, &requests).await.expect("read");
+    let deposits = |count: i64| Received { usdc: count * 25 * COIN, usdt: 0 };
+    let of_one = RequestMoney { released: deposits(2), rejected: deposits(1), ..RequestMoney::default() };
+    let of_two = RequestMoney { held: deposits(1), ..RequestMoney::default() };
+    assert_eq!(money, [(one.id, of_one), (two.id, of_two)].into());
+    assert_eq!(world.store.money_of_requests(tenant, &[]).await, Ok([].into()));
+    let foreign = world.store.money_of_requests(TenantId(Uuid::new_v4()), &requests).await;
+    assert_eq!(foreign, Ok([].into()));
 }
 
 pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
@@ -158,11 +185,11 @@ pub async fn velocity_counts_what_came_and_what_was_refused(world: World) {
     world.deposit(&wallet, None, 9, by_hand).await;
     let amount = 25 * COIN;
     let expected = Velocity { day_count: 2, day_minor: 2 * amount, month_minor: 4 * amount, month_rejections: 2 };
-    assert_eq!(world.store.velocity(tenant, wallet.id, this.id, now).await, Ok(expected));
+    assert_eq!(world.store.velocity(tenant, wallet.id, (this.id, None), now).await, Ok(expected));
     let none = DepositId(Uuid::new_v4());
-    let with_this = world.store.velocity(tenant, wallet.id, none, now).await.expect("read");
+    let with_this = world.store.velocity(tenant, wallet.id, (none, None), now).await.expect("read");
     assert_eq!((with_this.day_count, with_this.month_minor), (3, 5 * amount));
-    let empty = world.store.velocity(TenantId(Uuid::new_v4()), wallet.id, none, now).await;
+    let empty = world.store.velocity(TenantId(Uuid::new_v4()), wallet.id, (none, None), now).await;
     assert_eq!(empty, Ok(Velocity::default()));
 }
 
@@ -316,4 +343,32 @@ pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World
     assert_eq!(sum(&AccountCode::Wallet(wallet.id, back.coin), MovingKind::Returning), back.minor);
     assert_eq!(moving.iter().map(|it| it.minor).sum::<i64>(), 5 * one + back.minor, "and nothing else");
     assert_eq!(world.store.moving(TenantId(Uuid::new_v4())).await, Ok(Vec::new()));
+}
+
+pub async fn dust_is_found_by_its_vault_the_largest_first(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let (wallet, other) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
+    let (request, another) = (world.request(&wallet).await, world.request(&wallet).await);
+    let shown = Address([0x51; 20]);
+    let at = |submission: Option<u32>, minor: i64| {
+        move |it: &mut Deposit| {
+            (it.state, it.minor, it.submission) = (DepositState::Dust, minor, submission);
+            it.to = if submission.is_some() { shown } else { it.to };
+        }
+    };
+    let this = world.deposit(&wallet, Some(&request), 1, |it| (it.submission, it.to) = (Some(1), shown)).await;
+    let small = world.deposit(&wallet, Some(&request), 2, at(Some(1), 5)).await;
+    let large = world.deposit(&wallet, Some(&request), 3, at(Some(1), 7)).await;
+    let own = world.deposit(&wallet, Some(&request), 4, at(None, 6)).await;
+    world.deposit(&wallet, Some(&another), 5, at(Some(1), 6)).await;
+    world.deposit(&other, None, 6, at(None, 6)).await;
+    let direct = world.deposit(&wallet, None, 7, at(None, 6)).await;
+    world.deposit(&wallet, Some(&request), 8, |it| (it.submission, it.to) = (Some(1), shown)).await;
+    let beside = async |deposit: &Deposit, limit| world.store.dust_beside(deposit, limit).await.expect("read");
+    assert_eq!(beside(&this, 9).await, [large.clone(), small.clone()]);
+    assert_eq!(beside(&this, 1).await, std::slice::from_ref(&large));
+    assert_eq!(beside(&large, 9).await, [small]);
+    assert_eq!((beside(&own, 9).await, beside(&direct, 9).await), (vec![], vec![]));
+    let unnamed = world.deposit(&wallet, Some(&request), 9, |_| {}).await;
+    assert_eq!(beside(&unnamed, 9).await, [own]);
 }

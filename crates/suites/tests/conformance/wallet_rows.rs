@@ -15,7 +15,7 @@ use domain::ids::{
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;
-use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails};
+use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails, SubmissionHold};
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use domain::screening::Screened;
 use domain::sweep::{Sweep, SweepState};
@@ -92,13 +92,13 @@ pub async fn a_wallet_is_loaded_as_it_was_saved(world: World) {
     assert_eq!(world.store.wallet(tenant, full.id).await, Ok(Some(full)));
 }
 
-pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
+pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let bare = world.request(&wallet).await;
     let mut need = tenant_need(tenant);
     need.requests.insert((tenant, bare.id));
-    need.senders.insert((tenant, bare.id));
+    need.senders.insert((tenant, (bare.id, 3)));
     finds(&world, &need, |ws| &ws.requests, (tenant, bare.id), &bare).await;
     let mut full = bare.clone();
     for asked in [
@@ -112,14 +112,16 @@ pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
         full.paid_at = Some(full.created_at + Span::mins(3));
         (full.late, full.wrong_asset, full.confirming) = (true, true, 2);
         (full.held_at, full.lift) = (full.paid_at, Some(IntentId(Uuid::new_v4())));
+        full.submissions += 2;
+        full.submission_holds.push(SubmissionHold { escrow: Address([7; 20]), held_at: full.paid_at, lift: full.lift });
         full.events += 1;
         full.version += 1;
         let change = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
             ws.requests.put((tenant, full.id), full.clone());
-            for name in ["Ali", "Alia"] {
-                ws.add_sender(sender(&full, name, ws.now, ids));
-                let newest = &ws.last_senders.get(&(tenant, full.id)).expect("put").details;
-                assert_eq!(newest.first_name.as_deref(), Some(name));
+            for (number, name) in [(full.submissions - 1, "Ali"), (full.submissions, "Alia")] {
+                ws.add_sender(sender(&full, (number, name), ws.now, ids), full.wallet);
+                let of = &ws.senders.get(&(tenant, full.id, number)).expect("put").details;
+                assert_eq!(of.first_name.as_deref(), Some(name));
             }
             ws.keep();
         };
@@ -131,7 +133,8 @@ pub async fn a_request_is_loaded_with_the_newest_sender(world: World) {
     let said = world.store.sender_infos(tenant, full.id).await.expect("read");
     let names: Vec<_> = said.iter().filter_map(|info| info.details.first_name.as_deref()).collect();
     assert_eq!(names, ["Ali", "Alia", "Ali", "Alia"], "in the order in which it was said");
-    finds(&world, &need, |ws| &ws.last_senders, (tenant, full.id), &said[3]).await;
+    assert_eq!(said.iter().map(|info| info.number).collect::<Vec<_>>(), [Some(1), Some(2), Some(3), Some(4)]);
+    finds(&world, &need, |ws| &ws.senders, (tenant, full.id, 3), &said[2]).await;
     assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
 }
 
@@ -142,8 +145,8 @@ pub async fn where_senders_want_money_back_is_kept_answer_by_answer(world: World
     let (request, quiet) = (world.request(&wallet).await, world.request(&wallet).await);
     let given = world
         .put(tenant, |ws, ids| {
-            let from = sender(&request, "Ali", ws.now, ids);
-            ws.add_sender(from.clone());
+            let from = sender(&request, (1, "Ali"), ws.now, ids);
+            ws.add_sender(from.clone(), request.wallet);
             let answer = |byte, evidence: Option<&str>, ids: &mut dyn IdSource| RefundTo {
                 id: RefundToId(ids.next()),
                 tenant,
@@ -204,6 +207,7 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
     (full.state, full.state_at, full.back_to) = (DepositState::Refunding, at, Some(DepositState::Rejected));
     (full.pot, full.hold, full.credited_at) = (Pot::Escrow, Some(TransferId(ids.next())), Some(at));
     (full.disputed, full.concern, full.spoiled) = (true, Some(ReasonCode::WrongAsset), true);
+    (full.is_dust, full.riders) = (true, vec![DepositId(ids.next())]);
     full.assessment = Some(assessment(at));
     full.decision =
         Some(Decision { verdict: ReviewVerdict::LegalHold, by: "amal".to_owned(), note: "seen".to_owned(), at });
@@ -259,6 +263,7 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
         rail: domain::rail::RailId::new("pak-raast"),
         state: domain::attempt::AttemptState::Sending,
         amount: full.payout,
+        charges: 0,
         sender: None,
         created_at: at,
         state_at: at,
@@ -317,6 +322,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let tx = world.put(tenant, |ws, ids| chain_tx(tenant, 0, ws.now, ids)).await;
     (full.state, full.tx) = (IntentState::Assigned, Some(tx.id));
     (full.wallet, full.request, full.coin) = (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
+    full.riders = vec![deposit.id];
     (full.unchecked, full.tries, full.failure, full.version) = (true, 3, Some("reverted".to_owned()), 2);
     let mut need = tenant_need(tenant);
     need.intents.insert((tenant, full.id));
@@ -501,7 +507,7 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
             let mut tx = chain_tx(one, 0, ws.now, ids);
             tx.attempts.push(attempt(1, 71, ws.now));
             ws.chain_txs.put((one, tx.id), tx.clone());
-            ws.add_sender(sender(&request, "Ali", ws.now, ids));
+            ws.add_sender(sender(&request, (1, "Ali"), ws.now, ids), request.wallet);
             tx
         })
         .await;
@@ -519,13 +525,13 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
     need.wallets.insert((two, wallet.id));
     need.customers.insert((two, customer("C-1")));
     need.requests.insert((two, request.id));
-    need.senders.insert((two, request.id));
+    need.senders.insert((two, (request.id, 1)));
     need.deposits.insert((two, deposit.id));
     need.exchanges.insert((two, order.id));
     need.chain_txs.insert((two, tx.id));
     let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         assert!(ws.wallets.all().next().is_none() && ws.customers.all().next().is_none());
-        assert!(ws.requests.all().next().is_none() && ws.last_senders.all().next().is_none());
+        assert!(ws.requests.all().next().is_none() && ws.senders.all().next().is_none());
         assert!(ws.deposits.all().next().is_none() && ws.exchanges.all().next().is_none());
         assert!(ws.chain_txs.all().next().is_none());
     };

@@ -80,6 +80,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         token: format!("pay-{}", id.0.simple()),
         escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
         reference,
+        submissions: 0,
         asked: Asked::Flexible,
         purpose: None,
         created_at: now,
@@ -89,19 +90,34 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         paid_at: None,
         late: false,
         wrong_asset: false,
+        other_taken: None,
         held_at: None,
         lift: None,
+        submission_holds: Vec::new(),
         confirming: 0,
         events: 0,
         version: 1,
     }
 }
 
-pub fn sender(request: &PaymentRequest, first_name: &str, now: Timestamp, ids: &mut dyn IdSource) -> SenderInfo {
+/// The submission of this number; 0 = of before submissions had escrows.
+pub fn sender(
+    request: &PaymentRequest,
+    (number, first_name): (u32, &str),
+    now: Timestamp,
+    ids: &mut dyn IdSource,
+) -> SenderInfo {
+    let number = Some(number).filter(|number| *number > 0);
+    let escrow = |number: u32| {
+        let word = vault::submission_reference(request.tenant, request.id.0, number);
+        Address(std::array::from_fn(|at| word.0[at]))
+    };
     SenderInfo {
         id: SenderInfoId(ids.next()),
         tenant: request.tenant,
         request: request.id,
+        number,
+        escrow: number.map(escrow),
         details: SenderDetails { first_name: Some(first_name.to_owned()), ..SenderDetails::default() },
         at: now,
     }
@@ -115,6 +131,7 @@ pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, n
         tenant: wallet.tenant,
         wallet: wallet.id,
         request: request.map(|request| request.id),
+        submission: None,
         coin: StableCoin::Usdc,
         minor: 25 * COIN,
         from: Address([9; 20]),
@@ -136,8 +153,10 @@ pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, n
         concern: None,
         assessment: None,
         decision: None,
+        is_dust: false,
         spoiled: false,
         release: None,
+        riders: Vec::new(),
         release_tx: None,
         completed_at: None,
         failure: None,
@@ -212,6 +231,7 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
         request: deposit.request,
         coin: Some(deposit.coin),
         plan: Plan::Move(movement(7)),
+        riders: Vec::new(),
         unchecked: false,
         state: IntentState::Waiting,
         tx: None,
@@ -260,7 +280,7 @@ pub fn attempt(number: i32, unique: u64, now: Timestamp) -> TxAttempt {
 }
 
 pub fn about(request: &PaymentRequest) -> About {
-    About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned() }
+    About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned(), deposit: None }
 }
 
 /// The request's event of this number.

@@ -479,6 +479,8 @@ impl World {
                 bank_reference: Some(reference.to_owned()),
                 amount: None,
                 source: "camt.054".to_owned(),
+                further_reasons: Vec::new(),
+                charges: None,
             };
             let cx = &mut Cx { now: ws.now, ids };
             let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);

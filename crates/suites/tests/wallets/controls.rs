@@ -230,7 +230,7 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
         let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
         assert_eq!(made.state, WalletState::Blocked);
         let refused = world.wallets.unblock(&world.caller(), wallet.id, None, "test", None).await;
-        assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(_))))));
+        assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Ordered(_))))));
         world.later(Span::hours(24)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
         assert!(world.store.intents_for(TENANT, wallet.id.0).await.expect("readable").is_empty());

@@ -139,6 +139,7 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
         rail: RailId::new("pak-raast"),
         state: AttemptState::Indeterminate,
         amount: order.payout,
+        charges: 0,
         sender: None,
         created_at: at,
         state_at: at,

@@ -12,4 +12,5 @@ mod provisioning;
 mod requests;
 mod reviews;
 mod screening;
+mod who_paid;
 mod world;

@@ -6,6 +6,7 @@ use domain::exchange::{
 };
 use domain::ids::{ExchangeId, TransferId};
 use domain::money::Money;
+use domain::screening::Screened;
 use domain::time::Span;
 use domain::wallet::{BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
 use engine::command::exchange::{ExchangeAction, OrderKey};
@@ -33,6 +34,7 @@ async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
         },
         expected: Span::mins(10),
         fate: Fate::Open,
+        screened: Screened { score: 0, evidence: None, list_version: "lists-1".to_owned(), stale: false },
     };
     let key = OrderKey { order: new.id, wallet: wallet.id, coin: USDC, intents: Vec::new() };
     let action = ExchangeAction::Create { order: Box::new(new), idempotency: None };

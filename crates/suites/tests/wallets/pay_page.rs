@@ -22,8 +22,9 @@ fn a_page_knows_the_request_and_how_far_its_payments_are() {
         assert_eq!((page.request, page.tenant.id, page.closed), (request.clone(), TENANT, false));
         assert!(page.arrivals.is_empty() && page.senders.is_empty());
 
-        world.wallets.submit_sender(&request.token, SenderDetails::default()).await.expect("there");
-        let seen = world.found(&request, domain::chain::Address([1; 20]), USDC, COIN).await;
+        let said = world.wallets.submit_sender(&request.token, SenderDetails::default(), None).await.expect("there");
+        let seen =
+            world.found_at(world.vault(&request, Some(&said)), domain::chain::Address([1; 20]), USDC, COIN).await;
         let page = world.wallets.pay_page(&request.token).await.expect("there");
         assert_eq!(page.senders.len(), 1);
         assert_eq!(page.arrivals.iter().map(|it| it.confirmations).collect::<Vec<_>>(), [Some((1, 3))]);
@@ -34,18 +35,26 @@ fn a_page_knows_the_request_and_how_far_its_payments_are() {
 }
 
 #[test]
-fn a_deposit_takes_the_last_details_before_it_was_seen() {
+fn a_deposit_is_of_the_submission_whose_address_was_paid() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
         let named = |name: &str| SenderDetails { first_name: Some(name.to_owned()), ..SenderDetails::default() };
+        let mut said = Vec::new();
         for name in ["One", "Two"] {
-            world.wallets.submit_sender(&request.token, named(name)).await.expect("there");
+            said.push(world.wallets.submit_sender(&request.token, named(name), None).await.expect("there"));
             world.clock.pass(Span::secs(1));
         }
-        let seen = world.found(&request, domain::chain::Address([1; 20]), USDC, COIN).await;
-        world.wallets.submit_sender(&request.token, named("Three")).await.expect("there");
-        assert_eq!(world.deposit_now(seen.id).await.sender, named("Two"));
+        let seen = world.found_at(world.vault(&request, Some(&said[0])), Address([1; 20]), USDC, COIN).await;
+        world.clock.pass(Span::secs(1));
+        let unnamed = world.found(&request, Address([1; 20]), USDC, COIN).await;
+        world.wallets.submit_sender(&request.token, named("Three"), None).await.expect("there");
+        assert_eq!((seen.sender, seen.submission), (named("One"), Some(1)));
+        assert_eq!((unnamed.sender, unnamed.submission), (SenderDetails::default(), None));
+        let page = world.wallets.pay_page(&request.token).await.expect("there");
+        let is_of = |at: usize| page.arrivals.iter().map(|it| page.senders[at].may_be_of(&it.deposit)).collect();
+        let own: [Vec<bool>; 3] = [is_of(0), is_of(1), is_of(2)];
+        assert_eq!(own, [vec![true, false], vec![false, false], vec![false, false]]);
         let kept = world.store.sender_infos(TENANT, request.id).await.expect("readable");
         assert_eq!(kept.len(), 3, "each submission is a row of its own");
     });
@@ -64,7 +73,7 @@ fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_leads_nowhere() {
         };
         world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
         assert!(world.wallets.pay_page(&request.token).await.expect("there").closed);
-        let unknown = world.wallets.submit_sender("nonsense", SenderDetails::default()).await;
+        let unknown = world.wallets.submit_sender("nonsense", SenderDetails::default(), None).await;
         assert!(matches!(unknown, Err(Denied::NotFound(_))));
     });
 }
@@ -81,17 +90,22 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
+        let said = world.wallets.submit_sender(&request.token, SenderDetails::default(), None).await.expect("there");
+        let another = world.wallets.submit_sender(&request.token, SenderDetails::default(), None).await;
+        let (shown, another) = (said.escrow.expect("has one"), another.expect("there").escrow.expect("has one"));
         let page = world.wallets.pay_page(&request.token).await.expect("there");
         let (from, to, value) = (Address([9; 20]), request.escrow, 25_000_000);
         let elsewhere = Address([8; 20]);
         let find = async |receipt: Option<Receipt>| {
             let receipts = receipt.map(|receipt| (receipt.tx, receipt)).into_iter().collect();
             *world.chain.receipts.lock().expect("nobody panicked") = receipts;
-            world.wallets.find_payment(&page, TxHash([7; 32])).await.expect("looked up")
+            world.wallets.find_payment(&page, page.senders.first(), TxHash([7; 32])).await.expect("looked up")
         };
         for (receipt, found) in [
             (None, Found::NotYet),
             (Some(paid(LogEvent::Transfer { from, to, value }, true)), Found::Confirming(Some((1, 3)))),
+            (Some(paid(LogEvent::Transfer { from, to: shown, value }, true)), Found::Confirming(Some((1, 3)))),
+            (Some(paid(LogEvent::Transfer { from, to: another, value }, true)), Found::Elsewhere),
             (Some(paid(LogEvent::Transfer { from, to, value: 0 }, true)), Found::Elsewhere),
             (Some(paid(LogEvent::Transfer { from, to: elsewhere, value }, true)), Found::Elsewhere),
             (Some(paid(LogEvent::UnsupportedTransfer { from, to, value }, true)), Found::OtherToken),
@@ -104,7 +118,7 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
         assert_eq!(find(None).await, Found::Unclear);
         let seen = world.found(&request, from, USDC, COIN).await;
         let page = world.wallets.pay_page(&request.token).await.expect("there");
-        let known = world.wallets.find_payment(&page, seen.tx).await;
+        let known = world.wallets.find_payment(&page, None, seen.tx).await;
         assert_eq!(known.expect("looked up"), Found::Known, "without asking the chain");
     });
 }
@@ -114,13 +128,15 @@ fn where_refused_money_goes_back_to_is_screened_and_kept_so_often_and_no_more() 
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
-        let early = world.wallets.submit_sender(&request.token, SenderDetails::default()).await.expect("there");
+        let early = world.wallets.submit_sender(&request.token, SenderDetails::default(), None).await;
+        let early = early.expect("there").id;
         let answer = async |sender, to| world.wallets.answer_where_back(&request.token, sender, to).await;
         let own = |byte| Address([byte; 20]);
         assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "nothing has come");
         let deposit = world.pay_by(&request, "Edgar", "Evil", own(0x99), COIN).await;
         world.work().await;
         assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::LegalHold);
+        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "it is another's");
         let sender = world.wallets.pay_page(&request.token).await.expect("there").senders[1].id;
         for ours in [request.escrow, wallet.address, CONTROLLER, wallet.implementation, own(0)] {
             assert_eq!(answer(sender, ours).await.expect("there"), Answered::Unusable, "{ours}");

@@ -19,7 +19,7 @@ use engine::command::{Action, Command, Outcome, Refused};
 use engine::wallets::{Denied, Page, ReviewAsked};
 use uuid::Uuid;
 
-use crate::outside::LISTED;
+use crate::outside::{LISTED, NEAR};
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
 async fn in_review(world: &World) -> Deposit {
@@ -112,7 +112,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
     let wallet = world.wallet().await;
     world.clock.pass(Span::secs(1));
     let request = world.request(&wallet, 3 * COIN).await;
-    let pay = async || world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+    let pay = async || world.pay_unnamed(&request, NEAR, COIN).await;
     let deposits = [pay().await, pay().await];
     (wallet, request, deposits)
 }
@@ -121,7 +121,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
 fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
-        let good = world.pay(&request, COIN).await;
+        let good = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
         world.work().await;
         let releasing = world.deposit_now(good.id).await;
         assert_eq!(releasing.state, DepositState::Approved);
@@ -138,7 +138,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
         decide(&world, &second, ReviewVerdict::Reject).await;
         let back = world.wallets.propose_refund(&caller, second.id, Address([3; 20]), "officer-1").await;
         assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
-        let late = world.pay(&request, COIN).await;
+        let late = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
         world.work().await;
         let late = world.deposit_now(late.id).await;
         let reason = late.assessment.as_ref().map(|assessment| assessment.reason);
@@ -329,13 +329,13 @@ fn a_release_that_the_chain_refused_because_of_a_hold_is_for_a_person_and_has_no
         // By its cents: the first try of its release is the last one.
         let minor = 25 * COIN + 40_000;
         let request = world.request(&wallet, minor).await;
-        let releasing = world.pay(&request, minor).await;
+        let releasing = world.pay_unnamed(&request, Address([1; 20]), minor).await;
         world.work().await;
         let release = world.deposit_now(releasing.id).await.release.expect("approved");
         let intents = world.store.intents(TENANT, &[release]).await.expect("readable");
         let tx = world.store.chain_tx(TENANT, intents[0].tx.expect("sent")).await.expect("readable").expect("there");
         assert!(intents[0].is_last_try() && !tx.attempts.is_empty(), "{tx:?}");
-        let evil = world.pay_by(&request, "Edgar", "Evil", Address([1; 20]), COIN).await;
+        let evil = world.pay_unnamed(&request, LISTED, COIN).await;
         world.work().await;
         assert_eq!(world.deposit_now(evil.id).await.state, DepositState::LegalHold);
         let mined = Mined {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
-use domain::chain::{Address, BlockHash, ChainConfig, Depth, Token, TxHash};
+use domain::chain::{Address, BlockHash, ChainConfig, Depth, ReleaseMin, Token, TxHash};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
@@ -13,7 +13,7 @@ use domain::deposit::{Deposit, Watched};
 use domain::ids::{BatchId, DepositId, TenantId, TransferId, WalletId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
-use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails};
+use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails, SenderInfo};
 use domain::policy::{Corridors, Environment, TenantPolicy};
 use domain::ports::Clock as _;
 use domain::time::Span;
@@ -59,6 +59,7 @@ pub struct World {
     pub policy: WalletPolicy,
     /// What takes two people.
     pub desk: Console,
+    release_min: i64,
     payments: std::sync::atomic::AtomicU8,
 }
 
@@ -69,19 +70,22 @@ pub struct Setup {
     pub deployed: bool,
     pub webhook: bool,
     pub policy: WalletPolicy,
+    /// Less than this is not worth a release.
+    pub release_min: i64,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { sandbox: false, deployed: true, webhook: true, policy: WalletPolicy::default() }
+        Setup { sandbox: false, deployed: true, webhook: true, policy: WalletPolicy::default(), release_min: 0 }
     }
 }
 
-fn chain_config() -> ChainConfig {
+fn chain_config(release_min: i64) -> ChainConfig {
     ChainConfig {
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
+        release_min: ReleaseMin::Fixed(release_min),
         small_below: 1_000 * COIN,
         small_depth: Depth::Blocks(3),
         medium_below: 100_000 * COIN,
@@ -92,6 +96,7 @@ fn chain_config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: 1_000,
+        max_tip_cap: 1_000,
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }
@@ -148,7 +153,7 @@ impl World {
         chain.deployed.store(setup.deployed, std::sync::atomic::Ordering::SeqCst);
         let (keys, lists, bank) = (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
         let wallet = WalletWorld {
-            config: Arc::new(chain_config()),
+            config: Arc::new(chain_config(setup.release_min)),
             chain: chain.clone(),
             signer: keys.clone(),
             contracts: Arc::new(OneController),
@@ -198,6 +203,7 @@ impl World {
             bank,
             policy: setup.policy,
             desk,
+            release_min: setup.release_min,
             payments: std::sync::atomic::AtomicU8::new(0),
         }
     }
@@ -297,15 +303,31 @@ impl World {
             phone_number: Some("+971501234567".to_owned()),
             custodial_provider: Some("Exchange".to_owned()),
         };
-        self.wallets.submit_sender(&request.token, details).await.expect("a request");
+        let said = self.wallets.submit_sender(&request.token, details, None).await.expect("a request");
+        let deposit = self.found_at(self.vault(request, Some(&said)), from, USDC, minor).await;
+        self.counted(deposit).await
+    }
+
+    /// The escrow of a submission; the request's own without one.
+    pub fn vault(&self, request: &PaymentRequest, said: Option<&SenderInfo>) -> Watched {
+        let address = said.and_then(|info| info.escrow).unwrap_or(request.escrow);
+        let submission = said.and_then(|info| info.number);
+        Watched { address, tenant: TENANT, wallet: request.wallet, request: Some(request.id), submission }
+    }
+
+    /// Paid to the request's own escrow, by a sender who has said nothing; it counts at once.
+    pub async fn pay_unnamed(&self, request: &PaymentRequest, from: Address, minor: i64) -> Deposit {
         let deposit = self.found(request, from, USDC, minor).await;
         self.counted(deposit).await
     }
 
+    /// Paid to the request's own escrow.
     pub async fn found(&self, request: &PaymentRequest, from: Address, coin: StableCoin, minor: i64) -> Deposit {
+        self.found_at(self.vault(request, None), from, coin, minor).await
+    }
+
+    pub async fn found_at(&self, vault: Watched, from: Address, coin: StableCoin, minor: i64) -> Deposit {
         let number = self.payments.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
-        let vault =
-            Watched { address: request.escrow, tenant: TENANT, wallet: request.wallet, request: Some(request.id) };
         let place = Place { number: u64::from(number), block: BlockHash([number; 32]) };
         let tx = TxHash([number; 32]);
         let paid_at = self.clock.now();
@@ -314,8 +336,9 @@ impl World {
     }
 
     pub async fn counted(&self, deposit: Deposit) -> Deposit {
+        let release_min = self.release_min;
         let named = DepositRef::of(&deposit, self.policy.accept_late);
-        self.deposit_action(named, DepositAction::Counted { confirmations: 3 }).await
+        self.deposit_action(named, DepositAction::Counted { confirmations: 3, release_min }).await
     }
 
     async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {

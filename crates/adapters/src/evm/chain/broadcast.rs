@@ -11,8 +11,7 @@ use crate::evm::transaction::hash_of;
 
 impl EvmChain {
     pub(super) async fn tell_all(&self, raw: &[u8]) -> Broadcast {
-        let endpoints = std::iter::once(&self.primary).chain(&self.second);
-        let outcomes = join_all(endpoints.map(|endpoint| tell(endpoint, raw))).await;
+        let outcomes = join_all(self.nodes.iter().map(|endpoint| tell(endpoint, raw))).await;
         let best = outcomes.into_iter().min_by_key(rank);
         best.unwrap_or_else(|| Broadcast::Indeterminate("no node".to_owned()))
     }

@@ -1,99 +1,206 @@
-//! Logs and receipts. One unfiltered-by-address question for each block: it shows what is paid in any token, and counts
-//! transfers within their transaction without asking for receipts.
+//! Logs. One unfiltered-by-address question for each block: it shows what is paid in any token, and counts transfers
+//! within their transaction without asking for receipts. An answer is held against the header's bloom and against what
+//! another node says: one that leaves something out proves nothing.
 
-use domain::chain::{Address, BlockAt, BlockHash, ChainFault, ChainLog, Receipt, TxHash};
+use std::collections::BTreeSet;
+
+use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, LogEvent};
 use serde_json::{Value, json};
 
-use super::{EvmChain, reads};
+use super::EvmChain;
+use super::quorum::disagreement;
+use super::reads;
+use crate::evm::bloom::Bloom;
 use crate::evm::logs;
-use crate::evm::rpc::{Request, RpcFault, height, read};
+use crate::evm::rpc::{Endpoint, RpcFault, height};
 use crate::evm::wire::{Header, Log, TxReceipt};
 
 const GET_LOGS: &str = "eth_getLogs";
 const BLOCK_BY_HASH: &str = "eth_getBlockByHash";
 
 impl EvmChain {
-    pub(super) async fn logs_of(&self, block: BlockHash, controllers: &[Address]) -> Result<Vec<ChainLog>, ChainFault> {
-        match self.filtered(block, controllers).await {
-            // A block cannot be asked for in parts, but by its receipts, which no node limits.
-            Err(fault) if fault.is_too_much() => self.answer(self.read_receipts_of(block, controllers)).await,
-            other => other.map_err(|fault| self.fault(fault)),
+    pub(super) async fn logs_of(&self, hash: BlockHash, controllers: &[Address]) -> Result<Vec<ChainLog>, ChainFault> {
+        let (block, bloom) = match self.remembered(hash) {
+            Some(known) => known,
+            None => self.first(|node| Box::pin(header_of(node, hash))).await?,
+        };
+        let bloom = bloom.as_ref();
+        let said = self.first(|node| {
+            Box::pin(async move { Ok((node, self.block_logs(node, &block, bloom, controllers).await?)) })
+        });
+        let (answered, logs) = said.await?;
+        // Where no transfer of our coins can be in the block, what there is has been looked for well enough.
+        if !self.tokens.iter().any(|token| may_have_transfers(bloom, token.address)) {
+            return Ok(logs);
         }
+        let others = self.every(|node| {
+            Box::pin(async move {
+                if std::ptr::eq(node, answered) {
+                    return Ok(None);
+                }
+                self.block_logs(node, &block, bloom, controllers).await.map(Some)
+            })
+        });
+        let mut compared = false;
+        for (node, said) in others.await {
+            match said {
+                Ok(Some(other)) if other != logs => {
+                    return Err(disagreement(format!("the logs of block {}", block.number), answered, node));
+                }
+                Ok(Some(_)) => compared = true,
+                // One that cannot be asked, or does not have the block yet: the block is read again when it is deep.
+                Ok(None) | Err(_) => {}
+            }
+        }
+        if !compared && self.is_suspicious(bloom, &logs) {
+            return self.read_closer(answered, &block, logs, controllers).await;
+        }
+        Ok(logs)
     }
 
-    /// Together with its header: some nodes answer no logs for a block that they do not have.
-    async fn filtered(&self, block: BlockHash, controllers: &[Address]) -> Result<Vec<ChainLog>, RpcFault> {
-        let filter = json!({"blockHash": block.to_string(), "topics": [logs::topics()]});
-        let requests =
-            [Request::new(GET_LOGS, json!([filter])), Request::new(BLOCK_BY_HASH, json!([block.to_string(), false]))];
-        let mut answers = self.primary.ask_all(&requests).await?.into_iter();
-        let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
-        let (logs, header) = (next()?, next()?);
-        let header: Option<Header> = read(BLOCK_BY_HASH, header)?;
-        let header = header.ok_or_else(|| RpcFault::Malformed(format!("it does not have block {block}")))?.block();
-        if header.hash != block {
-            return Err(RpcFault::Malformed(format!("block {} instead of {block}", header.hash)));
+    /// A block's logs as one node has them. A block cannot be asked for in parts, but by its receipts, which no node limits.
+    async fn block_logs(
+        &self,
+        node: &Endpoint,
+        block: &Block,
+        bloom: Option<&Bloom>,
+        controllers: &[Address],
+    ) -> Result<Vec<ChainLog>, RpcFault> {
+        let filter = json!({"blockHash": block.hash.to_string(), "topics": [logs::topics()]});
+        let logs = match node.ask::<Vec<Log>>(GET_LOGS, json!([filter])).await {
+            Ok(logs) if logs.is_empty() => {
+                // Some nodes answer no logs for a block that they do not have.
+                header_of(node, block.hash).await?;
+                logs
+            }
+            Ok(logs) => logs,
+            Err(fault) if fault.is_too_much() => return self.receipts_logs(node, block, controllers).await,
+            Err(fault) => return Err(fault),
+        };
+        let lies = |log: &Log| {
+            bloom.is_some_and(|bloom| {
+                !bloom.is_empty()
+                    && (!bloom.may_have(&log.address.0.0) || log.topics.iter().any(|topic| !bloom.may_have(&topic.0.0)))
+            })
+        };
+        if logs.iter().any(lies) {
+            return Err(RpcFault::Malformed(format!("a log that cannot be in block {}", block.number)));
         }
-        let logs: Vec<Log> = read(GET_LOGS, logs)?;
-        let belongs = |log: &Log| log.block_hash.0 == block && log.block_number.0 == header.number;
-        self.ours(controllers).read(logs, belongs)
+        self.ours(controllers).read(logs, |log| belongs(log, block))
     }
 
-    async fn read_receipts_of(&self, block: BlockHash, controllers: &[Address]) -> Result<Vec<ChainLog>, RpcFault> {
-        let params = json!([block.to_string()]);
-        let receipts: Option<Vec<TxReceipt>> = self.primary.ask("eth_getBlockReceipts", params).await?;
-        let receipts = receipts.ok_or_else(|| RpcFault::Malformed(format!("it does not have block {block}")))?;
+    async fn receipts_logs(
+        &self,
+        node: &Endpoint,
+        block: &Block,
+        controllers: &[Address],
+    ) -> Result<Vec<ChainLog>, RpcFault> {
+        let params = json!([block.hash.to_string()]);
+        let receipts: Option<Vec<TxReceipt>> = node.ask("eth_getBlockReceipts", params).await?;
+        let missing = || RpcFault::Malformed(format!("it does not have block {}", block.hash));
         let mut logs = Vec::new();
-        for receipt in receipts {
+        for receipt in receipts.ok_or_else(missing)? {
             if receipt.logs.iter().any(|log| log.transaction_hash != receipt.transaction_hash) {
                 return Err(RpcFault::Malformed("a receipt with another transaction's logs".to_owned()));
             }
             logs.extend(receipt.logs);
         }
-        self.ours(controllers).read(logs, |log| log.block_hash.0 == block)
+        self.ours(controllers).read(logs, |log| belongs(log, block))
     }
 
+    /// Whether the header says that there may be transfers of a coin of ours, and the answer has none.
+    fn is_suspicious(&self, bloom: Option<&Bloom>, logs: &[ChainLog]) -> bool {
+        let has = |token: Address| {
+            logs.iter().any(|log| log.contract == token && matches!(log.event, LogEvent::Transfer { .. }))
+        };
+        bloom.is_some_and(|bloom| !bloom.is_empty())
+            && self.tokens.iter().any(|token| may_have_transfers(bloom, token.address) && !has(token.address))
+    }
+
+    /// The same block by its receipts, which come from another index; a node that has none is asked for the logs once more.
+    async fn read_closer(
+        &self,
+        node: &Endpoint,
+        block: &Block,
+        logs: Vec<ChainLog>,
+        controllers: &[Address],
+    ) -> Result<Vec<ChainLog>, ChainFault> {
+        if let Ok(closer) = self.receipts_logs(node, block, controllers).await {
+            return Ok(closer);
+        }
+        let again = self.block_logs(node, block, None, controllers).await.map_err(|fault| fault.at(node.name()))?;
+        Ok(if again.len() > logs.len() { again } else { logs })
+    }
+
+    /// A range of blocks as one node has them.
     pub(super) async fn logs_between(
         &self,
+        node: &Endpoint,
         from: u64,
         to: u64,
         controllers: &[Address],
-    ) -> Result<Vec<ChainLog>, ChainFault> {
+    ) -> Result<Vec<ChainLog>, RpcFault> {
         let filter = json!({"fromBlock": height(from), "toBlock": height(to), "topics": [logs::topics()]});
-        match self.primary.ask::<Vec<Log>>(GET_LOGS, Value::Array(vec![filter])).await {
+        match node.ask::<Vec<Log>>(GET_LOGS, Value::Array(vec![filter])).await {
             Ok(logs) => {
                 let within = from..=to;
-                let found = self.ours(controllers).read(logs, |log| within.contains(&log.block_number.0));
-                found.map_err(|fault| self.fault(fault))
+                self.ours(controllers).read(logs, |log| within.contains(&log.block_number.0))
             }
-            Err(fault) if fault.is_too_much() && from < to => Err(ChainFault::TooMuch),
-            Err(fault) if fault.is_too_much() => {
-                let block = self.answer(reads::block(&self.primary, BlockAt::Number(from))).await?;
-                let block = block.ok_or_else(|| self.fault(fault))?;
-                self.logs_of(block.hash, controllers).await
+            Err(fault) if from == to && fault.is_too_much() => {
+                let block = reads::block(node, BlockAt::Number(from)).await?.ok_or(fault)?;
+                self.receipts_logs(node, &block, controllers).await
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(fault) => Err(fault),
         }
     }
 
-    pub(super) async fn read_receipt(&self, tx: TxHash, controllers: &[Address]) -> Result<Option<Receipt>, RpcFault> {
-        let params = json!([tx.to_string()]);
-        let receipt: Option<TxReceipt> = self.primary.ask("eth_getTransactionReceipt", params).await?;
-        let Some(receipt) = receipt else { return Ok(None) };
-        if receipt.transaction_hash.0 != tx {
-            return Err(RpcFault::Malformed(format!("the receipt of {} instead of {tx}", receipt.transaction_hash.0)));
+    /// Blocks of a range in which any node knows a payment to an account in one of our coins.
+    pub(super) async fn blocks_of_payments(
+        &self,
+        account: Address,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<u64>, ChainFault> {
+        let tokens: Vec<String> = self.tokens.iter().map(|token| token.address.to_string()).collect();
+        let topics = json!([logs::transfer_topic(), null, logs::address_topic(&account)]);
+        let (from_block, to_block) = (height(from), height(to));
+        let filter = json!([{"fromBlock": from_block, "toBlock": to_block, "address": tokens, "topics": topics}]);
+        let said = self.every(|node| Box::pin(node.ask::<Vec<Log>>(GET_LOGS, filter.clone()))).await;
+        let (mut blocks, mut answered, mut failed) = (BTreeSet::new(), false, None);
+        for (node, logs) in said {
+            match logs {
+                Ok(logs) => {
+                    answered = true;
+                    blocks.extend(
+                        logs.iter().map(|log| log.block_number.0).filter(|number| (from..=to).contains(number)),
+                    );
+                }
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
         }
-        let (block, block_number) = (receipt.block_hash.0, receipt.block_number.0);
-        let belongs =
-            |log: &Log| log.transaction_hash.0 == tx && log.block_hash.0 == block && log.block_number.0 == block_number;
-        let ours = self.ours(controllers);
-        let refusals = ours.refusals(&receipt.logs, |data| self.contracts.reverts.describe(data));
-        let logs = ours.read(receipt.logs, belongs)?;
-        let succeeded = match receipt.status.0 {
-            1 => true,
-            0 if logs.is_empty() => false,
-            status => return Err(RpcFault::Malformed(format!("status {status} with {} logs", logs.len()))),
-        };
-        Ok(Some(Receipt { tx, block_number, block, succeeded, gas_used: receipt.gas_used.0, logs, refusals }))
+        match failed {
+            Some(_) if !answered && from < to => Err(ChainFault::TooMuch),
+            Some(fault) if !answered => Err(fault),
+            _ => Ok(blocks.into_iter().collect()),
+        }
     }
+}
+
+fn belongs(log: &Log, block: &Block) -> bool {
+    log.block_hash.0 == block.hash && log.block_number.0 == block.number
+}
+
+/// Whether a block may have transfers of a token; a chain that fills in no blooms says nothing.
+fn may_have_transfers(bloom: Option<&Bloom>, token: Address) -> bool {
+    bloom.is_none_or(|bloom| bloom.is_empty() || bloom.may_have(&token.0) && bloom.may_have(&logs::transfer_word().0))
+}
+
+async fn header_of(node: &Endpoint, hash: BlockHash) -> Result<(Block, Option<Bloom>), RpcFault> {
+    let header: Option<Header> = node.ask(BLOCK_BY_HASH, json!([hash.to_string(), false])).await?;
+    let header = header.ok_or_else(|| RpcFault::Malformed(format!("it does not have block {hash}")))?;
+    let block = header.block();
+    if block.hash != hash {
+        return Err(RpcFault::Malformed(format!("block {} instead of {hash}", block.hash)));
+    }
+    Ok((block, header.bloom()))
 }

@@ -1,12 +1,13 @@
-//! What a transaction pays: a tip like the last blocks' and room for the base fee to double. No cap: whoever sends
-//! knows his.
+//! What a transaction pays: a tip like the last blocks' and room for the base fee to double. No cap: the
+//! sender has its own.
 
-use domain::chain::Fees;
+use domain::chain::{ChainFault, Fees};
 use serde_json::json;
 
 use super::EvmChain;
+use super::quorum::no_node;
 use crate::evm::hex::quantity;
-use crate::evm::rpc::RpcFault;
+use crate::evm::rpc::{Endpoint, RpcFault};
 use crate::evm::wire::FeeHistory;
 
 /// How many blocks tips are looked at in.
@@ -17,11 +18,29 @@ const PERCENTILE: u8 = 50;
 const TIP_MIN: u128 = 100_000_000;
 
 impl EvmChain {
-    pub(super) async fn read_fees(&self) -> Result<Fees, RpcFault> {
-        let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
-        let history: FeeHistory = self.primary.ask("eth_feeHistory", params).await?;
-        fees(&history).ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
+    /// The cheapest of what nodes say: where that is too little, a replacement pays more.
+    pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
+        let said = self.every(|node| Box::pin(fees_of(node))).await;
+        let (mut cheapest, mut failed) = (None::<Fees>, None);
+        for (node, fees) in said {
+            match fees {
+                Ok(fees) => {
+                    cheapest = Some(cheapest.map_or(fees, |known| Fees {
+                        max_fee: known.max_fee.min(fees.max_fee),
+                        max_priority_fee: known.max_priority_fee.min(fees.max_priority_fee),
+                    }));
+                }
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        cheapest.ok_or_else(|| failed.unwrap_or_else(no_node))
     }
+}
+
+async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
+    let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
+    let history: FeeHistory = node.ask("eth_feeHistory", params).await?;
+    fees(&history).ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
 }
 
 fn fees(history: &FeeHistory) -> Option<Fees> {

@@ -1,67 +1,95 @@
-//! The port `Chain` over one or two nodes. All reading is from the first; the second has to agree about blocks before
-//! anything counts as final, and gets what is broadcast, too. Whatever a node says is compared with what was asked.
+//! The port `Chain` over the configured nodes. Looking is done through the first node that serves; what money depends on
+//! counts only where as many nodes as are needed say the same. Whatever a node says is compared with what was asked.
 
 mod broadcast;
 mod entries;
 mod fees;
+mod quorum;
 mod reads;
+mod sightings;
 mod simulate;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees, Heads, Receipt,
-    Simulated, Token, TxHash,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees, Heads, NodeReport,
+    Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
 };
 use domain::ids::TenantId;
-use domain::ports::{Answer, Chain};
+use domain::ports::{Answer, Chain, Clock};
 
+use super::bloom::Bloom;
 use super::contracts::EvmContracts;
 use super::logs::Ours;
-use super::rpc::{Endpoint, RpcFault, Transport};
+use super::rpc::{Endpoint, Transport};
+use super::wire::Header;
+
+/// Headers whose blooms are remembered: between a block and its logs hardly any other one is asked for.
+const BLOOMS_KEPT: usize = 16;
 
 /// A chain.
 pub struct EvmChain {
-    primary: Endpoint,
-    second: Option<Endpoint>,
+    /// In the order in which they are asked.
+    nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
     contracts: Arc<EvmContracts>,
+    /// What the newest headers say about their blocks' logs.
+    blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
 }
 
 impl EvmChain {
-    /// A chain that is reached through `primary`, and that `second` has to agree with. Asks nothing yet.
+    /// A chain that is reached through `nodes`, the first of them as long as it serves. Asks nothing yet.
     pub fn new(
         config: &ChainConfig,
         contracts: Arc<EvmContracts>,
-        primary: Arc<dyn Transport>,
-        second: Option<Arc<dyn Transport>>,
+        nodes: Vec<Arc<dyn Transport>>,
+        clock: &Arc<dyn Clock>,
     ) -> EvmChain {
-        let primary = Endpoint::new("first node", primary, config.chain_id);
-        let second = second.map(|transport| Endpoint::new("second node", transport, config.chain_id));
-        EvmChain { primary, second, tokens: config.tokens.clone(), contracts }
+        let name = |at: usize| match at {
+            0 => "first node".to_owned(),
+            1 => "second node".to_owned(),
+            _ => format!("node {}", at + 1),
+        };
+        let node = |(at, transport)| Endpoint::new(name(at), transport, config.chain_id, Arc::clone(clock));
+        let nodes = nodes.into_iter().enumerate().map(node).collect();
+        EvmChain { nodes, tokens: config.tokens.clone(), contracts, blooms: Mutex::default() }
     }
 
     const fn ours<'a>(&'a self, controllers: &'a [Address]) -> Ours<'a> {
         Ours { tokens: self.tokens.as_slice(), controllers }
     }
 
-    /// A fault of the first node, as the port says it.
-    fn fault(&self, fault: RpcFault) -> ChainFault {
-        fault.at(self.primary.name())
+    fn first_name(&self) -> &str {
+        self.nodes.first().map_or("no node", Endpoint::name)
     }
 
-    async fn answer<T>(&self, answer: impl Future<Output = Result<T, RpcFault>>) -> Result<T, ChainFault> {
-        answer.await.map_err(|fault| self.fault(fault))
+    fn remember(&self, header: &Header) {
+        let block = header.block();
+        let mut blooms = self.blooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if !blooms.iter().any(|(known, _)| known.hash == block.hash) {
+            blooms.truncate(BLOOMS_KEPT - 1);
+            blooms.push_front((block, header.bloom()));
+        }
+    }
+
+    fn remembered(&self, hash: BlockHash) -> Option<(Block, Option<Bloom>)> {
+        let blooms = self.blooms.lock().unwrap_or_else(PoisonError::into_inner);
+        blooms.iter().find(|(block, _)| block.hash == hash).cloned()
     }
 }
 
 impl Chain for EvmChain {
+    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+        Box::pin(self.first(|node| Box::pin(quorum::newest_number(node))))
+    }
+
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
-        Box::pin(self.answer(self.read_heads()))
+        Box::pin(self.read_heads())
     }
 
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
-        Box::pin(self.answer(reads::block(&self.primary, at)))
+        Box::pin(self.read_block(at))
     }
 
     fn logs<'a>(
@@ -78,11 +106,46 @@ impl Chain for EvmChain {
         to: u64,
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
-        Box::pin(self.logs_between(from, to, controllers))
+        Box::pin(async move {
+            let found = self.first(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
+            found.map_err(|fault| if from < to { ChainFault::TooMuch } else { fault })
+        })
+    }
+
+    fn logs_again<'a>(
+        &'a self,
+        from: u64,
+        to: u64,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+        Box::pin(async move {
+            let found = self.last(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
+            found.map_err(|fault| if from < to { ChainFault::TooMuch } else { fault })
+        })
+    }
+
+    fn blocks_paying(&self, account: Address, from: u64, to: u64) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+        Box::pin(self.blocks_of_payments(account, from, to))
     }
 
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.second_agrees(number, hash))
+        Box::pin(self.others_agree(number, hash))
+    }
+
+    fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
+        Box::pin(self.is_replaced(block))
+    }
+
+    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> Answer<'a, Result<Sighting, ChainFault>> {
+        Box::pin(self.sighting_of(transfer))
+    }
+
+    fn confirms<'a>(
+        &'a self,
+        receipt: &'a Receipt,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Sighting, ChainFault>> {
+        Box::pin(self.confirmation_of(receipt, controllers))
     }
 
     fn receipt<'a>(
@@ -90,39 +153,63 @@ impl Chain for EvmChain {
         tx: TxHash,
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
-        Box::pin(self.answer(self.read_receipt(tx, controllers)))
+        Box::pin(self.any_receipt(tx, controllers))
     }
 
     fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
-        Box::pin(self.answer(self.read_nonce(account)))
+        Box::pin(self.first(move |node| Box::pin(reads::nonce(node, account))))
+    }
+
+    fn nonces(&self, account: Address) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+        Box::pin(self.read_nonces(account))
     }
 
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
-        Box::pin(self.answer(self.read_fees()))
+        Box::pin(self.read_fees())
     }
 
     fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>> {
-        Box::pin(self.answer(self.read_gas_balance(account)))
+        Box::pin(self.first(move |node| Box::pin(reads::gas_balance(node, account))))
     }
 
     fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
-        Box::pin(self.answer(self.read_token_balance(token, account)))
+        Box::pin(async move {
+            let balances = self.read_balances(token, &[account]).await?;
+            balances.first().copied().ok_or_else(quorum::no_node)
+        })
+    }
+
+    fn token_balances<'a>(
+        &'a self,
+        token: Address,
+        accounts: &'a [Address],
+    ) -> Answer<'a, Result<Vec<u64>, ChainFault>> {
+        Box::pin(self.read_balances(token, accounts))
+    }
+
+    fn balance_after<'a>(
+        &'a self,
+        token: Address,
+        account: Address,
+        block: &'a Block,
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+        Box::pin(self.read_balance_after(token, account, block))
     }
 
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.answer(self.read_blacklisted(token, account)))
+        Box::pin(self.read_blacklisted(token, account))
     }
 
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.answer(self.read_paused(token)))
+        Box::pin(self.read_paused(token))
     }
 
     fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.answer(self.read_operator(controller, account)))
+        Box::pin(self.first(move |node| Box::pin(reads::is_operator(node, controller, account))))
     }
 
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.answer(self.read_deployed(contract)))
+        Box::pin(self.read_deployed(contract))
     }
 
     fn simulate<'a>(
@@ -132,11 +219,15 @@ impl Chain for EvmChain {
         controller: Address,
         call: &'a Call,
     ) -> Answer<'a, Result<Simulated, ChainFault>> {
-        Box::pin(self.answer(self.try_call(tenant, from, controller, call)))
+        Box::pin(self.try_call(tenant, from, controller, call))
     }
 
     fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast> {
         Box::pin(self.tell_all(raw))
+    }
+
+    fn survey(&self) -> Answer<'_, Vec<NodeReport>> {
+        Box::pin(self.look_at_nodes())
     }
 }
 

@@ -4,109 +4,290 @@ use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads};
 use serde_json::{Value, json};
 
 use super::EvmChain;
+use super::quorum::{disagreement, no_node};
 use crate::evm::abi;
 use crate::evm::hex::{self, Hex};
 use crate::evm::rpc::{Endpoint, Request, RpcFault, height, read};
 use crate::evm::wire::Header;
 
-const BLOCK_BY_NUMBER: &str = "eth_getBlockByNumber";
+pub(super) const BLOCK_BY_NUMBER: &str = "eth_getBlockByNumber";
+const CALL: &str = "eth_call";
+/// Balances asked for in one message.
+const BALANCES_AT_ONCE: usize = 50;
 
-fn malformed(what: impl Into<String>) -> RpcFault {
+pub(super) fn malformed(what: impl Into<String>) -> RpcFault {
     RpcFault::Malformed(what.into())
 }
 
 /// A block without its transactions.
-fn header_params(at: Value) -> Value {
+pub(super) fn header_params(at: Value) -> Value {
     json!([at, false])
 }
 
-pub(super) async fn block(endpoint: &Endpoint, at: BlockAt) -> Result<Option<Block>, RpcFault> {
+pub(super) async fn header(endpoint: &Endpoint, at: BlockAt) -> Result<Option<Header>, RpcFault> {
     let params = match at {
         BlockAt::Number(number) => header_params(height(number)),
         BlockAt::Latest => header_params(json!("latest")),
     };
     let header: Option<Header> = endpoint.ask(BLOCK_BY_NUMBER, params).await?;
-    let block = header.map(Header::block);
-    match (at, block) {
+    let found = header.as_ref().map(Header::block);
+    match (at, found) {
         (BlockAt::Number(number), Some(block)) if block.number != number => {
             Err(malformed(format!("block {} instead of {number}", block.number)))
         }
-        _ => Ok(block),
+        _ => Ok(header),
     }
 }
 
+pub(super) async fn block(endpoint: &Endpoint, at: BlockAt) -> Result<Option<Block>, RpcFault> {
+    Ok(header(endpoint, at).await?.map(|header| header.block()))
+}
+
 impl EvmChain {
-    /// All three heads from one node at one time.
-    pub(super) async fn read_heads(&self) -> Result<Heads, RpcFault> {
-        let tags = ["latest", "safe", "finalized"];
-        let requests = tags.map(|tag| Request::new(BLOCK_BY_NUMBER, header_params(json!(tag))));
-        let mut answers = self.primary.ask_all(&requests).await?.into_iter();
-        let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
-        let latest = read::<Header>(BLOCK_BY_NUMBER, next()?)?.block();
-        // A node that knows no such tag, or has no such block yet, says so with an error or null.
-        let mut height_of = || match next()? {
-            Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?.map(|header| header.block().number)),
-            Err(_) => Ok(None),
-        };
-        let (safe, finalized) = (height_of()?, height_of()?);
-        let newest = latest.number;
-        if safe.is_some_and(|safe| safe > newest) || finalized.is_some_and(|last| last > safe.unwrap_or(newest)) {
-            return Err(malformed(format!("heads {newest}, safe {safe:?}, finalized {finalized:?} cannot be")));
+    /// A block of the first node that serves. One that does not have it is not the last to know: another one may.
+    pub(super) async fn read_block(&self, at: BlockAt) -> Result<Option<Block>, ChainFault> {
+        let header = self.first(|node| Box::pin(header(node, at))).await?;
+        Ok(header.map(|header| {
+            self.remember(&header);
+            header.block()
+        }))
+    }
+
+    /// The newest block of the first node that serves, and the most cautious word of all about what is final. A node that
+    /// does not say which block that is says that none is.
+    pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
+        let said = self.every(|node| Box::pin(heads_of(node))).await;
+        let (mut merged, mut answered, mut failed) = (None::<Heads>, 0, None);
+        for (node, heads) in said {
+            match heads {
+                Ok(heads) => {
+                    answered += 1;
+                    node.note_head(heads.latest.number);
+                    merged = Some(merged.map_or(heads, |known| Heads {
+                        latest: known.latest,
+                        safe: known.safe.zip(heads.safe).map(|(one, other)| one.min(other)),
+                        finalized: known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
+                    }));
+                }
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
         }
-        Ok(Heads { latest, safe, finalized })
+        let Some(heads) = merged else { return Err(failed.unwrap_or_else(no_node)) };
+        // One node alone says nothing about what is final where another one should have its word.
+        Ok(if answered >= self.needed() { heads } else { Heads { safe: None, finalized: None, ..heads } })
     }
 
-    pub(super) async fn second_agrees(&self, number: u64, hash: BlockHash) -> Result<bool, ChainFault> {
-        let Some(second) = &self.second else { return Ok(true) };
-        let block = block(second, BlockAt::Number(number)).await.map_err(|fault| fault.at(second.name()))?;
-        match block {
-            Some(block) if block.hash != hash => Err(ChainFault::Disagreement(number)),
-            other => Ok(other.is_some()),
+    /// Whether other nodes have this hash at this height.
+    pub(super) async fn others_agree(&self, number: u64, hash: BlockHash) -> Result<bool, ChainFault> {
+        if self.nodes.len() < 2 {
+            return Ok(true);
+        }
+        let said = self.every(|node| Box::pin(block(node, BlockAt::Number(number)))).await;
+        let (mut having, mut other, mut failed) = (Vec::new(), None, None);
+        for (node, block) in said {
+            match block {
+                Ok(Some(block)) if block.hash == hash => having.push(node),
+                Ok(Some(_)) => other = other.or(Some(node)),
+                Ok(None) => {}
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match (other, having.first()) {
+            (Some(other), Some(having)) => return Err(disagreement(format!("block {number}"), having, other)),
+            (Some(_), None) => return Err(ChainFault::Disagreement(format!("block {number}"))),
+            _ => {}
+        }
+        match failed {
+            _ if having.len() >= self.needed() => Ok(true),
+            Some(fault) => Err(fault),
+            None => Ok(false),
         }
     }
 
-    pub(super) async fn read_nonce(&self, account: Address) -> Result<u64, RpcFault> {
-        let params = json!([account.to_string(), "latest"]);
-        Ok(self.primary.ask::<Hex<u64>>("eth_getTransactionCount", params).await?.0)
+    /// Whether a block that was taken in has another one in its place.
+    pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
+        let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
+        let (mut here, mut gone, mut failed) = (None, None, None);
+        for (node, block) in said {
+            match block {
+                Ok(Some(block)) if block.hash == known.hash => here = here.or(Some(node)),
+                Ok(Some(_)) => gone = gone.or(Some(node)),
+                Ok(None) => {}
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match (here, gone, failed) {
+            (Some(here), Some(gone), _) => Err(disagreement(format!("block {}", known.number), here, gone)),
+            (None, None, Some(fault)) => Err(fault),
+            (_, gone, _) => Ok(gone.is_some()),
+        }
     }
 
-    pub(super) async fn read_gas_balance(&self, account: Address) -> Result<u128, RpcFault> {
-        Ok(self.primary.ask::<Hex<u128>>("eth_getBalance", json!([account.to_string(), "latest"])).await?.0)
+    /// The same word of a contract about an account, from every node that answers: `false` as long as any says so.
+    pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, ChainFault> {
+        let said = self.every(|node| Box::pin(is_deployed(node, contract))).await;
+        let (mut failed, mut all) = (None, None);
+        for (node, there) in said {
+            match there {
+                Ok(there) => all = Some(all.unwrap_or(true) && there),
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        all.ok_or_else(|| failed.unwrap_or_else(no_node))
     }
 
-    pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, RpcFault> {
-        let params = json!([contract.to_string(), "latest"]);
-        Ok(!self.primary.ask::<Hex<Vec<u8>>>("eth_getCode", params).await?.0.is_empty())
+    pub(super) async fn read_nonces(&self, account: Address) -> Result<Vec<u64>, ChainFault> {
+        let said = self.every(|node| Box::pin(nonce(node, account))).await;
+        let (mut counts, mut failed) = (Vec::new(), None);
+        for (node, count) in said {
+            match count {
+                Ok(count) => counts.push(count),
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match failed {
+            Some(fault) if counts.is_empty() => Err(fault),
+            _ => Ok(counts),
+        }
     }
 
-    pub(super) async fn read_token_balance(&self, token: Address, account: Address) -> Result<u64, RpcFault> {
-        Ok(abi::capped(&self.view(token, &abi::balance_of(&account)).await?))
-    }
-
-    pub(super) async fn read_blacklisted(&self, token: Address, account: Address) -> Result<bool, RpcFault> {
+    pub(super) async fn read_blacklisted(&self, token: Address, account: Address) -> Result<bool, ChainFault> {
         let known = self.tokens.iter().find(|known| known.address == token);
-        let coin = known.ok_or_else(|| malformed(format!("{token} is none of the coins")))?.coin;
-        self.flag(token, &abi::is_blacklisted(coin, &account)).await
+        let unknown = || malformed(format!("{token} is none of the coins")).at(self.first_name());
+        let data = abi::is_blacklisted(known.ok_or_else(unknown)?.coin, &account);
+        self.agreed_flag(token, data, || format!("whether {account} is on the blacklist of {token}")).await
     }
 
-    pub(super) async fn read_paused(&self, token: Address) -> Result<bool, RpcFault> {
-        self.flag(token, &abi::paused()).await
+    pub(super) async fn read_paused(&self, token: Address) -> Result<bool, ChainFault> {
+        self.agreed_flag(token, abi::paused(), || format!("whether {token} is paused")).await
     }
 
-    pub(super) async fn read_operator(&self, controller: Address, account: Address) -> Result<bool, RpcFault> {
-        self.flag(controller, &abi::is_operator(&account)).await
+    async fn agreed_flag(
+        &self,
+        contract: Address,
+        data: Vec<u8>,
+        what: impl Fn() -> String,
+    ) -> Result<bool, ChainFault> {
+        let data = hex::data(&data);
+        self.agreed(what, |node| Box::pin(flag(node, contract, &data))).await
     }
 
-    async fn flag(&self, contract: Address, data: &[u8]) -> Result<bool, RpcFault> {
-        let word = self.view(contract, data).await?;
-        abi::flag(&word).ok_or_else(|| malformed(format!("{contract} answers what is no bool")))
+    pub(super) async fn read_balances(&self, token: Address, accounts: &[Address]) -> Result<Vec<u64>, ChainFault> {
+        let mut balances = Vec::with_capacity(accounts.len());
+        for some in accounts.chunks(BALANCES_AT_ONCE) {
+            balances.extend(self.first(|node| Box::pin(balances_of(node, token, some))).await?);
+        }
+        Ok(balances)
     }
 
-    /// A getter that answers one word.
-    async fn view(&self, contract: Address, data: &[u8]) -> Result<[u8; 32], RpcFault> {
-        let call = json!({"to": contract.to_string(), "data": hex::data(data)});
-        let Hex(answer) = self.primary.ask::<Hex<Vec<u8>>>("eth_call", json!([call, "latest"])).await?;
-        // Where there is no contract, the answer is empty.
-        abi::one_word(&answer).ok_or_else(|| malformed(format!("{contract} answers {} bytes", answer.len())))
+    pub(super) async fn read_balance_after(
+        &self,
+        token: Address,
+        account: Address,
+        after: &Block,
+    ) -> Result<Option<u64>, ChainFault> {
+        let said = self.every(|node| Box::pin(balance_after(node, token, account, *after))).await;
+        let (mut known, mut late) = (Vec::new(), false);
+        for (node, balance) in said {
+            match balance {
+                Ok(Some(balance)) => known.push((node, Ok(balance))),
+                Ok(None) => late = true,
+                Err(fault) => known.push((node, Err(fault))),
+            }
+        }
+        let what = || format!("what {account} holds of {token} after block {}", after.number);
+        match self.settle(known, what) {
+            Ok(balance) => Ok(Some(balance)),
+            Err(ChainFault::Unreachable(_)) if late => Ok(None),
+            Err(fault) => Err(fault),
+        }
     }
+}
+
+/// All three heads from one node at one time.
+async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
+    let tags = ["latest", "safe", "finalized"];
+    let requests = tags.map(|tag| Request::new(BLOCK_BY_NUMBER, header_params(json!(tag))));
+    let mut answers = node.ask_all(&requests).await?.into_iter();
+    let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
+    let latest = read::<Header>(BLOCK_BY_NUMBER, next()?)?.block();
+    // A node that knows no such tag, or has no such block yet, says so with an error or null.
+    let mut height_of = || match next()? {
+        Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?.map(|header| header.block().number)),
+        Err(_) => Ok(None),
+    };
+    let (safe, finalized) = (height_of()?, height_of()?);
+    let newest = latest.number;
+    if safe.is_some_and(|safe| safe > newest) || finalized.is_some_and(|last| last > safe.unwrap_or(newest)) {
+        return Err(malformed(format!("heads {newest}, safe {safe:?}, finalized {finalized:?} cannot be")));
+    }
+    Ok(Heads { latest, safe, finalized })
+}
+
+pub(super) async fn nonce(node: &Endpoint, account: Address) -> Result<u64, RpcFault> {
+    let params = json!([account.to_string(), "latest"]);
+    Ok(node.ask::<Hex<u64>>("eth_getTransactionCount", params).await?.0)
+}
+
+pub(super) async fn gas_balance(node: &Endpoint, account: Address) -> Result<u128, RpcFault> {
+    Ok(node.ask::<Hex<u128>>("eth_getBalance", json!([account.to_string(), "latest"])).await?.0)
+}
+
+async fn is_deployed(node: &Endpoint, contract: Address) -> Result<bool, RpcFault> {
+    let params = json!([contract.to_string(), "latest"]);
+    Ok(!node.ask::<Hex<Vec<u8>>>("eth_getCode", params).await?.0.is_empty())
+}
+
+pub(super) async fn is_operator(node: &Endpoint, controller: Address, account: Address) -> Result<bool, RpcFault> {
+    flag(node, controller, &hex::data(&abi::is_operator(&account))).await
+}
+
+async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
+    let call = json!({"to": contract.to_string(), "data": data});
+    let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
+    abi::flag(&one_word(contract, &answer)?).ok_or_else(|| malformed(format!("{contract} answers what is no bool")))
+}
+
+/// What a getter answers. Where there is no contract, the answer is empty.
+fn one_word(contract: Address, answer: &[u8]) -> Result<[u8; 32], RpcFault> {
+    abi::one_word(answer).ok_or_else(|| malformed(format!("{contract} answers {} bytes", answer.len())))
+}
+
+fn balance_request(token: Address, account: Address, at: Value) -> Request {
+    let call = json!({"to": token.to_string(), "data": hex::data(&abi::balance_of(&account))});
+    Request::new(CALL, json!([call, at]))
+}
+
+pub(super) async fn balances_of(node: &Endpoint, token: Address, accounts: &[Address]) -> Result<Vec<u64>, RpcFault> {
+    let requests: Vec<Request> =
+        accounts.iter().map(|account| balance_request(token, *account, json!("latest"))).collect();
+    let answers = match &requests[..] {
+        [] => return Ok(Vec::new()),
+        requests => node.ask_all(requests).await?,
+    };
+    let balance = |answer| {
+        let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, answer)?;
+        Ok(abi::capped(&one_word(token, &answer)?))
+    };
+    answers.into_iter().map(balance).collect()
+}
+
+/// `None` = it does not have that block.
+async fn balance_after(
+    node: &Endpoint,
+    token: Address,
+    account: Address,
+    after: Block,
+) -> Result<Option<u64>, RpcFault> {
+    let at = height(after.number);
+    let requests = [balance_request(token, account, at.clone()), Request::new(BLOCK_BY_NUMBER, header_params(at))];
+    let mut answers = node.ask_all(&requests).await?.into_iter();
+    let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
+    let (balance, header) = (next()?, next()?);
+    let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
+    if header.is_none_or(|header| header.block().hash != after.hash) {
+        return Ok(None);
+    }
+    let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, balance)?;
+    Ok(Some(abi::capped(&one_word(token, &answer)?)))
 }

@@ -1,13 +1,15 @@
-//! What a call would do on the newest block, before a nonce is spent on it.
+//! What a call would do on the newest block, before a nonce is spent on it. That it would work is one node's to say: the
+//! chain shows it. That it would fail may end a payment, so no node says that alone.
 
-use domain::chain::{Address, Call, Simulated};
+use domain::chain::{Address, Call, ChainFault, Simulated};
 use domain::ids::TenantId;
 use serde_json::json;
 
 use super::EvmChain;
+use super::quorum::disagreement;
 use crate::evm::abi;
 use crate::evm::hex::{self, Hex};
-use crate::evm::rpc::{NodeError, Request, RpcFault, read};
+use crate::evm::rpc::{Endpoint, NodeError, Request, RpcFault, read};
 
 const CALL: &str = "eth_call";
 const ESTIMATE: &str = "eth_estimateGas";
@@ -19,7 +21,7 @@ impl EvmChain {
         from: Address,
         controller: Address,
         call: &Call,
-    ) -> Result<Simulated, RpcFault> {
+    ) -> Result<Simulated, ChainFault> {
         let target = self.contracts.target(tenant, from, controller, call);
         // What cannot even be written down would not work either.
         let target = match target {
@@ -29,7 +31,33 @@ impl EvmChain {
         let (to, data) = (target.to.to_string(), hex::data(&target.data));
         let call_object = json!({"from": from.to_string(), "to": to, "data": data});
         let requests = [CALL, ESTIMATE].map(|method| Request::new(method, json!([call_object, "latest"])));
-        let mut answers = self.primary.ask_all(&requests).await?.into_iter();
+        let simulated = self.first(|node| Box::pin(self.simulated(node, &requests, call))).await?;
+        if self.needed() < 2 || works_whole(&simulated) {
+            return Ok(simulated);
+        }
+        let said = self.every(|node| Box::pin(self.simulated(node, &requests, call))).await;
+        let (mut same, mut failed) = (Vec::new(), None);
+        for (node, other) in said {
+            match other {
+                Ok(other) if is_same(&simulated, &other) => same.push(node),
+                Ok(_) => {
+                    let what = "whether a call would work".to_owned();
+                    return Err(match same.first() {
+                        Some(one) => disagreement(what, one, node),
+                        None => ChainFault::Disagreement(what),
+                    });
+                }
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match failed {
+            Some(fault) if same.len() < self.needed() => Err(fault),
+            _ => Ok(simulated),
+        }
+    }
+
+    async fn simulated(&self, node: &Endpoint, requests: &[Request; 2], call: &Call) -> Result<Simulated, RpcFault> {
+        let mut answers = node.ask_all(requests).await?.into_iter();
         let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
         let (answer, estimate) = (next()?, next()?);
         let (answer, estimate) = match (answer, estimate) {
@@ -52,5 +80,18 @@ impl EvmChain {
             _ if error.is_execution() => Ok(Simulated::Reverts(error.message)),
             _ => Err(RpcFault::Node(error)),
         }
+    }
+}
+
+fn works_whole(simulated: &Simulated) -> bool {
+    matches!(simulated, Simulated::Works { each, .. } if each.iter().all(|works| *works))
+}
+
+/// Nodes word refusals differently, and estimate gas differently.
+fn is_same(one: &Simulated, other: &Simulated) -> bool {
+    match (one, other) {
+        (Simulated::Works { each: one, .. }, Simulated::Works { each: other, .. }) => one == other,
+        (Simulated::Reverts(_), Simulated::Reverts(_)) => true,
+        _ => false,
     }
 }

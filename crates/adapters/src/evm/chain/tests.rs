@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use domain::chain::{Depth, Word};
 use domain::currency::StableCoin;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use serde_json::{Value, json};
 
 use super::super::rpc::TransportFault;
@@ -84,6 +84,26 @@ fn broken(answer: Result<&str, TransportFault>) -> Arc<Node> {
     node
 }
 
+/// A clock that the test moves.
+#[derive(Default)]
+struct Hands(std::sync::atomic::AtomicI64);
+
+impl Hands {
+    fn forward(&self, span: Span) {
+        self.0.fetch_add(span.0, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+impl Clock for Hands {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(std::sync::atomic::Ordering::SeqCst))
+    }
+
+    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
 fn config() -> ChainConfig {
     ChainConfig {
         name: "ethereum".to_owned(),
@@ -99,6 +119,8 @@ fn config() -> ChainConfig {
         batch_max: 20,
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
+        max_tip_cap: u128::MAX,
+        release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }
@@ -111,7 +133,9 @@ fn chain_of(first: &Arc<Node>, second: Option<&Arc<Node>>) -> EvmChain {
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
     let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
     let second = second.map(|node| Arc::clone(node) as Arc<dyn Transport>);
-    EvmChain::new(&config(), contracts, Arc::clone(first) as Arc<dyn Transport>, second)
+    let first = Arc::clone(first) as Arc<dyn Transport>;
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    EvmChain::new(&config(), contracts, std::iter::once(first).chain(second).collect(), &clock)
 }
 
 fn chain(first: &Arc<Node>) -> EvmChain {
@@ -198,13 +222,14 @@ async fn a_block_is_the_one_that_was_asked_for() {
 async fn the_second_node_agrees_lags_or_contradicts() {
     let second = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getBlockByNumber", Value::Null);
     let second = second.on("eth_getBlockByNumber", header(7, 8));
-    let both = chain_of(&node(), Some(&second));
+    let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&second));
     assert_eq!(both.agrees(7, BLOCK).await, Ok(true));
     assert_eq!(both.agrees(7, BLOCK).await, Ok(false));
-    assert_eq!(both.agrees(7, BLOCK).await, Err(ChainFault::Disagreement(7)));
+    let expected = ChainFault::Disagreement("block 7 (first node and second node)".to_owned());
+    assert_eq!(both.agrees(7, BLOCK).await, Err(expected));
     assert_eq!(chain(&node()).agrees(7, BLOCK).await, Ok(true));
     let lost = broken(Err(TransportFault::Failed("gone".to_owned())));
-    let both = chain_of(&node(), Some(&lost));
+    let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&lost));
     assert_eq!(is_unreachable(both.agrees(7, BLOCK).await), "second node: gone");
 }
 
@@ -266,8 +291,12 @@ async fn logs_of_a_range_lie_within_it_and_are_in_order() {
     assert_eq!(first.asked()[0].1[0]["toBlock"], json!("0x8"));
     let text = is_unreachable(chain(&first).logs_in(7, 7, &[]).await);
     assert!(text.contains("another block"), "{text}");
-    let first = node().refusing("eth_getLogs", -32000, "header not found");
-    assert!(is_unreachable(chain(&first).logs_in(1, 2, &[]).await).contains("header not found"));
+    // Whatever a node says to many blocks, it may answer fewer.
+    for message in ["header not found", "please upgrade your plan", "", "internal error"] {
+        let first = node().refusing("eth_getLogs", -32000, message);
+        assert_eq!(chain(&first).logs_in(1, 2, &[]).await, Err(ChainFault::TooMuch), "{message}");
+        assert!(is_unreachable(chain(&first).logs_in(1, 1, &[]).await).contains(message));
+    }
 }
 
 #[tokio::test]
@@ -402,4 +431,199 @@ async fn a_simulation_tells_each_movement_and_each_refusal() {
     let refused = chain(&first).simulate(tenant(), from, controller, &Call::DeployController).await;
     assert!(matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make")));
     assert_eq!(first.asked().len(), 0);
+}
+
+/// A transfer of 5 minor units in block 7, as [`transfer`] makes it.
+fn seen() -> TransferAt {
+    let account = Address([&[0; 19][..], &[5]].concat().try_into().expect("20 bytes"));
+    TransferAt {
+        block_number: 7,
+        block: BLOCK,
+        tx: TxHash([1; 32]),
+        ordinal: 0,
+        token: USDC,
+        from: account,
+        to: account,
+        value: 5,
+    }
+}
+
+#[tokio::test]
+async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
+    let having = || {
+        let receipt = receipt(&json!([transfer(3, BLOCK, 7)]), "0x1");
+        node().on("eth_getTransactionReceipt", receipt).on("eth_getBlockByNumber", header(7, 7))
+    };
+    let denying = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 7));
+    let late = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", Value::Null);
+    let elsewhere = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 8));
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    assert_eq!(chain(&having()).sees(&seen()).await, Ok(Sighting::Confirmed));
+    assert_eq!(chain(&denying()).sees(&seen()).await, Ok(Sighting::Absent));
+    for (first, second, expected) in [
+        (having(), having(), Some(Sighting::Confirmed)),
+        (having(), late(), Some(Sighting::Open)),
+        (having(), lost(), Some(Sighting::Open)),
+        (denying(), denying(), Some(Sighting::Absent)),
+        (denying(), elsewhere(), Some(Sighting::Absent)),
+        (denying(), late(), Some(Sighting::Open)),
+        (having(), denying(), None),
+        (denying(), having(), None),
+        (having(), elsewhere(), None),
+    ] {
+        let said = chain_of(&first, Some(&second)).sees(&seen()).await;
+        match expected {
+            Some(expected) => assert_eq!(said, Ok(expected)),
+            None => assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}"),
+        }
+    }
+    // Another amount, payer, coin, place or outcome is another transfer.
+    for other in [
+        TransferAt { value: 6, ..seen() },
+        TransferAt { from: USDC, ..seen() },
+        TransferAt { to: USDC, ..seen() },
+        TransferAt { token: Address([1; 20]), ..seen() },
+        TransferAt { ordinal: 1, ..seen() },
+    ] {
+        assert_eq!(chain_of(&having(), Some(&having())).sees(&other).await, Ok(Sighting::Absent), "{other:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_nodes_of_three_are_enough_and_one_is_not() {
+    let word = |number: u128| json!(format!("0x{number:064x}"));
+    let listing = |number| node().on("eth_call", word(number));
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    let chain_of_three = |nodes: [Arc<Node>; 3]| {
+        let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+        let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+        let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+        EvmChain::new(&config(), contracts, nodes.map(|node| node as Arc<dyn Transport>).to_vec(), &clock)
+    };
+    for (nodes, expected) in [
+        ([listing(1), listing(1), lost()], Ok(true)),
+        ([lost(), listing(0), listing(0)], Ok(false)),
+        ([lost(), listing(1), lost()], Err("first node: gone")),
+    ] {
+        let said = chain_of_three(nodes).is_blacklisted(USDC, USDC).await;
+        assert_eq!(said, expected.map_err(|text| ChainFault::Unreachable(text.to_owned())));
+    }
+    let said = chain_of_three([listing(1), listing(1), listing(0)]).is_blacklisted(USDC, USDC).await;
+    assert!(matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")), "{said:?}");
+    // No receipt is none where two say so.
+    let without = || node().on("eth_getTransactionReceipt", Value::Null);
+    let tx = TxHash([1; 32]);
+    assert_eq!(chain_of_three([without(), lost(), without()]).receipt(tx, &[]).await, Ok(None));
+    is_unreachable(chain_of_three([without(), lost(), lost()]).receipt(tx, &[]).await);
+}
+
+#[tokio::test]
+async fn what_two_nodes_say_of_a_balance_or_a_blacklist_must_be_the_same() {
+    let after = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
+    let word = |number: u128| json!(format!("0x{number:064x}"));
+    let holding = |amount| node().on("eth_call", word(amount)).on("eth_getBlockByNumber", header(7, 7));
+    let late = || node().on("eth_call", word(0)).on("eth_getBlockByNumber", Value::Null);
+    let balance = async |first: Arc<Node>, second: Arc<Node>| {
+        chain_of(&first, Some(&second)).balance_after(USDC, USDC, &after).await
+    };
+    assert_eq!(balance(holding(7), holding(7)).await, Ok(Some(7)));
+    assert_eq!(balance(holding(7), late()).await, Ok(None));
+    assert!(matches!(balance(holding(7), holding(8)).await, Err(ChainFault::Disagreement(_))));
+    let listed = async |one: u128, other: u128| {
+        let (first, second) = (node().on("eth_call", word(one)), node().on("eth_call", word(other)));
+        chain_of(&first, Some(&second)).is_blacklisted(USDC, USDC).await
+    };
+    assert_eq!((listed(1, 1).await, listed(0, 0).await), (Ok(true), Ok(false)));
+    assert!(matches!(listed(0, 1).await, Err(ChainFault::Disagreement(_))));
+}
+
+#[tokio::test]
+async fn reading_goes_to_the_next_node_and_back() {
+    let clock = Arc::new(Hands::default());
+    let (first, second) = (node().on("eth_blockNumber", json!("0x7")), node().on("eth_blockNumber", json!("0x9")));
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let nodes = [&first, &second].map(|node| Arc::clone(node) as Arc<dyn Transport>).to_vec();
+    let both = EvmChain::new(&config(), contracts, nodes, &(Arc::clone(&clock) as Arc<dyn Clock>));
+    assert_eq!(both.head().await, Ok(7));
+    let busy = TransportFault::Busy { status: 429, retry_after: Some(std::time::Duration::from_secs(30)) };
+    *first.broken.lock().expect("broken") = Some(Err(busy));
+    assert_eq!(both.head().await, Ok(9));
+    // It is not asked again before its time, and is the first again after it.
+    *first.broken.lock().expect("broken") = None;
+    let asked = first.asked().len();
+    clock.forward(Span::secs(29));
+    assert_eq!((both.head().await, first.asked().len()), (Ok(9), asked));
+    clock.forward(Span::secs(2));
+    assert_eq!((both.head().await, first.asked().len()), (Ok(7), asked + 1));
+    // Both are reported, each by its own name.
+    *second.broken.lock().expect("broken") = Some(Err(TransportFault::Failed("gone".to_owned())));
+    clock.forward(Span::secs(60));
+    let reports = both.survey().await;
+    assert_eq!(reports[0], NodeReport { name: "first node".to_owned(), head: Ok(7) });
+    assert_eq!((reports[1].name.as_str(), reports[1].head.is_err()), ("second node", true));
+}
+
+#[tokio::test]
+async fn a_node_that_takes_no_arrays_is_asked_one_by_one() {
+    let plain = node().on("eth_getBlockByNumber", header(7, 7));
+    let refusing: Arc<dyn Transport> = Arc::new(NoArrays(Arc::clone(&plain)));
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let chain = EvmChain::new(&config(), contracts, vec![refusing], &clock);
+    for _ in 0..2 {
+        assert_eq!(chain.heads().await.map(|heads| heads.latest.number), Ok(7));
+    }
+    assert_eq!(plain.asked().len(), 6);
+}
+
+/// Refuses arrays of requests in a dialect of its own.
+struct NoArrays(Arc<Node>);
+
+impl Transport for NoArrays {
+    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+        if body.starts_with(b"[") {
+            return Box::pin(std::future::ready(Err(TransportFault::Failed("HTTP 413".to_owned()))));
+        }
+        self.0.send(body)
+    }
+}
+
+/// A header whose bloom has a transfer of USDC in it, and nothing else.
+fn header_with_transfer() -> Value {
+    let mut bloom = [0_u8; 256];
+    let topic = domain::chain::vault::hash(&[b"Transfer(address,address,uint256)"]);
+    for word in [&USDC.0[..], &topic.0[..]] {
+        let hash = domain::chain::vault::hash(&[word]).0;
+        for at in [0, 2, 4] {
+            let bit = usize::from(u16::from_be_bytes([hash[at], hash[at + 1]])) & 2_047;
+            bloom[255 - bit / 8] |= 1 << (bit % 8);
+        }
+    }
+    let mut header = header(7, 7);
+    header["logsBloom"] = json!(super::super::hex::data(&bloom));
+    header
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_held_against_the_bloom() {
+    let transfers = || json!([transfer(3, BLOCK, 7)]);
+    // Alone: the same block by its receipts.
+    let mut with_words = header_with_transfer();
+    with_words["logsBloom"] = json!(format!("0x{}", "ff".repeat(256)));
+    let forgetting = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", json!([]));
+    let alone = forgetting().on("eth_getBlockReceipts", json!([receipt(&transfers(), "0x1")]));
+    assert_eq!(chain(&alone).logs(BLOCK, &[]).await.map(|logs| logs.len()), Ok(1));
+    // With another node: what one leaves out is a disagreement, whichever it is.
+    let having = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", transfers());
+    for (first, second) in [(forgetting(), having()), (having(), forgetting())] {
+        let said = chain_of(&first, Some(&second)).logs(BLOCK, &[]).await;
+        assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}");
+    }
+    let both = chain_of(&having(), Some(&having())).logs(BLOCK, &[]).await;
+    assert_eq!(both.map(|logs| logs.len()), Ok(1));
+    // A log that the bloom denies is not believed: payer and payee are not in it.
+    let lying = node().on("eth_getBlockByHash", header_with_transfer()).on("eth_getLogs", transfers());
+    assert!(is_unreachable(chain(&lying).logs(BLOCK, &[]).await).contains("cannot be in block 7"));
 }

@@ -3,6 +3,7 @@
 //! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text stays a text.
 
 use domain::chain::{Broadcast, ChainFault};
+use domain::time::Span;
 
 use super::TransportFault;
 
@@ -29,12 +30,33 @@ pub(crate) enum RpcFault {
     Malformed(String),
     #[error(transparent)]
     Node(NodeError),
+    /// It was not asked: it has failed again and again, or asked for a pause.
+    #[error("it is left alone for another {} ms after failures", .0.0 / 1_000)]
+    Resting(Span),
 }
 
 impl RpcFault {
     /// As the port says it, with the name of the node.
     pub(crate) fn at(&self, node: &str) -> ChainFault {
         ChainFault::Unreachable(format!("{node}: {self}"))
+    }
+
+    /// Whether the node could not serve. One that refuses a question has served; the answer's length is the question's.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            RpcFault::Transport(TransportFault::TooLarge { .. }) => false,
+            RpcFault::Node(error) => error.is_pause(),
+            RpcFault::Transport(_) | RpcFault::Malformed(_) | RpcFault::Resting(_) => true,
+        }
+    }
+
+    /// Whether the node wants to be asked later.
+    pub(crate) fn is_pause(&self) -> bool {
+        match self {
+            RpcFault::Transport(TransportFault::Busy { .. }) | RpcFault::Resting(_) => true,
+            RpcFault::Node(error) => error.is_pause(),
+            _ => false,
+        }
     }
 
     /// Whether less should be asked for at once.
@@ -97,6 +119,10 @@ const EXCESS: [&str; 12] = [
 /// Troubles of the node itself: they say nothing about the transaction, which it may have taken.
 const TROUBLED: [&str; 5] =
     ["internal error", "too many requests", "rate limit", "limit exceeded", "temporarily unavailable"];
+/// A node that is asked too often.
+const PAUSE: [&str; 5] = ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
+/// HTTP's status of that, which some put in JSON-RPC's place of a code.
+const TOO_MANY_REQUESTS: i64 = 429;
 /// JSON-RPC's code of them.
 const INTERNAL_ERROR: i64 = -32603;
 const TIMED_OUT: [&str; 3] = ["timed out", "timeout", "duration exceeded"];
@@ -121,6 +147,11 @@ impl NodeError {
     /// Whether the call itself went wrong, not the asking.
     pub(crate) fn is_execution(&self) -> bool {
         self.code == REVERTED || self.data.is_some() || self.says(&EXECUTION_FAILED)
+    }
+
+    /// Whether it asks for a pause. By the code first; a known text is a shortcut.
+    fn is_pause(&self) -> bool {
+        self.code == TOO_MANY_REQUESTS || self.says(&PAUSE) && !self.is_too_much()
     }
 
     fn is_too_much(&self) -> bool {
@@ -231,6 +262,10 @@ mod tests {
             ("header not found", false),
         ] {
             assert_eq!(RpcFault::Node(error(message)).is_too_much(), expected, "{message}");
+            assert!(!expected || !RpcFault::Node(error(message)).is_pause(), "{message}");
+        }
+        for message in ["too many requests", "Your app has exceeded its compute units per second capacity"] {
+            assert!(RpcFault::Node(error(message)).is_pause(), "{message}");
         }
         assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());
         assert!(!RpcFault::Transport(TransportFault::Failed("timed out".to_owned())).is_too_much());

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::ports::Answer;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
-use reqwest::{Client, Url, redirect, retry};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, StatusCode, Url, redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{Transport, TransportFault};
@@ -86,7 +86,10 @@ impl HttpTransport {
         let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, JSON).body(body);
         let mut response = request.send().await.map_err(failed)?;
         let status = response.status();
-        if status == reqwest::StatusCode::PAYLOAD_TOO_LARGE {
+        if let Some(busy) = busy(status, response.headers()) {
+            return Err(busy);
+        }
+        if status == StatusCode::PAYLOAD_TOO_LARGE {
             return Err(TransportFault::TooLarge { max_bytes: self.max_answer_bytes });
         }
         let mut answer = Vec::new();
@@ -100,6 +103,25 @@ impl HttpTransport {
         let is_json = matches!(answer.trim_ascii_start().first(), Some(b'{' | b'['));
         if status.is_success() || is_json { Ok(answer) } else { Err(TransportFault::Failed(format!("HTTP {status}"))) }
     }
+}
+
+/// What a node says that wants to be asked later, whatever else its answer contains.
+fn busy(status: StatusCode, headers: &HeaderMap) -> Option<TransportFault> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let asked = text(RETRY_AFTER);
+    let unavailable = status == StatusCode::SERVICE_UNAVAILABLE && asked.is_some();
+    if status != StatusCode::TOO_MANY_REQUESTS && !unavailable {
+        return None;
+    }
+    let retry_after = asked.and_then(|asked| match asked.trim().parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        // A date: as far from the answer's own date, whatever our clock says.
+        Err(_) => {
+            let date = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|at| at.timestamp());
+            Duration::try_from(date(asked)?.duration_since(date(text(DATE)?)?)).ok()
+        }
+    });
+    Some(TransportFault::Busy { status: status.as_u16(), retry_after })
 }
 
 impl Transport for HttpTransport {

@@ -54,6 +54,23 @@ async fn errors_with_a_status_of_their_own_are_read() {
 }
 
 #[tokio::test]
+async fn a_node_that_asks_for_a_pause_is_heard_whatever_the_body_says() {
+    let json = r#"{"id":0,"result":"0x1"}"#;
+    let date = "date: Wed, 25 Nov 2026 20:00:00 GMT";
+    for (head, status, seconds) in [
+        ("429 Too Many Requests".to_owned(), 429, None),
+        ("429 Too Many Requests\r\nretry-after: 7".to_owned(), 429, Some(7)),
+        (format!("429 Too Many Requests\r\n{date}\r\nretry-after: Wed, 25 Nov 2026 20:01:30 GMT"), 429, Some(90)),
+        ("429 Too Many Requests\r\nretry-after: soon".to_owned(), 429, None),
+        ("503 Service Unavailable\r\nretry-after: 2".to_owned(), 503, Some(2)),
+    ] {
+        let url = serve_once(head.clone().leak(), json.to_owned()).await;
+        let expected = TransportFault::Busy { status, retry_after: seconds.map(Duration::from_secs) };
+        assert_eq!(transport(&url).send(b"{}".to_vec()).await, Err(expected), "{head}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_beyond_the_bound_is_not_read() {
     let url = serve_once("200 OK", "x".repeat(101)).await;
     assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));

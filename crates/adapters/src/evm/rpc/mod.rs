@@ -3,19 +3,23 @@
 
 mod answer;
 mod faults;
+mod health;
 mod http;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use domain::ports::Answer;
+use domain::ports::{Answer, Clock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::hex::{self, Hex};
+use domain::time::Span;
 pub(super) use faults::{NodeError, RpcFault, clean};
+use health::Health;
 pub(super) use http::describe;
 pub use http::{HttpSettings, HttpTransport, HttpTransportError};
 
@@ -31,6 +35,14 @@ pub enum TransportFault {
     /// No connection, no answer in time, an answer that broke off, or one that is no JSON-RPC.
     #[error("{0}")]
     Failed(String),
+    /// The node asks for a pause (HTTP 429, or 503 with `Retry-After`).
+    #[error("it asks for a pause: {status}")]
+    Busy {
+        /// Its status.
+        status: u16,
+        /// How long it wants to be left alone, where it says so.
+        retry_after: Option<Duration>,
+    },
     /// The answer is longer than is allowed.
     #[error("the answer is longer than {max_bytes} bytes")]
     TooLarge {
@@ -69,20 +81,49 @@ impl<'a> Message<'a> {
 /// A node of one chain.
 pub(super) struct Endpoint {
     /// What it is called in messages: never its address, which often contains a key.
-    name: &'static str,
+    name: String,
     transport: Arc<dyn Transport>,
     chain_id: u64,
+    clock: Arc<dyn Clock>,
+    health: Health,
     /// Whether it has said that it is on that chain.
     is_known: AtomicBool,
+    /// Whether it has refused an array of requests: from then on it is asked one by one.
+    takes_no_batches: AtomicBool,
 }
 
+type Outcomes = Vec<Result<Box<RawValue>, NodeError>>;
+
 impl Endpoint {
-    pub(super) fn new(name: &'static str, transport: Arc<dyn Transport>, chain_id: u64) -> Endpoint {
-        Endpoint { name, transport, chain_id, is_known: AtomicBool::new(false) }
+    pub(super) fn new(name: String, transport: Arc<dyn Transport>, chain_id: u64, clock: Arc<dyn Clock>) -> Endpoint {
+        Endpoint {
+            name,
+            transport,
+            chain_id,
+            clock,
+            health: Health::default(),
+            is_known: AtomicBool::new(false),
+            takes_no_batches: AtomicBool::new(false),
+        }
     }
 
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long it is still left alone.
+    pub(super) fn rests_for(&self) -> Option<Span> {
+        self.health.rests_for(self.clock.now())
+    }
+
+    /// Its newest block, where it has named that just now.
+    pub(super) fn fresh_head(&self) -> Option<u64> {
+        self.health.fresh_head(self.clock.now())
+    }
+
+    /// It has named its newest block.
+    pub(super) fn note_head(&self, number: u64) {
+        self.health.note_head(number, self.clock.now());
     }
 
     /// Asks for one thing.
@@ -93,24 +134,69 @@ impl Endpoint {
 
     async fn ask_unchecked<T: DeserializeOwned>(&self, method: &'static str, params: Value) -> Result<T, RpcFault> {
         let request = Request::new(method, params);
-        let body = self.exchange(&Message::new(0, &request)).await?;
-        answer::read(method, &answer::single(&body)?.map_err(RpcFault::Node)?)
+        let asked = async {
+            let outcome = self.ask_one(&request).await?;
+            answer::read(method, &outcome.map_err(RpcFault::Node)?)
+        };
+        self.watched(asked).await
     }
 
-    /// Asks for several things at once, so that one node answers all of them; the answers are in the same order.
-    pub(super) async fn ask_all(
-        &self,
-        requests: &[Request],
-    ) -> Result<Vec<Result<Box<RawValue>, NodeError>>, RpcFault> {
+    async fn ask_one(&self, request: &Request) -> Result<Result<Box<RawValue>, NodeError>, RpcFault> {
+        let body = self.exchange(&Message::new(0, request)).await?;
+        answer::single(&body)
+    }
+
+    /// Asks for several things at once, so that one node answers all of them; the answers are in the same order. A node
+    /// that takes no arrays is asked one by one.
+    pub(super) async fn ask_all(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
         self.check_chain().await?;
+        self.watched(self.ask_batch(requests)).await
+    }
+
+    async fn ask_batch(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
+        if self.takes_no_batches.load(Ordering::Relaxed) {
+            return self.ask_each(requests).await;
+        }
         let messages: Vec<_> = requests.iter().enumerate().map(|(id, request)| Message::new(id, request)).collect();
-        let body = self.exchange(&messages).await?;
-        answer::batch(&body, requests.len())
+        let answered = match self.exchange(&messages).await {
+            Ok(body) => answer::batch(&body, requests.len()),
+            Err(fault) => Err(fault),
+        };
+        let refused = match answered {
+            // What keeps it from answering anything at all says nothing about arrays.
+            Err(fault) if !fault.is_pause() => fault,
+            other => return other,
+        };
+        let Ok(outcomes) = self.ask_each(requests).await else { return Err(refused) };
+        // Each alone is answered, and all together are not. Too much at once is not remembered against it.
+        if !matches!(refused, RpcFault::Transport(_)) {
+            self.takes_no_batches.store(true, Ordering::Relaxed);
+        }
+        Ok(outcomes)
+    }
+
+    async fn ask_each(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for request in requests {
+            outcomes.push(self.ask_one(request).await?);
+        }
+        Ok(outcomes)
     }
 
     async fn exchange(&self, message: &impl Serialize) -> Result<Vec<u8>, RpcFault> {
         let body = serde_json::to_vec(message).map_err(|error| RpcFault::Malformed(error.to_string()))?;
         self.transport.send(body).await.map_err(RpcFault::Transport)
+    }
+
+    /// Leaves it alone while it rests, and remembers whether it could serve.
+    async fn watched<T>(&self, asked: impl Future<Output = Result<T, RpcFault>>) -> Result<T, RpcFault> {
+        let begun = self.clock.now();
+        if let Some(rest) = self.health.rests_for(begun) {
+            return Err(RpcFault::Resting(rest));
+        }
+        let answered = asked.await;
+        self.health.note(begun, self.clock.now(), answered.as_ref().err());
+        answered
     }
 
     /// Believes a node only once it has named the chain: an address is valid on every chain.

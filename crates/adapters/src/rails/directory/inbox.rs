@@ -1,19 +1,24 @@
 //! Reads the bank's files in the order of their names and moves them away when they are done with. Blocking.
 //!
+//! Files are those whose names fit the rail's patterns, packed or not. Anything else is given a minute, in which it may still
+//! be renamed; then it is reported and moved aside.
+//!
 //! The cursor is the name of the last file handed out. A file at or below the cursor that was not handed out since
 //! the start is not taken for read: it came late (or the process died before moving it), so it gets a name behind
 //! the cursor and is handed out. Reports may thus come twice, but none is lost.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use domain::rail::Reports;
 use uuid::Uuid;
 
-use crate::rails::MAX_MESSAGE_BYTES;
+use super::pattern::Patterns;
+use super::unpack::{MAX_PACKED_BYTES, unpack};
 use crate::rails::iso::quoted;
 use crate::rails::reports;
 
@@ -25,12 +30,20 @@ const FULL_PAGE_REPORTS: usize = 1_000;
 const LATE_MARK: &str = "~late";
 const LATE_DIGITS: usize = 6;
 
+/// How long what fits no pattern may still be renamed or written to.
+const STRANGER_AGE: Duration = Duration::from_secs(60);
+/// What network file systems keep of a file that is deleted while it is open.
+const NETWORK_LEFTOVER: &str = ".nfs";
+
 pub(super) struct Inbox {
     pub(super) dir: PathBuf,
     pub(super) archive: PathBuf,
     pub(super) unreadable: PathBuf,
+    patterns: Patterns,
     /// The files handed out and not yet moved away.
     handed_out: Mutex<BTreeMap<String, Fate>>,
+    /// What fits no pattern and was reported: it is moved aside at the next look, when that is likely to be stored.
+    reported: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// Where a file goes when its reports are stored.
@@ -55,9 +68,9 @@ fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InboxErr
 }
 
 impl Inbox {
-    pub(super) fn new(dir: PathBuf) -> Inbox {
+    pub(super) fn new(dir: PathBuf, patterns: Patterns) -> Inbox {
         let (archive, unreadable) = (dir.join("archive"), dir.join("unreadable"));
-        Inbox { dir, archive, unreadable, handed_out: Mutex::default() }
+        Inbox { dir, archive, unreadable, patterns, handed_out: Mutex::default(), reported: Mutex::default() }
     }
 
     /// The next files behind the cursor; the default where there are none.
@@ -101,9 +114,13 @@ impl Inbox {
         for entry in fs::read_dir(&self.dir).map_err(failed("list", &self.dir))? {
             let entry = entry.map_err(failed("list", &self.dir))?;
             let shown = entry.file_name().to_string_lossy().into_owned();
-            // Directories, links and pipes are none of ours; hidden files are still being written.
-            let file = entry.file_type().map_err(failed("look at", &entry.path()))?.is_file();
-            if !file || shown.starts_with('.') || !shown.ends_with(".xml") {
+            let kind = entry.file_type().map_err(failed("look at", &entry.path()))?;
+            if kind.is_dir() {
+                continue;
+            }
+            // Links and pipes are no files of a bank's; hidden files are still being written.
+            if !kind.is_file() || shown.starts_with('.') || !self.patterns.take(own_name(&shown)) {
+                self.look_at_stranger(&entry, &shown, page)?;
                 continue;
             }
             match entry.file_name().into_string() {
@@ -128,6 +145,31 @@ impl Inbox {
         Ok(names)
     }
 
+    /// What fits no pattern: reported and moved aside once it is old enough that nothing more will become of it.
+    fn look_at_stranger(&self, entry: &DirEntry, shown: &str, page: &mut Reports) -> Result<(), InboxError> {
+        if shown.starts_with(NETWORK_LEFTOVER) {
+            return Ok(());
+        }
+        let path = entry.path();
+        let touched = match fs::symlink_metadata(&path).and_then(|metadata| metadata.modified()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            touched => touched.map_err(failed("look at", &path))?,
+        };
+        // A time in the future is a clock that differs: as old as anything.
+        let is_young = SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE);
+        if is_young {
+            return Ok(());
+        }
+        page.unreadable.push(format!("file {}: its name fits none of the rail's patterns", quoted(shown)));
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.remove(&path) {
+            self.move_away(&path, &self.unreadable, shown)?;
+        } else {
+            reported.insert(path);
+        }
+        Ok(())
+    }
+
     /// The bytes of a file, one more than the limit at most; `None` if it is gone.
     fn content(&self, name: &str) -> Result<Option<Vec<u8>>, InboxError> {
         let path = self.dir.join(name);
@@ -136,7 +178,7 @@ impl Inbox {
             opened => opened.map_err(failed("open", &path))?,
         };
         let mut bytes = Vec::new();
-        file.take(MAX_MESSAGE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed("read", &path))?;
+        file.take(MAX_PACKED_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed("read", &path))?;
         Ok(Some(bytes))
     }
 
@@ -155,18 +197,33 @@ impl Inbox {
 }
 
 fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
-    match reports::read(&content) {
-        Ok(statement) => {
-            page.reports.extend(statement.entries.into_iter().map(|entry| entry.report));
-            page.statements.extend(statement.statements);
-            page.unreadable.extend(statement.complaints.iter().map(|why| format!("file {}: {why}", quoted(name))));
-            Fate::Archive
+    let files = match unpack(content) {
+        Ok(files) if files.is_empty() => Err("it is an archive of nothing".to_owned()),
+        Ok(files) => Ok(files),
+        Err(error) => Err(error.to_string()),
+    };
+    let files = match files {
+        Ok(files) => files,
+        Err(why) => {
+            page.unreadable.push(format!("file {}: {why}", quoted(name)));
+            return Fate::Unreadable;
         }
-        Err(error) => {
-            page.unreadable.push(format!("file {}: {error}", quoted(name)));
-            Fate::Unreadable
+    };
+    let mut fate = Fate::Archive;
+    for content in files {
+        match reports::read(&content) {
+            Ok(statement) => {
+                page.reports.extend(statement.entries);
+                page.statements.extend(statement.statements);
+                page.unreadable.extend(statement.complaints.iter().map(|why| format!("file {}: {why}", quoted(name))));
+            }
+            Err(error) => {
+                page.unreadable.push(format!("file {}: {error}", quoted(name)));
+                fate = Fate::Unreadable;
+            }
         }
     }
+    fate
 }
 
 /// A name for a late file that comes after the cursor in order and before whatever the bank names next.
@@ -175,9 +232,16 @@ fn late_name(cursor: &str, name: &str) -> String {
         Some((base, rest)) => (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok())),
         None => (cursor, None),
     };
-    // A late file that was handed out before a restart already carries the mark.
-    let own = name.rsplit('~').next().unwrap_or(name);
+    let own = own_name(name);
     format!("{base}{LATE_MARK}{:0width$}~{own}", round.unwrap_or(0) + 1, width = LATE_DIGITS)
+}
+
+/// The bank's name of a file, which may have come late and been handed out before a restart.
+fn own_name(name: &str) -> &str {
+    match name.split_once(LATE_MARK) {
+        Some((_, late)) => late.split_once('~').map_or(name, |(_, own)| own),
+        None => name,
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,20 @@ pub(super) fn birth(text: &str) -> Option<BirthSpan> {
     Some(BirthSpan { from: first_of(from, 1)?, to: Date::new(to, 12, 31).ok()? })
 }
 
+/// A date with its day first, "01/02/1970"; day and month may be zero or letters where they are not known ("00/00/1970",
+/// "dd/mm/1970").
+pub(super) fn day_first(text: &str) -> Option<BirthSpan> {
+    let parts: Vec<&str> = text.trim().split(['/', '.']).map(str::trim).collect();
+    let [day, month, year] = parts[..] else { return birth(text) };
+    let year = year_of(year.split_whitespace().next().unwrap_or(year))?;
+    let number = |text: &str| text.parse::<i8>().ok().filter(|number| *number > 0);
+    match (number(day), number(month)) {
+        (Some(day), Some(month)) => exact(Date::new(year, month, day).ok()?),
+        (None, Some(month)) => month_span(year, month),
+        _ => Some(BirthSpan { from: first_of(year, 1)?, to: Date::new(year, 12, 31).ok()? }),
+    }
+}
+
 /// A span of whole years.
 pub(super) fn years(from: &str, to: &str) -> Option<BirthSpan> {
     Some(BirthSpan { from: single(from)?.from, to: single(to)?.to })
@@ -115,6 +129,16 @@ mod tests {
             ("", None),
         ] {
             let read = birth(text).map(|span| format!("{} {}", span.from, span.to));
+            assert_eq!(read.as_deref(), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("07/10/1952", Some("1952-10-07 1952-10-07")),
+            ("00/10/1952", Some("1952-10-01 1952-10-31")),
+            ("dd/mm/1952", Some("1952-01-01 1952-12-31")),
+            ("1952", Some("1952-01-01 1952-12-31")),
+            ("31/02/1952", None),
+        ] {
+            let read = day_first(text).map(|span| format!("{} {}", span.from, span.to));
             assert_eq!(read.as_deref(), expected, "{text}");
         }
         assert_eq!(day("11/20/2026"), Some(date(2026, 11, 20)));

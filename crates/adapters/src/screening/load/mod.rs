@@ -1,11 +1,21 @@
-//! Reading published lists: OFAC's SDN (CSV and XML), the UN's consolidated XML and our own simple CSV, told apart by
-//! their content. A list is read completely or refused with the file and line of the fault: a list read halfway would
-//! clear people it names. Nothing here fetches or matches.
+//! Reading published lists, told apart by their content: OFAC's SDN and consolidated list (XML, advanced and enhanced
+//! XML, CSV), the UN's consolidated XML, the UK sanctions list and the EU's financial sanctions (XML and CSV), OpenSanctions
+//! (simple CSV and JSON lines) and our own simple CSV.
+//!
+//! A document that breaks off or is another one is refused with the file and line of the fault: a list read halfway would
+//! clear people it names. An entry that cannot be read is counted and named; where too many cannot, the list is refused.
+//! Nothing here fetches or matches.
 
 mod dates;
+mod eu;
+mod ofac_advanced;
 mod ofac_csv;
+mod ofac_enhanced;
 mod ofac_xml;
+mod opensanctions;
 mod own_csv;
+mod table;
+mod uk;
 mod un_xml;
 mod xml;
 
@@ -20,6 +30,11 @@ pub const MAX_DOCUMENT_BYTES: usize = 128 * 1024 * 1024;
 pub const MAX_ENTRIES: usize = 500_000;
 /// Most bytes of one field or element text.
 pub const MAX_FIELD_BYTES: usize = 64 * 1024;
+
+/// One entry in so many may be unreadable; a list with more is taken for another form of what is read here.
+const READABLE_OF_UNREADABLE: usize = 20;
+/// Unreadable entries that are named; all are counted.
+const NAMED_MAX: usize = 20;
 
 /// One document as fetched.
 #[derive(Clone, Debug)]
@@ -43,7 +58,8 @@ pub enum LoadError {
     },
     /// None of the forms.
     #[error(
-        "{origin}: neither OFAC SDN.XML, SDN.CSV or ALT.CSV, nor the UN consolidated XML, nor a #corridor-sanctions CSV"
+        "{origin}: neither OFAC's XML or CSV, nor the UN's XML, nor the UK's or EU's XML or CSV, nor OpenSanctions' \
+         targets.simple.csv or JSON lines, nor a #corridor-sanctions CSV"
     )]
     UnknownForm {
         /// File or address.
@@ -94,51 +110,133 @@ struct Part {
     published: Option<Date>,
     sample: bool,
     entries: Vec<ListEntry>,
+    /// Entries that could not be read.
+    unreadable: Vec<Fault>,
+}
+
+impl Part {
+    fn new(name: &str) -> Part {
+        Part { name: name.to_owned(), published: None, sample: false, entries: Vec::new(), unreadable: Vec::new() }
+    }
+
+    /// Takes an entry, or notes that it cannot be read.
+    fn take(&mut self, read: Result<ListEntry, Fault>) {
+        match read {
+            Ok(entry) => self.entries.push(entry),
+            Err(fault) => self.unreadable.push(fault),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     OfacXml,
+    OfacAdvancedXml,
+    OfacEnhancedXml,
     UnXml,
-    OfacSdnCsv,
-    OfacAltCsv,
+    UkXml,
+    UkCsv,
+    EuXml,
+    EuCsv,
+    OpenSanctionsCsv,
+    OpenSanctionsJson,
+    OfacMainCsv,
+    OfacAliasCsv,
+    OfacAddressCsv,
+    OfacCommentCsv,
     OwnCsv,
 }
 
-/// Reads one list from its documents: one for most forms, SDN.CSV and ALT.CSV (in any order) for OFAC's CSV.
+impl Form {
+    /// Whether it belongs to another document and is no list by itself.
+    const fn is_joined(self) -> bool {
+        matches!(self, Form::OfacAliasCsv | Form::OfacAddressCsv | Form::OfacCommentCsv)
+    }
+
+    const fn is_of_ofac(self) -> bool {
+        matches!(self, Form::OfacXml | Form::OfacAdvancedXml | Form::OfacEnhancedXml | Form::OfacMainCsv)
+    }
+}
+
+/// Reads one list from its documents: one for most forms; for OFAC's CSV the main one with those of aliases, addresses
+/// and comments, in any order.
 pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     let mut hash = Sha256::new();
-    let mut main: Option<(&Document, Part)> = None;
-    let mut aliases: Vec<&Document> = Vec::new();
+    let mut main: Option<(&Document, Form)> = None;
+    let mut joined: Vec<(&Document, Form)> = Vec::new();
     for document in documents {
         if document.bytes.len() > MAX_DOCUMENT_BYTES {
             return Err(LoadError::TooLarge { origin: document.origin.clone() });
         }
         hash.update(&document.bytes);
         let form = detect(&document.bytes).ok_or(LoadError::UnknownForm { origin: document.origin.clone() })?;
-        if form == Form::OfacAltCsv {
-            aliases.push(document);
+        if form.is_joined() {
+            joined.push((document, form));
         } else if main.is_some() {
             let problem = "a second main document in one source: give each list a source of its own".to_owned();
             return Err(LoadError::Mismatch { origin: document.origin.clone(), problem });
         } else {
-            main = Some((document, read(document, form)?));
+            main = Some((document, form));
         }
     }
     let origin = documents.iter().map(|document| document.origin.as_str()).collect::<Vec<_>>().join(", ");
-    let Some((document, mut part)) = main else {
+    let Some((document, form)) = main else {
         return Err(LoadError::Mismatch { origin, problem: "no main document".to_owned() });
     };
-    for document in aliases {
-        let text = decode(&document.bytes);
-        ofac_csv::add_aliases(&text, &mut part.entries).map_err(|fault| located(document, fault))?;
+    if let Some((other, _)) = joined.first().filter(|_| form != Form::OfacMainCsv) {
+        let problem = format!("belongs to OFAC's CSV, and {} is none", document.origin);
+        return Err(LoadError::Mismatch { origin: other.origin.clone(), problem });
+    }
+    let mut part = read(document, form)?;
+    let mut unreadable: Vec<LoadError> = part.unreadable.drain(..).map(|fault| located(document, fault)).collect();
+    if form == Form::OfacMainCsv {
+        unreadable.extend(join(&mut part, &joined));
+    }
+    if form.is_of_ofac() && is_consolidated(&document.origin) {
+        part.name = "OFAC-CONS".to_owned();
+    }
+    if unreadable.len() * READABLE_OF_UNREADABLE > part.entries.len() {
+        // The first says best what is wrong with all.
+        return Err(unreadable.swap_remove(0));
     }
     if part.entries.is_empty() {
         return Err(LoadError::Empty { origin });
     }
     let published = part.published.or(document.modified);
     let sha256 = hash.finalize().into();
-    Ok(List { name: part.name, published, sample: part.sample, sha256, entries: part.entries })
+    let unreadable = named(&unreadable);
+    Ok(List { name: part.name, published, sample: part.sample, sha256, entries: part.entries, unreadable })
+}
+
+fn named(unreadable: &[LoadError]) -> Vec<String> {
+    let mut named: Vec<String> = unreadable.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    if unreadable.len() > NAMED_MAX {
+        named.push(format!("and {} more", unreadable.len() - NAMED_MAX));
+    }
+    named
+}
+
+/// Joins OFAC's other documents to the entries; what belongs to none is unreadable.
+fn join(part: &mut Part, joined: &[(&Document, Form)]) -> Vec<LoadError> {
+    let mut unreadable = Vec::new();
+    let mut entries = ofac_csv::Entries::of(&mut part.entries);
+    for (document, form) in joined {
+        let text = decode(&document.bytes);
+        let faults = match form {
+            Form::OfacAliasCsv => entries.add_aliases(&text),
+            Form::OfacAddressCsv => entries.add_addresses(&text),
+            _ => entries.add_comments(&text),
+        };
+        unreadable.extend(faults.into_iter().map(|fault| located(document, fault)));
+    }
+    entries.read_remarks();
+    unreadable
+}
+
+/// Whether a document of OFAC's is of its consolidated list: its forms are those of the SDN list, its names are not.
+fn is_consolidated(origin: &str) -> bool {
+    let name = origin.rsplit(['/', '\\']).next().unwrap_or(origin).to_ascii_lowercase();
+    name.starts_with("cons")
 }
 
 fn read(document: &Document, form: Form) -> Result<Part, LoadError> {
@@ -151,9 +249,19 @@ fn read(document: &Document, form: Form) -> Result<Part, LoadError> {
     };
     let part = match form {
         Form::OfacXml => ofac_xml::read(text()?),
+        Form::OfacAdvancedXml => ofac_advanced::read(text()?),
+        Form::OfacEnhancedXml => ofac_enhanced::read(text()?),
         Form::UnXml => un_xml::read(text()?),
+        Form::UkXml => uk::read_xml(text()?),
+        Form::UkCsv => uk::read_csv(text()?),
+        Form::EuXml => eu::read_xml(text()?),
+        Form::EuCsv => eu::read_csv(text()?),
+        Form::OpenSanctionsCsv => opensanctions::read_csv(text()?),
+        Form::OpenSanctionsJson => opensanctions::read_json_lines(text()?),
         Form::OwnCsv => own_csv::read(text()?),
-        Form::OfacSdnCsv | Form::OfacAltCsv => ofac_csv::read(&decode(&document.bytes)),
+        Form::OfacMainCsv | Form::OfacAliasCsv | Form::OfacAddressCsv | Form::OfacCommentCsv => {
+            ofac_csv::read(&decode(&document.bytes))
+        }
     };
     part.map_err(|fault| located(document, fault))
 }
@@ -178,21 +286,45 @@ fn detect(bytes: &[u8]) -> Option<Form> {
         return Some(Form::OwnCsv);
     }
     if head.starts_with('<') {
-        // The root is named in the head or the document is none of ours; DOCTYPE and the like are refused when reading.
-        let root = |name: &str| head.contains(&format!("<{name}"));
-        return if root("sdnList") {
-            Some(Form::OfacXml)
-        } else if root("CONSOLIDATED_LIST") {
-            Some(Form::UnXml)
-        } else {
-            None
+        return match root(head)? {
+            "sdnList" => Some(Form::OfacXml),
+            "Sanctions" => Some(Form::OfacAdvancedXml),
+            "sanctionsData" => Some(Form::OfacEnhancedXml),
+            "CONSOLIDATED_LIST" => Some(Form::UnXml),
+            "Designations" => Some(Form::UkXml),
+            "export" => Some(Form::EuXml),
+            _ => None,
         };
     }
+    if head.starts_with('{') {
+        return Some(Form::OpenSanctionsJson);
+    }
+    // A heading is in the first lines: the UK's file begins with its date.
+    let heading = head.lines().take(3).collect::<Vec<_>>().join("\n");
+    let has = |columns: &[&str]| columns.iter().all(|column| heading.contains(column));
+    if has(&eu::COLUMNS) {
+        return Some(Form::EuCsv);
+    }
+    if has(&uk::COLUMNS) {
+        return Some(Form::UkCsv);
+    }
+    if has(&opensanctions::COLUMNS) {
+        return Some(Form::OpenSanctionsCsv);
+    }
     match ofac_csv::columns_of_first_row(head)? {
-        ofac_csv::SDN_COLUMNS => Some(Form::OfacSdnCsv),
-        ofac_csv::ALT_COLUMNS => Some(Form::OfacAltCsv),
+        ofac_csv::MAIN_COLUMNS => Some(Form::OfacMainCsv),
+        ofac_csv::ALIAS_COLUMNS => Some(Form::OfacAliasCsv),
+        ofac_csv::ADDRESS_COLUMNS => Some(Form::OfacAddressCsv),
+        ofac_csv::COMMENT_COLUMNS => Some(Form::OfacCommentCsv),
         _ => None,
     }
+}
+
+/// The root element's name, whatever its prefix; what stands before it is refused, or not, when the document is read.
+fn root(head: &str) -> Option<&str> {
+    let tags = head.split('<').skip(1).map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
+    let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;
+    Some(root.rsplit(':').next().unwrap_or(root))
 }
 
 fn line_of(bytes: &[u8], position: usize) -> u64 {

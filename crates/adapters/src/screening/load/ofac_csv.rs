@@ -1,60 +1,120 @@
-//! OFAC's SDN.CSV and ALT.CSV (data specification of 2023: no heading, `-0-` for null, a closing SUB character).
+//! OFAC's CSV (data specification of 2023: no heading, `-0-` for null, a closing SUB character): SDN.CSV with ALT.CSV,
+//! ADD.CSV and SDN_COMMENTS.CSV, and the same four of the consolidated list. What a remark has beyond a thousand
+//! characters stands in the comments: they are joined before the remark is read.
 
 use std::collections::HashMap;
 
 use super::ofac_xml::ADDRESS_LABEL;
-use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
+use super::table::rows;
+use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// ent_num, SDN_Name, SDN_Type, Program, Title, Call_Sign, Vess_type, Tonnage, GRT, Vess_flag, Vess_owner, Remarks.
-pub(super) const SDN_COLUMNS: usize = 12;
+pub(super) const MAIN_COLUMNS: usize = 12;
 /// ent_num, alt_num, alt_type, alt_name, alt_remarks.
-pub(super) const ALT_COLUMNS: usize = 5;
+pub(super) const ALIAS_COLUMNS: usize = 5;
+/// ent_num, add_num, address, city and the like, country, add_remarks.
+pub(super) const ADDRESS_COLUMNS: usize = 6;
+/// ent_num, the rest of the remarks.
+pub(super) const COMMENT_COLUMNS: usize = 2;
 /// DOS end of file, which OFAC's files still carry.
 const END_OF_FILE: char = '\u{1a}';
 
 /// Number of columns of the first row if it begins as OFAC's rows do, with a number.
 pub(super) fn columns_of_first_row(head: &str) -> Option<usize> {
-    let mut rows = rows(head);
-    let first = rows.next()?.ok()?;
+    let (first, _) = rows(head, b',').next()?.ok()?;
     first.get(0)?.trim().parse::<u64>().ok().map(|_| first.len())
 }
 
+/// Reads the main document; the remarks wait in the entries until [`Entries::read_remarks`].
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
-    let mut part = Part { name: "OFAC-SDN".to_owned(), published: None, sample: false, entries: Vec::new() };
-    for row in rows(text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE])) {
-        let (row, line) = checked(row, SDN_COLUMNS)?;
-        limited(&part.entries, line)?;
-        let name = field(&row, 1);
-        if name.is_empty() {
-            return Err(Fault::new(line, "SDN_Name is empty"));
-        }
-        let kind = match field(&row, 2) {
-            "individual" => Kind::Person,
-            "vessel" | "aircraft" => Kind::Craft,
-            _ => Kind::Organisation,
-        };
-        let mut entry = ListEntry::new(number(&row, line)?, kind, name);
-        for remark in field(&row, 11).split(';') {
-            add_remark(&mut entry, remark.trim().trim_end_matches('.'));
-        }
-        part.entries.push(entry);
+    let mut part = Part::new("OFAC-SDN");
+    for read in rows(ended(text), b',') {
+        let read = checked(read, MAIN_COLUMNS).and_then(|(row, line)| {
+            limited(&part.entries, line)?;
+            entry(&row, line)
+        });
+        part.take(read);
     }
     Ok(part)
 }
 
-/// Adds the names of ALT.CSV to the entries they belong to.
-pub(super) fn add_aliases(text: &str, entries: &mut [ListEntry]) -> Result<(), Fault> {
-    let places: HashMap<String, usize> =
-        entries.iter().enumerate().map(|(at, entry)| (entry.uid.clone(), at)).collect();
-    for row in rows(text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE])) {
-        let (row, line) = checked(row, ALT_COLUMNS)?;
-        let uid = number(&row, line)?;
-        let entry = places.get(&uid).and_then(|at| entries.get_mut(*at));
-        let entry = entry.ok_or_else(|| Fault::new(line, format!("ent_num {uid} is not in SDN.CSV")))?;
-        entry.add_name(field(&row, 3), false);
+fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
+    let name = field(row, 1);
+    if name.is_empty() {
+        return Err(Fault::new(line, "SDN_Name is empty"));
     }
-    Ok(())
+    let kind = match field(row, 2) {
+        "individual" => Kind::Person,
+        "vessel" | "aircraft" => Kind::Craft,
+        _ => Kind::Organisation,
+    };
+    let mut entry = ListEntry::new(number(row, line)?, kind, name);
+    entry.remarks = if field(row, 11).is_empty() { String::new() } else { row.get(11).unwrap_or("").to_owned() };
+    Ok(entry)
+}
+
+/// The entries of the main document, to which the others are joined.
+pub(super) struct Entries<'a> {
+    entries: &'a mut [ListEntry],
+    places: HashMap<String, usize>,
+}
+
+impl Entries<'_> {
+    pub(super) fn of(entries: &mut [ListEntry]) -> Entries<'_> {
+        let places = entries.iter().enumerate().map(|(at, entry)| (entry.uid.clone(), at)).collect();
+        Entries { entries, places }
+    }
+
+    /// Adds the names of ALT.CSV. Answers with the rows that belong to no entry or cannot be read.
+    pub(super) fn add_aliases(&mut self, text: &str) -> Vec<Fault> {
+        self.join(text, ALIAS_COLUMNS, |entry, row| entry.add_name(field(row, 3), false))
+    }
+
+    /// Adds the countries of ADD.CSV.
+    pub(super) fn add_addresses(&mut self, text: &str) -> Vec<Fault> {
+        self.join(text, ADDRESS_COLUMNS, |entry, row| entry.add_country(field(row, 4)))
+    }
+
+    /// Adds the rest of the remarks from SDN_COMMENTS.CSV, letter by letter: they are cut anywhere.
+    pub(super) fn add_comments(&mut self, text: &str) -> Vec<Fault> {
+        self.join(text, COMMENT_COLUMNS, |entry, row| {
+            if !field(row, 1).is_empty() {
+                entry.remarks.push_str(row.get(1).unwrap_or(""));
+            }
+        })
+    }
+
+    fn join(&mut self, text: &str, columns: usize, add: impl Fn(&mut ListEntry, &csv::StringRecord)) -> Vec<Fault> {
+        let mut unreadable = Vec::new();
+        for read in rows(ended(text), b',') {
+            let found = checked(read, columns).and_then(|(row, line)| {
+                let uid = number(&row, line)?;
+                let at = self.places.get(&uid).copied();
+                let at = at.ok_or_else(|| Fault::new(line, format!("ent_num {uid} is not in SDN.CSV")))?;
+                Ok((at, row))
+            });
+            match found {
+                Ok((at, row)) => add(&mut self.entries[at], &row),
+                Err(fault) => unreadable.push(fault),
+            }
+        }
+        unreadable
+    }
+
+    /// Reads the remarks of every entry, complete now.
+    pub(super) fn read_remarks(self) {
+        for entry in self.entries {
+            let remarks = std::mem::take(&mut entry.remarks);
+            for remark in remarks.split(';') {
+                add_remark(entry, remark.trim().trim_end_matches('.'));
+            }
+        }
+    }
+}
+
+fn ended(text: &str) -> &str {
+    text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE])
 }
 
 /// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" (a weak alias, which OFAC puts
@@ -73,20 +133,10 @@ fn add_remark(entry: &mut ListEntry, remark: &str) {
     }
 }
 
-fn rows(text: &str) -> impl Iterator<Item = Result<csv::StringRecord, csv::Error>> {
-    let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-    reader.into_records()
-}
-
-fn checked(row: Result<csv::StringRecord, csv::Error>, columns: usize) -> Result<(csv::StringRecord, u64), Fault> {
-    let line_of = |position: Option<&csv::Position>| position.map_or(0, csv::Position::line);
-    let row = row.map_err(|error| Fault::new(line_of(error.position()), format!("is not CSV: {error}")))?;
-    let line = line_of(row.position());
+fn checked(read: super::table::Read, columns: usize) -> super::table::Read {
+    let (row, line) = read?;
     if row.len() != columns {
         return Err(Fault::new(line, format!("has {} columns instead of {columns}", row.len())));
-    }
-    if row.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
-        return Err(Fault::new(line, format!("a field has more than {MAX_FIELD_BYTES} bytes")));
     }
     Ok((row, line))
 }

@@ -8,7 +8,7 @@ use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 pub(super) const ADDRESS_LABEL: &str = "Digital Currency Address - ";
 
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
-    let mut part = Part { name: "OFAC-SDN".to_owned(), published: None, sample: false, entries: Vec::new() };
+    let mut part = Part::new("OFAC-SDN");
     // "publshInformation" is the schema's own spelling.
     xml::read(text, "sdnList", &["publshInformation", "publishInformation", "sdnEntry"], |found| {
         let Found::Element(element) = found else { return Ok(()) };
@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             return Ok(());
         }
         limited(&part.entries, element.line)?;
-        part.entries.push(entry(&element)?);
+        part.take(entry(&element));
         Ok(())
     })?;
     Ok(part)

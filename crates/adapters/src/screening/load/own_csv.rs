@@ -28,13 +28,13 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             continue;
         }
         limited(&part.entries, line)?;
-        part.entries.push(entry(&row, line)?);
+        part.take(entry(&row, line));
     }
     Ok(part)
 }
 
 fn heading(line: &str) -> Result<Part, Fault> {
-    let mut part = Part { name: String::new(), published: None, sample: false, entries: Vec::new() };
+    let mut part = Part::new("");
     for pair in line.trim_start_matches(MARK).split_whitespace() {
         match pair.split_once('=') {
             Some(("name", name)) => part.name = name.to_owned(),

@@ -5,7 +5,7 @@ use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry};
 
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
-    let mut part = Part { name: "UN-SC".to_owned(), published: None, sample: false, entries: Vec::new() };
+    let mut part = Part::new("UN-SC");
     xml::read(text, "CONSOLIDATED_LIST", &["INDIVIDUAL", "ENTITY"], |found| {
         match found {
             Found::RootAttribute(name, value) => {
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             }
             Found::Element(element) => {
                 limited(&part.entries, element.line)?;
-                part.entries.push(entry(&element)?);
+                part.take(entry(&element));
             }
         }
         Ok(())

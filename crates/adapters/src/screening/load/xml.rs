@@ -19,6 +19,7 @@ pub(super) struct Element {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) children: Vec<Element>,
+    attributes: Vec<(String, String)>,
     /// Line of the start tag.
     pub(super) line: u64,
 }
@@ -27,6 +28,11 @@ impl Element {
     /// Trimmed text of the first child called `name`; empty if there is none.
     pub(super) fn text_of(&self, name: &str) -> &str {
         self.child(name).map_or("", |child| child.text.trim())
+    }
+
+    /// The value of an attribute; empty if there is none.
+    pub(super) fn attribute(&self, name: &str) -> &str {
+        self.attributes.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim())
     }
 
     pub(super) fn child(&self, name: &str) -> Option<&Element> {
@@ -74,10 +80,12 @@ pub(super) fn read(
                 if ended || local(&start) != root {
                     return Err(Fault::new(line, format!("the root element is not <{root}>")));
                 }
-                root_attributes(&start, line, &mut found)?;
+                for (name, value) in attributes(&start, line)? {
+                    found(Found::RootAttribute(name, value))?;
+                }
                 walk.depth = 1;
             }
-            Event::Start(start) => walk.start(&local(&start), wanted, line)?,
+            Event::Start(start) => walk.start(&start, wanted, line)?,
             Event::End(_) => {
                 ended = walk.depth == 1;
                 if let Some(element) = walk.end() {
@@ -102,17 +110,20 @@ fn local(start: &BytesStart<'_>) -> String {
     name.to_owned()
 }
 
-fn root_attributes(
-    start: &BytesStart<'_>,
-    line: u64,
-    found: &mut impl FnMut(Found) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+/// The attributes of an element by their local names; as in texts, XML's own entities alone are known.
+fn attributes(start: &BytesStart<'_>, line: u64) -> Result<Vec<(String, String)>, Fault> {
+    let mut all = Vec::new();
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| Fault::new(line, format!("bad attribute: {error}")))?;
-        let key: &str = attribute.key.as_ref();
-        found(Found::RootAttribute(key.to_owned(), attribute.value.to_string()))?;
+        let key: &str = attribute.key.local_name().into_inner();
+        let value = quick_xml::escape::unescape(&attribute.value)
+            .map_err(|error| Fault::new(line, format!("bad attribute {key}: {error}")))?;
+        if value.len() > MAX_FIELD_BYTES {
+            return Err(Fault::new(line, format!("the attribute {key} has more than {MAX_FIELD_BYTES} bytes")));
+        }
+        all.push((key.to_owned(), value.into_owned()));
     }
-    Ok(())
+    Ok(all)
 }
 
 fn resolve(reference: &BytesRef<'_>, line: u64) -> Result<String, Fault> {
@@ -149,13 +160,14 @@ impl Walk<'_> {
         self.lines.1
     }
 
-    fn start(&mut self, name: &str, wanted: &[&str], line: u64) -> Result<(), Fault> {
+    fn start(&mut self, start: &BytesStart<'_>, wanted: &[&str], line: u64) -> Result<(), Fault> {
+        let name = local(start);
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Fault::new(line, format!("<{name}> is nested deeper than {MAX_DEPTH}")));
         }
         if self.building.is_empty() {
-            if !wanted.contains(&name) {
+            if !wanted.contains(&name.as_str()) {
                 return Ok(());
             }
             self.elements = 0;
@@ -164,7 +176,8 @@ impl Walk<'_> {
         if self.elements > MAX_ENTRY_ELEMENTS {
             return Err(Fault::new(line, format!("an entry has more than {MAX_ENTRY_ELEMENTS} elements")));
         }
-        self.building.push(Element { name: name.to_owned(), line, ..Element::default() });
+        let attributes = attributes(start, line)?;
+        self.building.push(Element { name, attributes, line, ..Element::default() });
         Ok(())
     }
 

@@ -107,7 +107,9 @@ fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
     world.released();
     world.lost_from(100);
     assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Suspense)), (0, MINOR));
-    assert_eq!(world.case.deposit.status(), Some(DepositStatus::Completed));
+    // It is in the wallet no longer.
+    let shown = (world.case.deposit.kind(), world.case.deposit.status());
+    assert_eq!(shown, (DepositKind::Blocked, Some(DepositStatus::ReceivedInEscrow)));
     world.seen_in(101);
     world.counted();
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));

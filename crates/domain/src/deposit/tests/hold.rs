@@ -169,7 +169,10 @@ fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effe
     assert_eq!((calls.len(), calls[1].1), (2, wanted));
     // The older word is over, the newer one is wanted; nothing leaves the escrow before it took effect.
     let request = world.case.request.clone().expect("a request");
-    assert_eq!((request.wants_told(calls[0].0, true), request.wants_told(calls[1].0, false)), (false, true));
+    assert_eq!(
+        (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
+        (false, true)
+    );
     assert_eq!(propose_back(&mut world), Err(DepositRefusal::EscrowHeld));
     assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Rejected)), "once");
     let follows = (world.case.deposit.id.0, JobChange::Set(JobKind::Screen, world.now));
@@ -177,7 +180,10 @@ fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effe
     assert!(!world.case.escrow_is_held());
     // A reorganisation may undo it: it is to be said again. The hold before it is not.
     let request = world.case.request.clone().expect("a request");
-    assert_eq!((request.wants_told(calls[0].0, true), request.wants_told(calls[1].0, false)), (false, true));
+    assert_eq!(
+        (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
+        (false, true)
+    );
     assert_eq!(lifted(&mut world), [], "taken note of once");
     propose_back(&mut world).expect("refundable");
 }
@@ -207,7 +213,10 @@ fn a_hold_that_comes_while_another_is_lifted_wins() {
     let request = world.case.request.clone().expect("a request");
     assert!(request.version > version, "whoever counted what holds the escrow counts again");
     let again = holds(&world)[2].id;
-    assert_eq!((request.wants_told(lifting, false), request.wants_told(again, true)), (false, true));
+    assert_eq!(
+        (request.wants_told(lifting, &request.escrow, false), request.wants_told(again, &request.escrow, true)),
+        (false, true)
+    );
     let deposit = world.case.deposit.id;
     world.run(|case, _, cx| {
         let effects = case.request.as_mut().expect("a request").escrow_lifted(lifting, deposit, cx);

@@ -26,9 +26,9 @@ fn ind_account_numbers_are_6_to_20_digits_or_capitals() {
 }
 
 #[test]
-fn pak_account_numbers_are_ibans_or_local_numbers_up_to_20() {
+fn pak_account_numbers_are_ibans_or_local_numbers_of_5_to_20() {
     let right =
-        ["PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702", "1", "0123456789", "AB345678901234567890"];
+        ["PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702", "12345", "0123456789", "AB345678901234567890"];
     check_account(
         Country::Pak,
         "invalid_iban",
@@ -53,12 +53,12 @@ fn bgd_account_numbers_are_6_to_20_letters_or_digits() {
 }
 
 #[test]
-fn npl_account_numbers_are_up_to_20_letters_or_digits() {
+fn npl_account_numbers_are_5_to_20_letters_or_digits() {
     check_account(
         Country::Npl,
         "invalid_account_number",
-        &["1", "aB345678901234567890"],
-        &["123456789012345678901", "12 34", ""],
+        &["12345", "aB345678901234567890"],
+        &["123456789012345678901", "1234", "0", "12 34", ""],
     );
 }
 

@@ -103,8 +103,8 @@ fn refusals_name_what_stands_in_the_way() {
     };
     let other = OTHER_PAYMENT;
     assert_eq!(told(FAULTS[0].1), format!("external_id is already used by payment {other}"));
-    assert_eq!(told(FAULTS[2].1), format!("quote is used by payment {other}"));
-    assert_eq!(told(FAULTS[5].1), "insufficient balance: 136.847373 USDT available, 136.847374 USDT needed");
+    assert_eq!(told(FAULTS[2].1), format!("The quote is already used by payment {other}"));
+    assert_eq!(told(FAULTS[5].1), "The prefund account is too low: 136.847373 USDT available, 136.847374 USDT needed");
 }
 
 #[test]

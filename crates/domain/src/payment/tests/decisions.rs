@@ -7,7 +7,7 @@ use crate::attempt::{AttemptState, Doubt};
 use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
-use crate::rail::{RailId, RailStatus};
+use crate::rail::{Finding, RailId, RailStatus};
 use crate::test_values::{Case, Ids, accepted, monday, say};
 use crate::time::Span;
 
@@ -117,8 +117,8 @@ fn people_resolve_what_is_unknown_and_nothing_else() {
         let mut case = Case::sending();
         case.payment.standing.state = state;
         let before = (case.payment.clone(), case.attempt.clone());
-        let resolved =
-            case.run(|payment, attempt, cx| report::resolve(payment, attempt, RailStatus::Settled, "case 7", cx));
+        let resolved = case
+            .run(|payment, attempt, cx| report::resolve(payment, attempt, &RailStatus::Settled.into(), "case 7", cx));
         assert_eq!(resolved, Err(Stale::State(state)));
         assert_eq!((case.payment, case.attempt), before);
     }
@@ -145,7 +145,7 @@ fn people_resolve_to_what_is_proven() {
     ] {
         let mut case = Case::after(&[RailStatus::Unknown]);
         let effects = case
-            .run(|payment, attempt, cx| report::resolve(payment, attempt, status.clone(), "statement 7", cx))
+            .run(|payment, attempt, cx| report::resolve(payment, attempt, &status.clone().into(), "statement 7", cx))
             .expect("unknown");
         assert_eq!((case.payment.standing.state, effects.transfers.len()), (end, transfers), "{status:?}");
         // How they know is on the attempt's record; the client is not told.
@@ -158,9 +158,47 @@ fn people_resolve_to_what_is_proven() {
 #[test]
 fn a_resolved_payment_is_as_final_as_a_reported_one() {
     let mut case = Case::after(&[RailStatus::Unknown]);
-    let resolved = case.run(|payment, attempt, cx| report::resolve(payment, attempt, RailStatus::Rejected, "case", cx));
+    let resolved =
+        case.run(|payment, attempt, cx| report::resolve(payment, attempt, &RailStatus::Rejected.into(), "case", cx));
     assert!(resolved.is_ok());
     let late = case.hear(&say(RailStatus::Settled));
     assert!(late.discrepancy.is_some());
     assert_eq!((late.transfers, case.payment.standing.state), (Vec::new(), PaymentState::Failed));
+}
+
+/// realworld: "resolve to rejected, failed, succeeded with reference, reversed with charges".
+#[test]
+fn people_say_all_that_a_bank_could_have_said() {
+    let find = |case: &mut Case, finding: Finding| {
+        case.run(|payment, attempt, cx| report::resolve(payment, attempt, &finding, "statement 7", cx))
+    };
+    let mut refused = Case::after(&[RailStatus::Unknown]);
+    let finding = Finding { never_accepted: true, ..RailStatus::Rejected.into() };
+    let effects = find(&mut refused, finding.clone()).expect("it is unknown");
+    assert_eq!(
+        (refused.payment.standing.state, refused.attempt.state),
+        (PaymentState::Rejected, AttemptState::Refused)
+    );
+    assert_eq!(effects.transfers.len(), 1, "the hold is given back");
+    let mut accepted = Case::after(&[RailStatus::Accepted]);
+    accepted.payment.standing.state = PaymentState::Unknown;
+    find(&mut accepted, finding).expect("it is unknown");
+    assert_eq!(accepted.payment.standing.state, PaymentState::Failed, "what was accepted was not refused before");
+
+    let mut paid = Case::after(&[RailStatus::Unknown]);
+    let finding = Finding { reference: Some("FT-9".to_owned()), ..RailStatus::Settled.into() };
+    find(&mut paid, finding).expect("it is unknown");
+    assert_eq!(paid.payment.standing.bank_reference.as_deref(), Some("FT-9"));
+
+    for statuses in [vec![RailStatus::Unknown], vec![RailStatus::Settled]] {
+        let mut back = Case::after(&statuses);
+        let finding = Finding { charges: 10_000, ..RailStatus::Returned.into() };
+        let effects = find(&mut back, finding.clone()).expect("it may have come back");
+        assert_eq!((back.payment.standing.state, back.attempt.charges), (PaymentState::Reversed, 10_000));
+        let charges: Vec<_> = effects.transfers.iter().filter(|it| it.reason == "rail.charges").collect();
+        assert_eq!(charges.iter().map(|it| it.amount.minor).collect::<Vec<_>>(), [10_000]);
+        assert_eq!(find(&mut back, finding), Err(Stale::State(PaymentState::Reversed)), "once");
+    }
+    let mut paid = Case::after(&[RailStatus::Settled]);
+    assert_eq!(find(&mut paid, RailStatus::Rejected.into()), Err(Stale::State(PaymentState::Succeeded)));
 }

@@ -12,7 +12,7 @@ use crate::rail::RailStatus;
 use crate::states_doc::rail_statuses;
 
 /// Every step that the decisions' table allows.
-pub const DECIDED: [(PaymentState, PaymentState); 12] = [
+pub const DECIDED: [(PaymentState, PaymentState); 13] = [
     (Queued, Processing),
     (Queued, Rejected),
     (Queued, Unknown),
@@ -22,6 +22,7 @@ pub const DECIDED: [(PaymentState, PaymentState); 12] = [
     (Processing, Reversed),
     (Unknown, Processing),
     (Unknown, Succeeded),
+    (Unknown, Rejected),
     (Unknown, Failed),
     (Unknown, Reversed),
     (Succeeded, Reversed),
@@ -75,6 +76,7 @@ fn what_ends_a_payment_leads_where_the_decisions_say() {
         (Trigger::Accepted, &[Queued, Unknown][..], Processing),
         (Trigger::Refused, &[Queued], Rejected),
         (Trigger::Refused, &[Processing, Unknown], Failed),
+        (Trigger::FoundRefused, &[Unknown], Rejected),
         (Trigger::NoRoute, &[Queued], Rejected),
         (Trigger::ComplianceRefused, &[Queued], Rejected),
         (Trigger::DeadlinePassed, &[Queued], Rejected),

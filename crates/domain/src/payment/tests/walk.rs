@@ -267,7 +267,7 @@ impl World {
     fn resolve(&mut self) {
         let Some(status) = self.attempts.len().checked_sub(1).and_then(|at| self.rail.proof(at)) else { return };
         self.decide(|payment, last, cx| match last {
-            Some(attempt) => report::resolve(payment, attempt, status, "statement", cx),
+            Some(attempt) => report::resolve(payment, attempt, &status.into(), "statement", cx),
             None => Err(Stale::State(payment.standing.state)),
         });
     }

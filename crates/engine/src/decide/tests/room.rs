@@ -44,6 +44,7 @@ fn rail() -> RailConfig {
         duplicate_detection: false,
         window: Span::mins(15),
         retryable_reasons: BTreeSet::new(),
+        duplicate_reasons: BTreeSet::new(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
     }

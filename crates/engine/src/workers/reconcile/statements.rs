@@ -61,7 +61,12 @@ impl Workers {
                 let newest = it.entries.iter().map(|entry| entry.read_at).max().unwrap_or(comparison.now);
                 let bookings: Vec<Booking> = it.entries.iter().map(|entry| entry.booking).collect();
                 let waited = comparison.now - newest >= grace;
-                match bank_statement::judge(it.attempt.state, it.attempt.amount, &bookings, waited) {
+                match bank_statement::judge(
+                    it.attempt.state,
+                    (it.attempt.amount, it.attempt.charges),
+                    &bookings,
+                    waited,
+                ) {
                     Verdict::Agrees => agreeing.extend(open_places(it)),
                     Verdict::Waits => {}
                     Verdict::Differs(kind, what) => {
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn an_entry_is_told_with_its_place() {
         let place = EntryPlace { rail: RailId::new("pak-raast"), statement: "S-1".to_owned(), page: 1, number: 3 };
-        let booking = Booking { is_credit: false, amount: Money::new(12_345, Currency::Pkr) };
+        let booking = Booking { is_credit: false, amount: Money::new(12_345, Currency::Pkr), charges: 0 };
         let mut entry = RailEntry {
             place,
             booking,

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, BlockAt, Heads};
+use domain::chain::{Address, Block, BlockAt, ChainFault, Depth, Heads, Sighting, TransferAt};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::TenantId;
 use domain::time::Span;
 use futures_util::future::join_all;
@@ -19,6 +19,8 @@ use crate::planted::{self, Planted};
 
 /// The most deposits of one look.
 const COUNT_MAX: usize = 10_000;
+/// Nodes that keep no archive know the balances of so many blocks at least.
+const BALANCES_KEPT: u64 = 64;
 /// Questions to a node under way at once.
 const ASKED_AT_ONCE: usize = 64;
 /// Findings that are told at once, so that batches are full.
@@ -26,39 +28,81 @@ const TOLD_AT_ONCE: usize = 1_024;
 
 /// What is to be done about a deposit that waits for the chain.
 enum Finding {
-    Counts(u64),
+    Counts {
+        confirmations: u64,
+        release_min: i64,
+    },
     Gone(Place),
     Mismatch(String),
+    /// Its vault holds something else than its logs add up to.
+    Differs(String),
+    /// Enough nodes have its block, and it is not in there.
+    Absent(Place),
     Dropped,
+    /// It is deep enough, and too few nodes confirm it.
+    Unconfirmed,
     Waits,
 }
 
 impl Watch<'_> {
-    /// Looks through the deposits that wait for the chain.
-    pub(super) async fn count(&self, heads: &Heads) -> Result<(), Trouble> {
-        let waiting = self.workers.store.waiting_deposits(heads.latest.number, COUNT_MAX).await?;
+    /// Looks through the deposits that wait for the chain, which is `newest` blocks high.
+    pub(super) async fn count(&mut self, newest: u64) -> Result<(), Trouble> {
+        let waiting = self.workers.store.waiting_deposits(newest, COUNT_MAX).await?;
         if waiting.is_empty() {
+            self.workers.money_waits(self.memory, false).await;
             return Ok(());
         }
-        let blocks = self.judge_blocks(&waiting, heads).await?;
+        let heads = self.heads_for(&waiting, newest).await?;
+        let blocks = self.judge_blocks(&waiting, &heads).await?;
+        let release_min = self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
         let tenants: BTreeSet<TenantId> = waiting.iter().map(|deposit| deposit.tenant).collect();
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
         for tenant in tenants {
             policies.insert(tenant, self.workers.accept_late(tenant).await?);
         }
+        let (mut unconfirmed, mut absent, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
         for some in waiting.chunks(TOLD_AT_ONCE) {
-            let asked: Vec<_> = some.iter().map(|deposit| self.find_out(deposit, &blocks, heads)).collect();
+            let asked: Vec<_> =
+                some.iter().map(|deposit| self.find_out(deposit, &blocks, &heads, release_min)).collect();
             let findings: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
+            let findings = findings.into_iter().collect::<Result<Vec<_>, Trouble>>()?;
+            for (deposit, finding) in some.iter().zip(&findings) {
+                match finding {
+                    Finding::Unconfirmed => unconfirmed = true,
+                    Finding::Absent(place) => _ = absent.insert(place.number),
+                    Finding::Differs(_) => _ = differing.insert(deposit.to),
+                    _ => {}
+                }
+            }
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
-                let finding = finding?;
                 let late = policies.get(&deposit.tenant).copied().flatten();
-                self.tell_finding(deposit, finding, late, heads).await
+                self.tell_finding(deposit, finding, late, &heads).await
             });
             for told in join_all(told).await {
                 told?;
             }
         }
+        self.workers.money_waits(self.memory, unconfirmed).await;
+        for number in absent {
+            self.read_block_again(number).await?;
+        }
+        for vault in differing {
+            self.look_through(vault).await?;
+        }
         Ok(())
+    }
+
+    /// How far the chain is, and how much of it is final where that is asked for.
+    async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
+        let counts_blocks =
+            |deposit: &Deposit| matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_));
+        match self.tip {
+            Some(tip) if waiting.iter().all(counts_blocks) => {
+                let latest = Block { number: newest, ..tip };
+                Ok(Heads { latest, safe: None, finalized: None })
+            }
+            _ => Ok(self.chain.heads().await?),
+        }
     }
 
     /// For each block that deposits wait in: whether this node still has it, and whether every other one agrees.
@@ -76,9 +120,13 @@ impl Watch<'_> {
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
             let verdict = match here {
                 Some(block) if block.hash != place.block => Verdict::Gone,
-                None => Verdict::Gone,
-                Some(_) if self.chain.agrees(place.number, place.block).await? => Verdict::Agreed,
-                Some(_) => Verdict::NotYet,
+                // One that does not have a block of this height lags.
+                None => Verdict::NotYet,
+                Some(_) => match self.chain.agrees(place.number, place.block).await {
+                    Ok(true) => Verdict::Agreed,
+                    Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => Verdict::NotYet,
+                    Err(fault) => return Err(fault.into()),
+                },
             };
             blocks.insert(place.number, (place, verdict));
         }
@@ -87,7 +135,7 @@ impl Watch<'_> {
 
     fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
         let depth = self.wallets.config.deposit_depth(deposit.minor);
-        let deep = heads.newest_at(depth).is_some_and(|newest| newest >= place.number);
+        let deep = self.wallets.config.newest_at(heads, depth).is_some_and(|newest| newest >= place.number);
         deep || planted::is(Planted::CreditBeforeDepth)
     }
 
@@ -101,6 +149,7 @@ impl Watch<'_> {
         deposit: &Deposit,
         blocks: &BTreeMap<u64, (Place, Verdict)>,
         heads: &Heads,
+        release_min: i64,
     ) -> Result<Finding, Trouble> {
         let Some(place) = deposit.place else {
             let lost = deposit.lost_at.unwrap_or(u64::MAX);
@@ -115,30 +164,80 @@ impl Watch<'_> {
             Some((known, Verdict::Agreed)) if *known == place => {}
             Some((known, _)) if *known != place => return Ok(Finding::Gone(place)),
             Some((_, Verdict::Gone)) => return Ok(Finding::Gone(place)),
-            _ => return Ok(Finding::Waits),
+            Some(_) => return Ok(Finding::Unconfirmed),
+            None => return Ok(Finding::Waits),
         }
-        if let Some(finding) = self.compare(deposit.to, deposit.coin, heads).await? {
-            return Ok(finding);
+        let found = match self.is_seen(deposit, place).await {
+            Ok(None) => self.compare(deposit.to, deposit.coin, place).await,
+            other => other,
+        };
+        match found {
+            Ok(None) => {
+                let confirmations = heads.latest.number.saturating_sub(place.number) + 1;
+                Ok(Finding::Counts { confirmations, release_min })
+            }
+            Ok(Some(finding)) => Ok(finding),
+            Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes do not agree about {what}"))),
+            Err(fault) => {
+                tracing::warn!(%fault, deposit = %deposit.id, "a deposit cannot be confirmed now");
+                Ok(Finding::Unconfirmed)
+            }
         }
-        Ok(Finding::Counts(heads.latest.number.saturating_sub(place.number) + 1))
     }
 
-    /// Compares what a vault holds with what its logs add up to; `None` = they are the same. The balance is the newest
-    /// block's, so the comparison means something only while that is the block that was taken in last.
-    async fn compare(&self, vault: Address, coin: StableCoin, heads: &Heads) -> Result<Option<Finding>, Trouble> {
-        let Some(token) = self.wallets.config.token(coin) else { return Ok(Some(Finding::Waits)) };
-        let sum = self.workers.store.vault_sum(vault, coin).await?;
-        let holds = self.chain.token_balance(token, vault).await?;
+    /// Holds a deposit against what each node says of its transaction; `None` = enough of them have it.
+    async fn is_seen(&self, deposit: &Deposit, place: Place) -> Result<Option<Finding>, ChainFault> {
+        let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(Some(Finding::Waits)) };
+        let transfer = TransferAt {
+            block_number: place.number,
+            block: place.block,
+            tx: deposit.tx,
+            ordinal: deposit.ordinal,
+            token,
+            from: deposit.from,
+            to: deposit.to,
+            value: deposit.minor.unsigned_abs(),
+        };
+        Ok(match self.chain.sees(&transfer).await? {
+            Sighting::Confirmed => None,
+            Sighting::Absent => Some(Finding::Absent(place)),
+            Sighting::Open => Some(Finding::Unconfirmed),
+        })
+    }
+
+    /// Compares what a vault holds after a block with what its logs add up to there; `None` = they are the same. The block
+    /// is the deposit's own, which enough nodes have; nodes keep no balances of long ago, so it is a newer one for an old
+    /// deposit.
+    async fn compare(&self, vault: Address, coin: StableCoin, at: Place) -> Result<Option<Finding>, ChainFault> {
+        let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
+        let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
+            return Ok(Some(Finding::Waits));
+        };
+        let newer = tip.number.saturating_sub(BALANCES_KEPT);
+        let (number, holds) = match self.balance_after(token, vault, at.number).await {
+            Ok(holds) => (at.number, holds),
+            Err(ChainFault::Unreachable(_)) if newer > at.number => {
+                (newer, self.balance_after(token, vault, newer).await?)
+            }
+            Err(fault) => return Err(fault),
+        };
+        let Some(holds) = holds else { return Ok(Some(Finding::Unconfirmed)) };
+        let logs = self.workers.store.vault_logs(vault).await.map_err(unreadable)?;
+        let counts = |log: &&VaultLog| log.coin == coin && log.place.number <= number;
+        let sum: i64 = logs.iter().filter(counts).map(|log| log.minor).sum();
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }
-        let same_block = self.tip.is_some_and(|tip| tip.hash == heads.latest.hash)
-            && self.chain.heads().await?.latest.hash == heads.latest.hash;
-        Ok(Some(if same_block {
-            Finding::Mismatch(format!("vault {vault} holds {holds}, its logs add up to {sum}"))
-        } else {
-            Finding::Waits
-        }))
+        let what = format!("vault {vault} holds {holds} after block {number}, its logs add up to {sum}");
+        Ok(Some(Finding::Differs(what)))
+    }
+
+    /// `None` = too few nodes have a block of this height.
+    async fn balance_after(&self, token: Address, vault: Address, number: u64) -> Result<Option<u64>, ChainFault> {
+        match self.chain.block(BlockAt::Number(number)).await? {
+            Some(block) => self.chain.balance_after(token, vault, &block).await,
+            None => Ok(None),
+        }
     }
 
     async fn tell_finding(
@@ -150,12 +249,13 @@ impl Watch<'_> {
     ) -> Result<(), Trouble> {
         let height = heads.latest.number;
         let action = match finding {
-            Finding::Counts(confirmations) => DepositAction::Counted { confirmations },
+            Finding::Counts { confirmations, release_min } => DepositAction::Counted { confirmations, release_min },
             Finding::Gone(block) => DepositAction::Lost { block, height },
-            Finding::Mismatch(_) if deposit.disputed => return Ok(()),
-            Finding::Mismatch(what) => DepositAction::Disputed(what),
+            Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
+            Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
-            Finding::Waits => return Ok(()),
+            // The block is read again.
+            Finding::Absent(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
         };
         let named = DepositRef::of(deposit, late);
         self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await

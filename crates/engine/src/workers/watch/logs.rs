@@ -15,10 +15,10 @@ use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
 
-/// So many unsupported tokens of a tenant are looked through for one that came to the same vault before.
+/// So many transfers of unsupported tokens are recorded of a tenant.
 const UNSUPPORTED_MAX: usize = 1_000;
 
-type Vaults = BTreeMap<Address, Watched>;
+pub(super) type Vaults = BTreeMap<Address, Watched>;
 
 impl Watch<'_> {
     /// Whether any of the logs is about a vault of ours or about a coin itself.
@@ -51,7 +51,7 @@ impl Watch<'_> {
         Ok(known.map(|controller| controller.address).filter(|address| payers.contains(address)).collect())
     }
 
-    async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
+    pub(super) async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
         let mut addresses: Vec<Address> = logs.iter().flat_map(|log| parties(&log.event)).flatten().collect();
         addresses.sort_unstable();
         addresses.dedup();
@@ -147,7 +147,7 @@ impl Watch<'_> {
         self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
     }
 
-    /// A token that nobody supports: recorded, and told once for each vault. Anybody can write such logs.
+    /// A token that is not configured: recorded, and an alert for the first one. Anybody can write such logs.
     async fn unsupported(
         &self,
         block: &Block,
@@ -159,7 +159,11 @@ impl Watch<'_> {
         if known.iter().any(|asset| (asset.tx, asset.ordinal) == (log.tx, log.ordinal)) {
             return Ok(());
         }
-        let tell = known.len() < UNSUPPORTED_MAX && known.iter().all(|asset| asset.vault.address != vault.address);
+        // Beyond that they are a flood: what is recorded of it says enough.
+        if known.len() >= UNSUPPORTED_MAX {
+            return Ok(());
+        }
+        let tell = known.is_empty();
         let asset = UnsupportedAsset {
             vault,
             token: log.contract,

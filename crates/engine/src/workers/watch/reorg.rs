@@ -1,6 +1,6 @@
 //! Reorganisations: back to the block that is still there, and everything above it is as if it had never been seen.
 
-use domain::chain::{BlockAt, Heads};
+use domain::chain::BlockAt;
 use domain::chain_tx::Place;
 use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
@@ -14,7 +14,7 @@ use crate::command::deposits::{DepositAction, DepositRef};
 impl Watch<'_> {
     /// Walks back to the common ancestor. Deposits and transactions above it are told first, contracts that said
     /// something above it are asked again, then the headers go: a crash finds the same ancestor again.
-    pub(super) async fn rewind(&mut self, heads: &Heads) -> Result<(), Trouble> {
+    pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
         let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
         let mut ancestor = None;
         for header in &headers {
@@ -30,10 +30,12 @@ impl Watch<'_> {
         let depth = tip.saturating_sub(kept);
         tracing::warn!(depth, ancestor = kept, "the chain was reorganised");
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
-        self.forget_deposits(kept, heads.latest.number).await?;
+        self.forget_deposits(kept, newest).await?;
         self.forget_transactions(kept).await?;
         self.ask_issuers_again(kept).await?;
         self.workers.store.rewind_chain(&self.role, kept).await?;
+        self.read_again_from(kept).await?;
+        self.memory.checked = None;
         if ancestor.is_none() {
             let what = format!("a reorganisation goes back beyond block {oldest}, further than is followed");
             self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;

@@ -170,7 +170,7 @@ fn the_bounds_of_the_queries_are_the_decoders() {
             }
         }
     }
-    assert_eq!(checked, 8);
+    assert_eq!(checked, 7);
     for kind in ["id", "external_id", "linked_txn"] {
         assert_eq!(list(&format!("search_type={kind}&search_term=x")), []);
     }

@@ -1,8 +1,11 @@
 //! Blocks, blacklists and reviews.
 
+use std::ops::RangeInclusive;
+
 use domain::deposit::ReviewVerdict;
+use domain::fault::Fault;
 use domain::wallet::{self, BlockReason};
-use jiff::civil::Date;
+use jiff::civil::{Date, date};
 
 use super::{EXPLANATION_MAX_CHARS, ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Day, Integer, OneOf, one_of, text};
@@ -73,7 +76,7 @@ pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
     let regulatory_authority = fields.required("regulatory_authority", text(TEXT_MAX_CHARS));
     let regulatory_reference_number = fields.required("regulatory_reference_number", text(ID_MAX_CHARS));
     let reason = fields.required("reason", text(EXPLANATION_MAX_CHARS).multiline());
-    let effective_date = fields.required("effective_date", Day);
+    let effective_date = fields.required("effective_date", Day).and_then(|day| effective(&mut fields, day));
     fields.finish(|| {
         Some(BlacklistOrder {
             regulatory_authority: regulatory_authority?,
@@ -82,6 +85,19 @@ pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
             effective_date: effective_date?,
         })
     })
+}
+
+/// The days on which an order can take effect: others are a slip of the pen, and would block a wallet for ages.
+const EFFECTIVE: RangeInclusive<Date> = date(2000, 1, 1)..=date(2099, 12, 31);
+
+fn effective(fields: &mut Fields<'_>, day: Date) -> Option<Date> {
+    let (rule, bound, end) = match day {
+        early if early < *EFFECTIVE.start() => ("greater_than_equal", "or after", EFFECTIVE.start()),
+        late if late > *EFFECTIVE.end() => ("less_than_equal", "or before", EFFECTIVE.end()),
+        day => return Some(day),
+    };
+    fields.refuse(Fault::new("effective_date", rule, format!("Input should be {end} {bound}")));
+    None
 }
 
 /// The body of `POST /v1/sdk/reviews/{transaction_id}`.

@@ -5,7 +5,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::fault::Fault;
 use domain::iban::Iban;
-use domain::order::{BENEFICIARY_NAME_MAX_CHARS, check_route_hints};
+use domain::order::{BENEFICIARY_NAME_MAX_CHARS, account_part, check_route_hints, same_account};
 
 use super::request::COIN;
 use super::shapes::Amount;
@@ -126,12 +126,52 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
             None
         }
     });
-    for fault in
-        check_route_hints(Country::Pak, account_number.as_deref(), bank_code.as_deref(), &BankDirectory::default())
-    {
+    let directory = BankDirectory::default();
+    let faults = check_route_hints(Country::Pak, account_number.as_deref(), bank_code.as_deref(), &directory);
+    // What has no form is not compared.
+    let is_compared = faults.is_empty();
+    for fault in faults {
         fields.refuse(of_account(fault));
     }
+    if let Some(iban) = iban.as_deref().filter(|_| is_compared) {
+        contradictions(fields, iban, account_number.as_deref(), bank_code.as_deref());
+    }
     Some(BankAccount { iban, account_number, bank_code, account_holder_name: account_holder_name? })
+}
+
+/// Refuses what names another account or another bank than the IBAN does: who would be paid is not for us to choose.
+fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&str>, bank_code: Option<&str>) {
+    if account_number.is_some_and(|number| !is_account_of(iban, number)) {
+        fields.refuse(Fault::new(
+            "bank_account.account_number",
+            "account_iban_mismatch",
+            "account_number is another account than that of the IBAN",
+        ));
+    }
+    let hints = check_route_hints(Country::Pak, Some(iban), bank_code, &BankDirectory::default());
+    if hints.iter().any(|fault| fault.rule == "branch_iban_mismatch") {
+        fields.refuse(Fault::new(
+            "bank_account.bank_code",
+            "branch_iban_mismatch",
+            "bank_code names another bank than the IBAN",
+        ));
+    }
+}
+
+/// Digits of an account number that are enough to know the account of an IBAN by, where its bank leaves others out.
+const ACCOUNT_TAIL_MIN: usize = 6;
+
+/// Whether a number is that of the IBAN's account: the IBAN itself, or its account part, with or without leading zeros
+/// and what else the bank puts in front.
+fn is_account_of(iban: &str, number: &str) -> bool {
+    let number: String = number.split_whitespace().collect::<String>().to_ascii_uppercase();
+    // An IBAN in its place names a bank too.
+    if same_account(iban, &number) || account_part(&number) != number {
+        return same_account(iban, &number);
+    }
+    let (ours, theirs) = (account_part(iban).trim_start_matches('0'), number.trim_start_matches('0'));
+    let is_tail = |long: &str, short: &str| short.len() >= ACCOUNT_TAIL_MIN && long.ends_with(short);
+    ours == theirs || is_tail(ours, theirs) || is_tail(theirs, ours)
 }
 
 /// A fault of v2's fields, told of ours.

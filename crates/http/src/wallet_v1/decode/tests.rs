@@ -160,6 +160,24 @@ fn an_order_is_read() {
     assert_eq!(read.bank_account.bank_code.as_deref(), Some("SCBL"));
 }
 
+/// Banks write their numbers with and without leading zeros and branch.
+#[test]
+fn an_iban_may_come_with_the_bank_and_the_number_that_it_names() {
+    for (number, code) in [
+        ("1123456702", "SCBL"),
+        ("0000001123456702", "scbl"),
+        ("001123456702", "SCBLPKKX"),
+        ("23456702", "SCBLPKKXXXX"),
+        ("99880000001123456702", "SCBL"),
+        ("PK36SCBL0000001123456702", "SCBL"),
+    ] {
+        let account = json!({"iban": "PK36SCBL0000001123456702", "account_number": number, "bank_code": code,
+            "account_holder_name": "Asha Khan"});
+        let read = order(&with(exchange(), json!({"bank_account": account}))).expect(number);
+        assert_eq!(read.bank_account.iban.as_deref(), Some("PK36SCBL0000001123456702"));
+    }
+}
+
 #[test]
 fn the_faults_of_an_order_name_the_whole_path() {
     assert_eq!(
@@ -183,9 +201,19 @@ fn the_faults_of_an_order_name_the_whole_path() {
         (account(json!({"iban": null})), ("bank_account.iban", "missing")),
         (account(json!({"iban": "PK36SCBL0000001123456703"})), ("bank_account.iban", "invalid_iban")),
         (account(json!({"iban": "AE070331234567890123456"})), ("bank_account.iban", "invalid_iban")),
-        (account(json!({"iban": null, "account_number": "1"})), ("bank_account.bank_code", "missing")),
+        (account(json!({"iban": null, "account_number": "12345"})), ("bank_account.bank_code", "missing")),
         (account(json!({"iban": null, "bank_code": "SCBL"})), ("bank_account.account_number", "missing")),
         (account(json!({"account_number": "1-2"})), ("bank_account.account_number", "invalid_account_number")),
+        (account(json!({"account_number": "1123456703"})), ("bank_account.account_number", "account_iban_mismatch")),
+        (account(json!({"account_number": "0"})), ("bank_account.account_number", "invalid_account_number")),
+        (account(json!({"account_number": "56702"})), ("bank_account.account_number", "account_iban_mismatch")),
+        // The same number at another bank.
+        (
+            account(json!({"account_number": "PK13HABB0000001123456702"})),
+            ("bank_account.account_number", "account_iban_mismatch"),
+        ),
+        (account(json!({"bank_code": "HABB"})), ("bank_account.bank_code", "branch_iban_mismatch")),
+        (account(json!({"bank_code": "HABBPKKAXXX"})), ("bank_account.bank_code", "branch_iban_mismatch")),
         (account(json!({"bank_code": "1"})), ("bank_account.bank_code", "invalid_branch_code")),
     ] {
         let faults = faults(order(&with(exchange(), change.clone())));
@@ -264,6 +292,21 @@ fn the_faults_of_blocks_unblocks_and_blacklists() {
     );
     let order = br#"{"regulatory_authority":"FIA","regulatory_reference_number":"1","reason":"x","effective_date":"2026-02-30"}"#;
     assert_eq!(faults(blacklist(order)), [("effective_date", "date_parsing")]);
+    for (day, rule) in [
+        ("0000-01-01", Some("greater_than_equal")),
+        ("1999-12-31", Some("greater_than_equal")),
+        ("2000-01-01", None),
+        ("2099-12-31", None),
+        ("2100-01-01", Some("less_than_equal")),
+        ("9999-12-31", Some("less_than_equal")),
+    ] {
+        let order = json!({"regulatory_authority": "FIA", "regulatory_reference_number": "1", "reason": "x",
+            "effective_date": day});
+        let expected: Vec<_> = rule.map(|rule| ("effective_date", rule)).into_iter().collect();
+        let read = blacklist(order.to_string().as_bytes());
+        let found = if read.is_ok() { Vec::new() } else { faults(read) };
+        assert_eq!(found, expected, "{day}");
+    }
 }
 
 #[test]

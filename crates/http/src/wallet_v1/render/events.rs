@@ -1,6 +1,7 @@
 //! Events: envelope and data, the same bytes in a webhook and in the log (specification: "Events").
 
-use domain::wallet_event::{About, WalletEvent, WalletEventEntry};
+use domain::ids::WalletId;
+use domain::wallet_event::{About, AboutDeposit, WalletEvent, WalletEventEntry};
 
 use super::amounts::{coin, money};
 use super::transaction::sender;
@@ -48,6 +49,8 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.integer("confirmations", i64::try_from(*confirmations).unwrap_or(i64::MAX));
             sender(out, "sender_info", said);
             out.text("status", "RECEIVED_IN_ESCROW");
+            // Its transaction is a field of the specification, above.
+            out.plain_or_null("transaction_id", about.deposit.map(|it| it.id));
         }
         WalletEvent::RiskCheckComplete { about, result, score, level, checks, reason, next } => {
             subject(out, about);
@@ -57,6 +60,7 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.array("checks_performed", |items| checks.iter().for_each(|check| items.text(check.name())));
             out.text("decision_reason", &reason.decision_reason());
             out.text("next_action", next.name());
+            transaction(out, about.deposit);
         }
         WalletEvent::TransferComplete { about, minor, coin: of, tx, at } => {
             subject(out, about);
@@ -65,7 +69,40 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.plain("transfer_tx_hash", tx);
             out.text("status", "COMPLETED");
             out.time("completed_at", *at);
+            transaction(out, about.deposit);
         }
+        WalletEvent::WalletBlocked {
+            wallet,
+            customer,
+            reason,
+            details,
+            at,
+            auto_unblock_at,
+            triggered_by,
+            deposit,
+        } => {
+            wallet_subject(out, *wallet, customer);
+            out.text("reason", reason.name());
+            out.text("details", details);
+            out.time("blocked_at", *at);
+            out.time_or_null("auto_unblock_at", *auto_unblock_at);
+            out.text("triggered_by", triggered_by.name());
+            transaction(out, *deposit);
+        }
+        WalletEvent::TransactionFailed { about, reason, message, at } => {
+            subject(out, about);
+            out.text("failure_reason", reason.name());
+            out.text("error_message", message);
+            out.time("failed_at", *at);
+            transaction(out, about.deposit);
+        }
+        other => more_data(out, other),
+    }
+}
+
+/// The data of `exchange.complete`, and of the events that an endpoint gets once it subscribes to them.
+fn more_data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
+    match event {
         WalletEvent::ExchangeComplete {
             order,
             wallet,
@@ -96,26 +133,61 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.text("status", "SETTLED");
             out.time("settled_at", *at);
         }
-        WalletEvent::WalletBlocked { wallet, customer, reason, details, at, auto_unblock_at, triggered_by } => {
-            out.plain("wallet_id", wallet);
-            out.text("customer_id", customer);
-            out.text("reason", reason.name());
-            out.text("details", details);
-            out.time("blocked_at", *at);
-            out.time_or_null("auto_unblock_at", *auto_unblock_at);
+        WalletEvent::OrderEnded { order, wallet, customer, minor, coin: of, cancelled, reason, at } => {
+            let (status, when) = if *cancelled { ("CANCELLED", "cancelled_at") } else { ("FAILED", "failed_at") };
+            out.plain("order_id", order);
+            out.text("order_type", "EXCHANGE");
+            wallet_subject(out, *wallet, customer);
+            out.text("from_amount", &coin(*minor));
+            out.text("from_currency", of.currency().code());
+            out.text("status", status);
+            out.text("failure_reason", reason.name());
+            out.text("error_message", reason.message());
+            out.time(when, *at);
+        }
+        WalletEvent::RequestExpired { about, expires_at, at } => {
+            subject(out, about);
+            out.text("status", "EXPIRED");
+            out.time("expires_at", *expires_at);
+            out.time("expired_at", *at);
+        }
+        WalletEvent::WalletUnblocked { wallet, customer, reason, at, triggered_by } => {
+            wallet_subject(out, *wallet, customer);
+            out.text("status", "ACTIVE");
+            out.text_or_null("unblock_reason", reason.as_deref());
+            out.time("unblocked_at", *at);
             out.text("triggered_by", triggered_by.name());
         }
-        WalletEvent::TransactionFailed { about, reason, message, at } => {
-            subject(out, about);
-            out.text("failure_reason", reason.name());
-            out.text("error_message", message);
-            out.time("failed_at", *at);
+        WalletEvent::WalletBlacklisted { wallet, customer, authority, reference, effective_date, at } => {
+            wallet_subject(out, *wallet, customer);
+            // Until its day has come a blacklisting blocks.
+            out.text("status", if at.is_some() { "BLACKLISTED" } else { "BLOCKED" });
+            out.text("regulatory_authority", authority);
+            out.text("regulatory_reference", reference);
+            out.plain("effective_date", effective_date);
+            out.time_or_null("blacklisted_at", *at);
         }
+        // Written by the caller.
+        WalletEvent::PaymentReceived { .. }
+        | WalletEvent::RiskCheckComplete { .. }
+        | WalletEvent::TransferComplete { .. }
+        | WalletEvent::WalletBlocked { .. }
+        | WalletEvent::TransactionFailed { .. } => {}
     }
 }
 
 fn subject(out: &mut ObjectWriter<'_>, about: &About) {
     out.plain_or_null("payment_request_id", about.request);
-    out.plain("wallet_id", about.wallet);
-    out.text("customer_id", &about.customer);
+    wallet_subject(out, about.wallet, &about.customer);
+}
+
+fn wallet_subject(out: &mut ObjectWriter<'_>, wallet: WalletId, customer: &str) {
+    out.plain("wallet_id", wallet);
+    out.text("customer_id", customer);
+}
+
+/// The deposit that an event is about: an addition to the specification, after the fields that this has.
+fn transaction(out: &mut ObjectWriter<'_>, deposit: Option<AboutDeposit>) {
+    out.plain_or_null("transaction_id", deposit.map(|it| it.id));
+    out.plain_or_null("tx_hash", deposit.map(|it| it.tx));
 }

@@ -12,9 +12,9 @@ mod wallet;
 pub use amounts::{coin, money};
 pub use control::{blacklisted, blocked, delivery, review, reviewed, unblocked};
 pub use events::{event, event_body, logged_event};
-pub use order::{created_order, listed_order, masked_account, quoted};
-pub use request::{Links, created_request, listed_request};
-pub use transaction::{exchanged, received};
+pub use order::{created_order, found_order, listed_order, masked_account, quoted};
+pub use request::{Links, created_request, found_request, listed_request};
+pub use transaction::{found_transaction, listed_transaction};
 pub use wallet::{found_wallet, provisioned};
 
 use super::decode::Page;

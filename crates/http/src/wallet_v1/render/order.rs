@@ -63,6 +63,12 @@ pub fn listed_order(out: &mut ObjectWriter<'_>, listed: &ExchangeOrder) {
     out.time_or_null("settled_at", listed.settled_at);
 }
 
+/// One order, as it is now.
+pub fn found_order(out: &mut ObjectWriter<'_>, found: &ExchangeOrder) {
+    listed_order(out, found);
+    out.plain("wallet_id", found.wallet);
+}
+
 fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
     out.text_or_null("iban", account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD)).as_deref());
     out.text_or_null("account_number", account.account_number.as_deref().map(|number| mask(number, 0)).as_deref());

@@ -1,7 +1,7 @@
 //! Payment requests.
 
 use domain::currency::StableCoin;
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestMoney, RequestState};
 
 use super::amounts::coin;
 use crate::write::ObjectWriter;
@@ -17,6 +17,11 @@ impl Links {
     /// `payment_link`: names neither wallet nor request.
     pub fn payment_link(&self, token: &str) -> String {
         format!("{}/pay/{token}", self.base_url)
+    }
+
+    /// Whether browsers reach the pages over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.base_url.starts_with("https:")
     }
 
     /// `qr_code_url`: an image of the link.
@@ -37,15 +42,23 @@ pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, lin
     out.time("expires_at", request.expires_at);
 }
 
-/// A request in a list: neither escrow nor code, but how far it is paid.
-pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, links: &Links) {
+/// One request, as it is now.
+pub fn found_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
+    listed_request(out, request, money, links);
+    out.plain("wallet_id", request.wallet);
+    out.text_or_null("purpose", request.purpose.as_deref());
+}
+
+/// A request in a list: neither escrow nor code, but how far it is paid, and what became of that money.
+pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
     amount(out, &request.asked);
     out.text("status", request.state.name());
     out.time("created_at", request.created_at);
     out.time("expires_at", request.expires_at);
-    let (received, due) = paid(&request.asked, &request.received);
+    let (received, due) = paid(&request.asked, &request.counted());
+    let (released, _) = paid(&request.asked, &money.released.at_par(&request.asked));
     out.text("amount_received", &coin(received));
     out.text_or_null("amount_due", due.map(coin).as_deref());
     out.array("received", |coins| {
@@ -57,7 +70,8 @@ pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, link
         }
     });
     out.time_or_null("paid_at", request.paid_at);
-    out.text("exception", request.exception().name());
+    out.text("exception", request.exception_for_bank(money).name());
+    out.text("amount_released", &coin(released));
 }
 
 fn amount(out: &mut ObjectWriter<'_>, asked: &Asked) {

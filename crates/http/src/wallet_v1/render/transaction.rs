@@ -3,6 +3,7 @@
 use domain::deposit::Deposit;
 use domain::exchange::{ExchangeOrder, OrderStatus};
 use domain::payment_request::SenderDetails;
+use engine::wallets::Transaction;
 
 use super::amounts::{coin, money};
 use crate::wallet_v1::decode::EXCHANGED;
@@ -19,9 +20,7 @@ pub(super) fn sender(out: &mut ObjectWriter<'_>, name: &str, details: &SenderDet
     });
 }
 
-/// An incoming transaction; nothing is written of one that is shown to nobody. `explorer` is the prefix of links to
-/// transactions.
-pub fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
+fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     out.plain("transaction_id", deposit.id);
     out.text("type", deposit.kind().name());
     out.text("amount", &coin(deposit.minor));
@@ -33,8 +32,28 @@ pub fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     out.text("blockchain_explorer_url", &format!("{explorer}{}", deposit.tx));
 }
 
-/// An exchange in the history of its wallet.
-pub fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
+/// An entry of the history; of a deposit that is shown to nobody its status is null. `explorer` is the prefix of links to
+/// transactions.
+pub fn listed_transaction(out: &mut ObjectWriter<'_>, listed: &Transaction, explorer: &str) {
+    match listed {
+        Transaction::Deposit(deposit) => received(out, deposit, explorer),
+        Transaction::Exchange(order) => exchanged(out, order),
+    }
+}
+
+/// One entry, as it is now.
+pub fn found_transaction(out: &mut ObjectWriter<'_>, found: &Transaction, explorer: &str) {
+    listed_transaction(out, found, explorer);
+    match found {
+        Transaction::Deposit(deposit) => {
+            out.plain("wallet_id", deposit.wallet);
+            out.plain_or_null("payment_request_id", deposit.request);
+        }
+        Transaction::Exchange(order) => out.plain("wallet_id", order.wallet),
+    }
+}
+
+fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
     out.plain("transaction_id", order.id);
     out.text("type", EXCHANGED);
     out.text("amount", &coin(order.minor));

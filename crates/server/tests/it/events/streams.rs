@@ -180,12 +180,15 @@ async fn streams_end_when_the_service_stops(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let mut lines = Lines::open(&bank, "?after=0", &[]).await;
     let mut sent = Lines::open(&bank, "?after=0", &[("accept", "text/event-stream")]).await;
-    let waiting = bank.get("/v2/events?mode=poll&after=1&wait=30").open();
-    let waiting = tokio::spawn(waiting);
     bank.any_quote().await;
     lines.events(1).await;
     sent.sent().await;
     sent.sent().await;
+    let waiting = tokio::spawn(bank.get("/v2/events?mode=poll&after=1&wait=30").open());
+    // By the time that others are answered it waits.
+    for _ in 0..3 {
+        bank.get("/v2/payments?country=PAK").send().await.ok();
+    }
     let started = std::time::Instant::now();
     let stopped = bank.running.begin_stop();
     assert_eq!(lines.next().await, None, "the answer ends in order");

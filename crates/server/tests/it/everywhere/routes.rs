@@ -7,6 +7,8 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     an_unknown_path_is_not_found
     another_method_is_not_allowed
+    a_path_that_is_no_text_is_told_after_the_key
+    a_browser_at_the_root_is_led_to_the_documentation
     what_is_served_is_of_release_2_and_stands_under_v2
 }
 
@@ -56,6 +58,30 @@ async fn another_method_is_not_allowed(on: On) {
         answer.refused(405, "method_not_allowed");
         assert_eq!(answer.header("allow"), Some(allow), "{path}");
     }
+}
+
+async fn a_path_that_is_no_text_is_told_after_the_key(on: On) {
+    let bank = Bank::new(on).await;
+    for path in
+        ["/v2/payments/%ff?country=PAK", "/v2/quote/%c0%af?country=PAK", "/v2/payments/%ff?country=PAK&external=1"]
+    {
+        let unsigned = bank.unsigned(Method::GET, path, None).send().await;
+        unsigned.refused(401, "unauthorized");
+        let answer = bank.get(path).send().await;
+        assert_eq!(answer.fault_kinds(), ["path.id url_encoding"], "{path}");
+        assert!(answer.header("x-ratelimit-limit").is_some(), "{path}");
+        for told in [unsigned, answer] {
+            assert_eq!(told.header("cache-control"), Some("no-store"), "{path}");
+        }
+    }
+    assert_eq!(bank.get("/nowhere").send().await.header("cache-control"), Some("no-store"));
+}
+
+async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
+    let bank = Bank::new(on).await;
+    let page = bank.unsigned(Method::GET, "/", None).header("accept", "text/html,*/*;q=0.8").send().await;
+    assert_eq!((page.status, page.header("location")), (303, Some("/docs")));
+    bank.unsigned(Method::GET, "/", None).header("accept", "*/*").send().await.refused(404, "not_found");
 }
 
 /// Specification, "Versions": 2.0.0 is the first release of v2. What it brought is there under its own prefix, and the same

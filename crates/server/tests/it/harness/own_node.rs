@@ -1,16 +1,17 @@
 //! A chain behind nodes of its own: the service asks it over HTTP as it asks any node, with the depths of a real chain,
 //! and the test makes its blocks, takes them away and has its nodes misbehave.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::routing::post;
 use devchain::{DevChain, Mining, Options, Reorg};
 use engine::reconcile;
-use serde_json::json;
+use serde_json::{Value, json};
 use service::clock::WallClock;
 use tokio::net::TcpListener;
 
@@ -61,6 +62,22 @@ impl OwnNode {
         let chain = open(options());
         let node = node(&chain);
         OwnNode::on_chain(on, chain, node, Setup::with_wallets()).await
+    }
+
+    /// With two nodes that answer as the test says.
+    pub async fn with_tricks(on: On, first: &Tricks, second: &Tricks) -> OwnNode {
+        OwnNode::tricked(on, first, Some(second), Setup::with_wallets()).await
+    }
+
+    /// With one or two nodes that answer as the test says, on top of this.
+    pub async fn tricked(on: On, first: &Tricks, second: Option<&Tricks>, setup: Setup) -> OwnNode {
+        let chain = open(Options { safe_lag: DEPOSIT_DEPTH + 2, finalized_lag: DEPOSIT_DEPTH + 6, ..options() });
+        let setup = match second {
+            Some(second) => setup.set("chain.second_node_url", &serve_node(tricked(chain.clone(), second)).await),
+            None => setup,
+        };
+        let node = tricked(chain.clone(), first);
+        OwnNode::on_chain(on, chain, node, setup).await
     }
 
     async fn on_chain(on: On, chain: DevChain, node: Router, setup: Setup) -> OwnNode {
@@ -172,6 +189,13 @@ impl OwnNode {
         running.finish().await;
     }
 
+    /// Stops in order where nothing was ever paid.
+    pub async fn finish_idle(self) {
+        let OwnNode { running, bank, .. } = self;
+        drop(bank);
+        running.finish().await;
+    }
+
     /// Stops in order while something is still to be done.
     pub async fn stop(self) {
         let OwnNode { running, bank, .. } = self;
@@ -214,4 +238,84 @@ fn node(chain: DevChain) -> Router {
 pub async fn answer(chain: &DevChain, body: &[u8]) -> Vec<u8> {
     let body = String::from_utf8_lossy(body).replace("anvil_setBalance", "dev_setBalance");
     chain.serve_bytes(body.as_bytes()).await
+}
+
+/// What a node answers instead of the truth: each method call passes through all that the test has put here.
+type Twist = Box<dyn FnMut(&str, &Value, &mut Value) + Send>;
+
+/// A node in front of a healthy one that lies, lags, is silent or forgets, as the test says.
+#[derive(Clone, Default)]
+pub struct Tricks(Arc<Mutex<Played>>);
+
+#[derive(Default)]
+struct Played {
+    twists: Vec<Twist>,
+    is_silent: bool,
+    refuses_batches: bool,
+    calls: u64,
+}
+
+impl Tricks {
+    fn played(&self) -> MutexGuard<'_, Played> {
+        self.0.lock().expect("nobody panicked")
+    }
+
+    /// Every answer passes through this from now on: method, parameters, and the whole JSON-RPC answer.
+    pub fn twist(&self, twist: impl FnMut(&str, &Value, &mut Value) + Send + 'static) {
+        self.played().twists.push(Box::new(twist));
+    }
+
+    /// It answers nothing, or answers again.
+    pub fn set_silent(&self, is_silent: bool) {
+        self.played().is_silent = is_silent;
+    }
+
+    /// It answers arrays of requests with one error for all of them.
+    pub fn refuse_batches(&self) {
+        self.played().refuses_batches = true;
+    }
+
+    /// It is a healthy node from now on, as if it had been replaced.
+    pub fn replace(&self) {
+        let mut played = self.played();
+        (played.twists, played.is_silent) = (Vec::new(), false);
+    }
+
+    /// How often it was asked for something.
+    pub fn calls(&self) -> u64 {
+        self.played().calls
+    }
+
+    async fn answer(&self, chain: &DevChain, body: &[u8]) -> Option<Vec<u8>> {
+        let asked: Value = serde_json::from_slice(body).ok()?;
+        let requests = asked.as_array().cloned().unwrap_or_else(|| vec![asked.clone()]);
+        self.played().calls += requests.len() as u64;
+        if asked.is_array() && self.played().refuses_batches {
+            let error = json!({"code": -32600, "message": "batches are not part of your plan"});
+            return Some(json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().into_bytes());
+        }
+        let mut answers = Vec::new();
+        for request in &requests {
+            let answer = answer(chain, request.to_string().as_bytes()).await;
+            let mut answer: Value = serde_json::from_slice(&answer).ok()?;
+            let method = request["method"].as_str().unwrap_or_default();
+            let mut played = self.played();
+            if played.is_silent {
+                return None;
+            }
+            for twist in &mut played.twists {
+                twist(method, &request["params"], &mut answer);
+            }
+            answers.push(answer);
+        }
+        let answer = if asked.is_array() { Value::Array(answers) } else { answers.pop()? };
+        Some(answer.to_string().into_bytes())
+    }
+}
+
+fn tricked(chain: DevChain, tricks: &Tricks) -> Router {
+    let answer = |State((chain, tricks)): State<(DevChain, Tricks)>, body: Bytes| async move {
+        tricks.answer(&chain, &body).await.ok_or(StatusCode::BAD_GATEWAY)
+    };
+    Router::new().route("/", post(answer)).with_state((chain, tricks.clone()))
 }

@@ -1,5 +1,6 @@
 //! Payments followed to their ends.
 
+mod dialects;
 mod endings;
 mod messages;
 mod rails;

@@ -122,7 +122,7 @@ async fn each_countrys_account_numbers_are_held_to_its_form(on: On) {
             ),
             (
                 Country::Pak,
-                &["PK36SCBL0000001123456702", "0112345", "a1"],
+                &["PK36SCBL0000001123456702", "0112345", "a1234"],
                 &[("PK36SCBL0000001123456703", "invalid_iban"), ("123456789012345678901", BAD), ("1-2", BAD)],
             ),
             (
@@ -130,7 +130,7 @@ async fn each_countrys_account_numbers_are_held_to_its_form(on: On) {
                 &["117151", "a1B2c3D4e5F6g7H8i9J0"],
                 &[("11715", BAD), ("117 151", BAD), ("123456789012345678901", BAD)],
             ),
-            (Country::Npl, &["1", "a1B2c3D4e5F6g7H8i9J0"], &[("123456789012345678901", BAD), ("1.2", BAD)]),
+            (Country::Npl, &["12345", "a1B2c3D4e5F6g7H8i9J0"], &[("123456789012345678901", BAD), ("1.2", BAD)]),
             (
                 Country::Phl,
                 &["108912", "12345678901234567"],

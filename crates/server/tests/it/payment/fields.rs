@@ -198,7 +198,7 @@ async fn each_closed_set_of_values_is_kept(on: On) {
     }
 }
 
-const FORMS: [(&str, &str, &str); 53] = [
+const FORMS: [(&str, &str, &str); 63] = [
     ("quote", "1", "uuid_parsing"),
     ("quote", "6f0c7ac653b54d3a9d9e0123456789ab", "uuid_parsing"),
     ("quote", "6f0c7ac6-53b5-4d3a-9d9e-0123456789ag", "uuid_parsing"),
@@ -252,6 +252,16 @@ const FORMS: [(&str, &str, &str); 53] = [
     ("sender_city", "a\u{9f}b", "control_character"),
     ("sender_relation", "a\u{2}", "control_character"),
     ("external_id", "a\nb", "control_character"),
+    ("beneficiary_name", "Asha\u{202E}nahK", "forbidden_character"),
+    ("sender_name", "a\u{200F}b", "forbidden_character"),
+    ("sender_address", "a\u{2028}b", "forbidden_character"),
+    ("external_id", "a\u{FFFF}", "forbidden_character"),
+    ("external_id", "a\u{E0042}", "forbidden_character"),
+    ("sender_identity_doc", "\u{E123}", "forbidden_character"),
+    ("beneficiary_city", "\u{200B}", "missing"),
+    ("beneficiary_address", "\u{2800}\u{115F}", "missing"),
+    ("sender_birthdate", "0000-01-01", "greater_than_equal"),
+    ("sender_birthdate", "1899-12-31", "greater_than_equal"),
 ];
 
 async fn each_form_is_kept(on: On) {
@@ -264,8 +274,11 @@ async fn each_form_is_kept(on: On) {
         ("-0.0", "greater_than"),
         ("-37950", "greater_than"),
         ("1e999999999999", "decimal_max_digits"),
-        ("123456789012345678901", "decimal_max_digits"),
-        ("7590.0000000000001", "decimal_max_digits"),
+        ("12345678901234567890123456789012345678901", "decimal_max_digits"),
+        ("7590.0000000000000000000000000000001", "decimal_max_digits"),
+        ("0.00004", "greater_than"),
+        ("123456789012345678901", "amount_mismatch"),
+        ("7590.00006", "amount_mismatch"),
         ("7589.99", "amount_mismatch"),
         ("7590.0001", "amount_mismatch"),
         ("9007199254740993", "amount_mismatch"),
@@ -332,7 +345,7 @@ async fn the_context_of_a_fault_says_what_would_do(on: On) {
         ("beneficiary_name", quoted(&"x".repeat(129)), "string_too_long", r#"{"max_length":128}"#),
         ("external_id", "\"\"".to_owned(), "string_too_short", r#"{"min_length":1}"#),
         ("amount", "0".to_owned(), "greater_than", r#"{"gt":0}"#),
-        ("amount", "7590.01".to_owned(), "amount_mismatch", r#"{"expected":"7590"}"#),
+        ("amount", "7590.01".to_owned(), "amount_mismatch", r#"{"expected":7590}"#),
         ("currency", "\"SAR\"".to_owned(), "currency_mismatch", r#"{"expected":"AED"}"#),
         ("beneficiary_account_type", "\"x\"".to_owned(), "enum", r#"{"expected":"'savings' or 'current'"}"#),
         ("bank_branch_code", "\"HDFCINBB\"".to_owned(), "invalid_bic", r#"{"country":"PK"}"#),

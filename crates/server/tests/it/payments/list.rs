@@ -12,6 +12,7 @@ on_both_stores! {
     pages_fit_together_whatever_their_size
     payments_accepted_at_once_have_one_order
     the_time_filter_includes_its_start_and_excludes_its_end
+    times_are_taken_as_common_clients_write_them
     the_status_filter_takes_all_nine_states_repeated_or_in_one
     searches_find_exactly_one_thing
     the_wallets_transactions_find_their_payment
@@ -110,6 +111,27 @@ async fn the_time_filter_includes_its_start_and_excludes_its_end(on: On) {
         ["2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-01-01T05:30:00.5%2B05:30", "2020-01-01t00:00:00z"]
     {
         assert_eq!(list(&bank, &from(everything)).await.len(), 3, "{everything}");
+    }
+}
+
+/// openapi-generator's Python client, `OffsetDateTime.toString()` at a full minute, a date, and .NET's `MaxValue`.
+async fn times_are_taken_as_common_clients_write_them(on: On) {
+    let bank = Bank::new(on).await;
+    let made = paid_in_turn(&bank, 1).await;
+    for filter in [
+        "start_ts=2026-01-01T14:42:32.128000%2B0000",
+        "start_ts=2026-01-01T14:42:32.128000+0000",
+        "start_ts=2026-01-01T00:00Z",
+        "start_ts=2026-01-01T00:00%2B05:00",
+        "start_ts=2026-01-01",
+        "end_ts=9999-12-31T23:59:59.9999999Z",
+        "start_ts=0001-01-01T00:00:00&end_ts=9999-12-31",
+    ] {
+        assert_eq!(ids(&list(&bank, &format!("country=PAK&{filter}")).await), [made[0].as_str()], "{filter}");
+    }
+    for filter in ["end_ts=2026-01-01", "start_ts=9999-12-31T23:59:59.9999999Z", "status[]=failed", "status[0]=failed"]
+    {
+        assert_eq!(list(&bank, &format!("country=PAK&{filter}")).await, [], "{filter}");
     }
 }
 
@@ -238,7 +260,7 @@ async fn the_default_limit_is_twenty(on: On) {
     assert_eq!(list(&bank, "country=PAK&limit=1000").await.len(), 22);
 }
 
-const WRONG: [(&str, &[&str]); 31] = [
+const WRONG: [(&str, &[&str]); 34] = [
     ("", &["query.country missing"]),
     ("country=", &["query.country enum"]),
     ("country=pak", &["query.country enum"]),
@@ -257,7 +279,10 @@ const WRONG: [(&str, &[&str]); 31] = [
     ("country=PAK&sorting_order=ASC", &["query.sorting_order enum"]),
     ("country=PAK&start_ts=", &["query.start_ts datetime_parsing"]),
     ("country=PAK&start_ts=yesterday", &["query.start_ts datetime_parsing"]),
-    ("country=PAK&start_ts=2026-01-01", &["query.start_ts datetime_parsing"]),
+    ("country=PAK&start_ts=2026-01-01T", &["query.start_ts datetime_parsing"]),
+    ("country=PAK&startTs=2026-01-01", &["query.start_ts extra_forbidden"]),
+    ("country=PAK&statuss=failed", &["query.status extra_forbidden"]),
+    ("Country=PAK", &["query.country missing", "query.country extra_forbidden"]),
     ("country=PAK&end_ts=1767225600", &["query.end_ts datetime_parsing"]),
     ("country=PAK&end_ts=2026-02-30T00:00:00Z", &["query.end_ts datetime_parsing"]),
     ("country=PAK&end_ts=2026-02-03T24:00:00Z", &["query.end_ts datetime_parsing"]),

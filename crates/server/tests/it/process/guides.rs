@@ -10,7 +10,7 @@ use super::readme::{bash, present};
 use super::sandbox::Sandbox;
 
 /// Shell blocks that a test of its own runs: the document, words of the block, the test.
-const RUN_ELSEWHERE: [(&str, &str, &str); 12] = [
+const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
     ("README.md", "cargo run --release -- sandbox", "readme::the_two_commands_are_those_that_exist"),
     ("README.md", "./test", "readme::the_two_commands_are_those_that_exist"),
     ("README.md", "corridor pay --watch", "readme::the_first_payment_goes_as_the_readme_says"),
@@ -43,6 +43,7 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 12] = [
     ("docs/guides/receiving-webhooks.md", "webhooks payments on", "webhooks::payment_events_of_before_are_recovered"),
     // Nothing in these but prose.
     ("docs/guides/sandbox.md", "", ""),
+    ("docs/guides/screening.md", "", ""),
     ("docs/README.md", "", ""),
 ];
 

@@ -12,7 +12,8 @@ use super::random::Random;
 use super::{faults, seed};
 
 /// The members of `--output json` (`experience.md`); scripts rely on them.
-const MEMBERS: [&str; 16] = [
+const MEMBERS: [&str; 17] = [
+    "chain_id",
     "base_url",
     "wallet_base_url",
     "console_url",

@@ -28,7 +28,8 @@ async fn a_quote_has_the_members_of_the_specification_in_order(on: On) {
     let expected = format!(
         "{{\"id\":\"{id}\",\"country\":\"PAK\",\"currency\":\"AED\",\"amount\":500,\"amount_destination\":37950,\
          \"rate\":75.9,\"timestamp\":\"{from}\",\"expires\":\"{until}\",\"wallet_rate\":278.75,\
-         \"min_amount_destination\":1,\"max_amount_destination\":1000000000}}"
+         \"min_amount_destination\":1,\"max_amount_destination\":1000000000,\
+         \"wallet_currency\":\"USDT\",\"wallet_amount\":136.143498,\"wallet_premium\":0.340359,\"wallet_txn_cost\":0.5}}"
     );
     assert_eq!(String::from_utf8_lossy(&answer.body), expected);
     assert_eq!(uuid::Uuid::parse_str(id).expect("a UUID").get_version_num(), 4);

@@ -227,10 +227,19 @@ impl WalletBank {
         self.bank.advance(span).await;
     }
 
-    /// The sender of a request says who he is.
-    pub async fn introduced(&self, request: &Json, details: SenderDetails) {
+    /// A sender of a request says who they are; the address that they are shown.
+    pub async fn introduced(&self, request: &Json, details: SenderDetails) -> String {
         let token = request["payment_link"].text().rsplit('/').next().expect("a token");
-        self.bank.running.wallets().submit_sender(token, details).await.expect("taken");
+        let said = self.bank.running.wallets().submit_sender(token, details, None).await.expect("taken");
+        said.escrow.expect("has one").to_string()
+    }
+
+    /// Where the sandbox's sender pays: the escrow of the newest submission, or the request's own.
+    pub async fn escrow(&self, request: &Json) -> String {
+        let id = PaymentRequestId::parse(id(request)).expect("an id");
+        let said = self.bank.running.store().sender_infos(self.bank.tenant.id, id).await.expect("read");
+        let shown = said.into_iter().rev().find_map(|info| info.escrow).map(|escrow| escrow.to_string());
+        shown.unwrap_or_else(|| request["escrow_address"].text().to_owned())
     }
 
     // --- the chain ---------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ async fn the_cents_04_fail_on_the_chain_and_stay_in_escrow(on: On) {
     assert_eq!(types, ["payment.received", "risk_check.complete", "transaction.failed"]);
     assert_eq!(told[1]["data"]["risk_check_result"].text(), "APPROVED");
     assert_eq!(told[2]["data"]["failure_reason"].text(), "ON_CHAIN_REVERT");
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_040_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_040_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
 }

@@ -92,6 +92,10 @@ impl Field {
                 let long = "x".repeat(usize::try_from(max).expect("fits") + 1);
                 wrong.push((json!(long), "string_too_long"));
                 wrong.push((json!("a\u{7}b"), "control_character"));
+                // Names, addresses and ids; what people explain to each other may turn its direction.
+                if !EXPLANATIONS.contains(&self.path.as_str()) {
+                    wrong.push((json!("a\u{202E}b"), "forbidden_character"));
+                }
             }
         } else if self.is("integer") {
             wrong.extend([json!("24"), json!(true), json!([])].map(|value| (value, "int_type")));
@@ -108,6 +112,8 @@ impl Field {
         wrong
     }
 }
+
+const EXPLANATIONS: [&str; 4] = ["details", "unblock_reason", "reason", "note"];
 
 /// A sample body with something else in one place.
 fn with(op: &Op, pointer: &str, value: Value) -> String {
@@ -318,6 +324,36 @@ async fn bank_accounts_are_pakistani(on: On) {
             // An ideograph that no rail has a spelling for.
             json!({"account_holder_name": "\u{3200C}", "iban": "PK36SCBL0000001123456702"}),
             vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        // The bank would not know its customer by these, after the coins have moved.
+        (
+            json!({"account_holder_name": "عائشہ خان", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "李小龙", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "123", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        (
+            json!({"account_holder_name": "<b>x</b>", "iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name unsupported_characters"],
+        ),
+        // Another bank, another account.
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "bank_code": "HABB"}),
+            vec!["bank_account.bank_code branch_iban_mismatch"],
+        ),
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "bank_code": "HABBPKKA"}),
+            vec!["bank_account.bank_code branch_iban_mismatch"],
+        ),
+        (
+            json!({"account_holder_name": holder, "iban": "PK36SCBL0000001123456702", "account_number": "998877665544"}),
+            vec!["bank_account.account_number account_iban_mismatch"],
         ),
         (
             json!({"account_holder_name": holder, "iban": "PK37SCBL0000001123456702"}),

@@ -70,13 +70,15 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
         refused(&op.call(&bank, MANAGER, MISSING).send().await, 404, "NOT_FOUND", Some(&field));
         // Their things, of this kind and of the others; ours of the others.
         let theirs = foreign.ids.values();
-        let ours = own.ids.iter().filter(|(kind, _)| **kind != field).map(|(_, id)| id);
+        // The history shows an order under its own id.
+        let is_in_history = |kind: &str| op.path == "/v1/sdk/transactions/{transaction_id}" && kind == "order_id";
+        let ours = own.ids.iter().filter(|(kind, _)| **kind != field && !is_in_history(kind)).map(|(_, id)| id);
         for id in theirs.chain(ours) {
             assert_eq!(fixed(op.call(&bank, MANAGER, id)).await, missing, "{} {} {id}", op.method, op.path);
             compared += 1;
         }
     }
-    assert_eq!(compared, 14 * 9);
+    assert_eq!(compared, 17 * 9 - 1);
     nothing_happened(&other, &foreign).await;
 }
 
@@ -123,7 +125,6 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
         ("/v1/sdk/webhooks/deliveries", "deliveries"),
         ("/v1/sdk/webhooks/deliveries?status=delivered", "deliveries"),
         ("/v1/sdk/events", "events"),
-        ("/v1/sdk/events?after=1", "events"),
     ] {
         let page = bank.get(path).send().await.ok();
         assert!(page[name].items().is_empty(), "{path}: {page}");
@@ -131,7 +132,7 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
             assert_eq!(pagination["total_count"].number(), "0", "{path}");
         }
         let theirs = other.get(path).send().await.ok();
-        assert!(!theirs[name].items().is_empty() || path.contains("after=1"), "{path}: {theirs}");
+        assert!(!theirs[name].items().is_empty(), "{path}: {theirs}");
     }
     // Their wallet's address, told to us as a recipient, is no wallet of ours either.
     let shown = other.get(&format!("/v1/sdk/wallets/{}", things.ids["wallet_id"])).send().await.ok();

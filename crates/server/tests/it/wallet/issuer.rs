@@ -38,10 +38,6 @@ fn argument(address: &str) -> [u8; 32] {
     word(Address::parse(address).expect("an address"))
 }
 
-fn escrow(request: &Json) -> &str {
-    request["escrow_address"].text()
-}
-
 /// Why the payment of a request failed, as the last of so many webhooks tells it.
 async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2] {
     let told = bank.told(id(request), count).await;
@@ -65,7 +61,7 @@ async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8;
     bank.later(Span::hours(24)).await;
     let failed = bank.newest(&wallet, "FAILED").await;
     assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.02"));
-    assert_eq!(bank.holds(coin, escrow(&request)).await, 25_020_000);
+    assert_eq!(bank.holds(coin, &bank.escrow(&request).await).await, 25_020_000);
     assert_eq!(bank.balance(&wallet, code).await, "0.00");
     failure(bank, &request, 4).await
 }
@@ -97,7 +93,7 @@ async fn a_wallet_on_the_issuers_blacklist_is_paid_nothing(on: On) {
     assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.00"));
     let why = failure(&bank, &request, 3).await;
     assert_eq!(why, ["ADDRESS_BLACKLISTED", "the address cannot be paid"]);
-    assert_eq!(bank.holds(StableCoin::Usdc, escrow(&request)).await, 25_000_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.finish().await;
 }
@@ -111,12 +107,12 @@ async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
         let request = bank.request(&wallet, "25.02", code).await;
         bank.paid(&request, "").await;
         let review = bank.review(&wallet).await;
-        issuer(&bank, coin, act, &[argument(escrow(&request))]);
+        issuer(&bank, coin, act, &[argument(&bank.escrow(&request).await)]);
         bank.decide(&review, "approve").await;
         bank.newest(&wallet, "FAILED").await;
         let why = failure(&bank, &request, 4).await;
         assert_eq!(why, ["ADDRESS_BLACKLISTED", "the address cannot be paid"], "{code}");
-        assert_eq!(bank.holds(coin, escrow(&request)).await, 25_020_000, "{code}");
+        assert_eq!(bank.holds(coin, &bank.escrow(&request).await).await, 25_020_000, "{code}");
     }
     let wallet = bank.funded("pays").await;
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.address(&wallet).await)]);
@@ -134,7 +130,7 @@ async fn what_the_issuer_blacklists_is_seen_and_told(on: On) {
     let own = argument(&bank.address(&wallet).await);
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[own]);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", &[own]);
-    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(escrow(&request))]);
+    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.escrow(&request).await)]);
     for what in ["a wallet is on the blacklist of USDC", "a wallet is on the blacklist of USDT"] {
         bank.is_alerted(AlertKind::TokenChanged, what).await;
     }
@@ -161,7 +157,7 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     // The other coin goes its way meanwhile.
     bank.deposit(&other, "10.00", "COMPLETED").await;
     bank.newest_is(&wallet, DepositState::Approved).await;
-    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 25_000_000);
+    assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 25_000_000);
     let store = bank.bank.running.store();
     let changed = || async {
         let found = store.token_states().await.expect("read").into_iter().find(|state| state.code_changed);
@@ -189,13 +185,13 @@ async fn what_the_issuer_destroys_is_told_and_what_comes_later_counts(on: On) {
     let request = bank.request(&wallet, "25.01", "USDT").await;
     bank.paid(&request, "").await;
     bank.newest(&wallet, "REJECTED").await;
-    let vault = argument(escrow(&request));
+    let vault = argument(&bank.escrow(&request).await);
     for act in ["addBlackList(address)", "destroyBlackFunds(address)", "removeBlackList(address)"] {
         issuer(&bank, StableCoin::Usdt, act, &[vault]);
     }
     let what = "the issuer destroyed 25010000 minor units that a vault held";
     bank.is_alerted(AlertKind::ChainMismatch, what).await;
-    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
     // Nothing counts in a vault that holds something else than its logs add up to.
     bank.paid(&request, "?currency=USDT&amount=5.00").await;
     let both = bank.all_become(&wallet, 2, "REJECTED").await;
@@ -216,7 +212,7 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
     // 0.1 % of 25.02 went to the issuer on the way from the escrow.
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
-    assert_eq!(bank.holds(StableCoin::Usdt, escrow(&request)).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
     bank.is_alerted(AlertKind::TokenChanged, "USDT's contract takes a fee: 0.02502 of a release did not arrive").await;
     bank.books_are_right().await;
     bank.finish().await;
@@ -231,7 +227,7 @@ async fn where_a_fee_is_taken_what_arrived_is_credited(on: On) {
     bank.coins(StableCoin::Usdt, &payer.to_string(), 25_020_000).await;
     // 0.1 %, of which the payer does not think.
     issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(10), number(1)]);
-    let transfer = calls("transfer(address,uint256)", &[argument(escrow(&request)), number(25_020_000)]);
+    let transfer = calls("transfer(address,uint256)", &[argument(&bank.escrow(&request).await), number(25_020_000)]);
     bank.acts(payer, bank.token(StableCoin::Usdt), transfer);
     let review = bank.review(&wallet).await;
     assert_eq!((review["amount"].text(), review["currency"].text()), ("24.99498", "USDT"));

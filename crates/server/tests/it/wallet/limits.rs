@@ -11,7 +11,7 @@ use service::tenancy::KeyService;
 
 use super::table::{MISSING, Op};
 use crate::harness::wallet_bank::refused;
-use crate::harness::{Answer, On, Setup, WalletBank, on_both_stores};
+use crate::harness::{Answer, On, Setup, WalletBank, on_both_stores, run};
 
 on_both_stores! {
     each_group_grants_its_limit_exactly
@@ -148,6 +148,40 @@ async fn a_restart_gives_nobody_more(on: On) {
     assert_eq!(window(), began, "too slow for a window");
     // What the first start had drawn and not used is lost.
     assert!((1..=20).contains(&granted), "{granted}");
+    bank.finish().await;
+}
+
+/// While a batch has SQLite's one writer, reads are answered all the same.
+#[test]
+fn on_sqlite_reads_do_not_wait_for_the_writer() {
+    run(On::Sqlite, reads_do_not_wait_for_the_writer);
+}
+
+async fn reads_do_not_wait_for_the_writer(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let store = bank.bank.running.store().clone();
+    let tenant = store.tenants().await.expect("tenants").first().expect("a tenant").id;
+    let (held, is_held) = std::sync::mpsc::sync_channel(1);
+    let (release, released) = std::sync::mpsc::sync_channel::<()>(1);
+    let holding = tokio::spawn(async move {
+        let need = store::need::Need { tenants: [tenant].into(), ..store::need::Need::default() };
+        let id = domain::ids::BatchId(uuid::Uuid::new_v4());
+        let mut decide = move |_: &mut store::working_set::WorkingSet| {
+            held.send(()).expect("the test waits");
+            released.recv().expect("the test releases it");
+        };
+        store.execute(id, &need, &mut decide).await
+    });
+    let is_held = tokio::task::spawn_blocking(move || is_held.recv()).await.expect("no panic");
+    is_held.expect("the writer is held");
+    for (path, limit) in groups() {
+        if limit > 0 {
+            let answer = bank.get(&path).send().await;
+            assert!([200, 404].contains(&answer.status), "{path}: {answer:?}");
+        }
+    }
+    release.send(()).expect("the writer waits");
+    holding.await.expect("no panic").expect("nothing was changed");
     bank.finish().await;
 }
 

@@ -89,7 +89,7 @@ async fn a_cancelled_link_is_not_paid(on: On) {
     bank.later(Span::mins(61)).await;
     bank.becomes(&wallet, &alone, "PAID", "NONE").await;
     bank.all_become(&wallet, 1, "COMPLETED").await;
-    assert_eq!(bank.holds(StableCoin::Usdc, cancelled["escrow_address"].text()).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&cancelled).await).await, 0);
     let pay = format!("/sandbox/payment-requests/{}/pay", id(&cancelled));
     let answer = bank.bank.unsigned(Method::POST, &pay, None).send().await;
     assert_eq!((answer.status, answer.json()["error"].text()), (409, "CONFLICT"));

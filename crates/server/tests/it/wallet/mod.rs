@@ -2,6 +2,7 @@
 
 mod access;
 pub mod acts;
+mod additions;
 mod audit;
 mod blacklist;
 mod chain;
@@ -36,4 +37,5 @@ mod roles;
 mod table;
 mod tokens;
 mod unlimited;
+mod who_paid;
 mod wire;

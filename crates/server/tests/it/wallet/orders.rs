@@ -6,6 +6,7 @@ use domain::exchange::ExchangeState;
 use domain::iban;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
+use serde_json::json;
 
 use super::acts::{MISSING, calls};
 use crate::harness::client::WAIT_MAX;
@@ -25,6 +26,7 @@ on_both_stores! {
     a_pay_out_of_unknown_fate_is_not_paid_twice
     a_rail_that_times_out_or_repeats_itself_pays_once
     a_report_that_contradicts_the_settlement_changes_nothing
+    a_listed_account_holder_is_never_paid_out_to
 }
 
 async fn cancel(bank: &WalletBank, order: &str) -> crate::harness::Answer {
@@ -53,6 +55,27 @@ async fn an_order_whose_coins_move_cannot_be_cancelled(on: On) {
     let answer = cancel(&bank, order["order_id"].text()).await;
     assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "SETTLED");
     assert_eq!(bank.balance(&wallet, "USDC").await, "60.00");
+}
+
+/// The holder's name is screened as a sender's is, in every disguise; the customer's bank learns nothing of it.
+async fn a_listed_account_holder_is_never_paid_out_to(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("listed").await;
+    for holder in ["Zorblax Quibbleton", "Quibbleton Zorblax Xavier", "Dr Zorblax X Quibbleton Jr"] {
+        let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": holder});
+        let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
+            "to_currency": "PKR", "bank_account": account});
+        let order = bank.post("/v1/sdk/orders", body.to_string()).send().await.ok();
+        assert_eq!(order["status"].text(), "PENDING", "{holder}");
+        assert!(order.get("failure_reason").is_none());
+        bank.is_alerted(AlertKind::Payout, "withheld").await;
+        bank.order_is(&order, ExchangeState::Pending).await;
+        let cancelled = cancel(&bank, order["order_id"].text()).await.ok();
+        assert_eq!(cancelled["status"].text(), "CANCELLED");
+        assert!(bank.bank.book(order["order_id"].text()).await.is_empty());
+    }
+    assert_eq!(bank.balance(&wallet, "USDC").await, "100.00");
+    bank.books_are_right().await;
 }
 
 async fn an_order_of_nobody_cannot_be_cancelled(on: On) {

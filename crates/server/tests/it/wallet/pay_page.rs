@@ -222,7 +222,7 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     let (link, elsewhere) = (Link::of(&bank, &request), Link::of(&bank, &other));
     let (sender, other_sender) = (link.introduced().await, elsewhere.introduced().await);
     let faucet = bank.bank.running.chain().faucet.as_ref().expect("a sandbox's chain");
-    let escrow = domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
+    let escrow = domain::chain::Address::parse(&bank.escrow(&request).await).expect("an address");
     let tx = faucet.pay(StableCoin::Usdc, escrow, 10_000_000).await.expect("paid");
     bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
     let told = async |link: &Link<'_>, sender: &str, typed: &str| {

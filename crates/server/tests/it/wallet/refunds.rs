@@ -74,7 +74,7 @@ async fn a_refused_payment_is_given_back_by_two_people(on: On) {
     let refunded = bank.newest_is(&wallet, DepositState::Refunded).await;
     assert!(refunded.refund.expect("a refund").tx.is_some());
     assert!(bank.holds(StableCoin::Usdc, &TO.to_string()).await >= before + 25_010_000);
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 0);
     // It is shown as it was, and its sender got what was in the escrow's account.
     bank.newest(&wallet, "REJECTED").await;
     let accounts = bank.bank.running.store().accounts(bank.bank.tenant.id).await.expect("read");
@@ -89,7 +89,7 @@ async fn who_proposed_cannot_approve(on: On) {
     let (request, deposit) = rejected(&bank, &wallet).await;
     proposed(&bank, &deposit, TO).await.expect("proposed");
     assert_eq!(refusal(approved(&bank, &deposit, "ayesha").await), DepositRefusal::SamePerson);
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_010_000);
 }
 
 async fn what_is_on_legal_hold_is_never_given_back(on: On) {
@@ -107,7 +107,7 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
     assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
     is_on_hold(&bank, &other, &request).await;
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_010_000, "{}", id(&request));
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_010_000, "{}", id(&request));
 }
 
 /// Waits until the bank's controller lets nothing out of a request's escrow.
@@ -117,7 +117,7 @@ pub(super) async fn is_on_hold(bank: &WalletBank, wallet: &str, request: &Json) 
 
 /// Waits until the bank's controller holds a request's escrow, or does not.
 pub(super) async fn hold_is(bank: &WalletBank, wallet: &str, request: &Json, on: bool) {
-    let escrow = Address::parse(request["escrow_address"].text()).expect("an address");
+    let escrow = Address::parse(&bank.escrow(request).await).expect("an address");
     let controller = bank.controller(wallet).await;
     let held = || {
         let asked = super::acts::calls("legalHold(address)", &[super::acts::word(escrow)]);
@@ -134,19 +134,19 @@ async fn what_else_is_in_an_escrow_on_hold_stays_there(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("beside").await;
     let request = bank.request(&wallet, "50.00", "USDC").await;
-    bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
-    bank.paid(&request, "?amount=25.00").await;
+    let escrow = bank.introduced(&request, sender("Ayesha", "Khan")).await;
+    let listed = Address::parse("0xbad0000000000000000000000000000000000002").expect("an address");
+    bank.coins_of(listed, StableCoin::Usdc, &escrow, 25_000_000).await;
     bank.newest_is(&wallet, DepositState::LegalHold).await;
     is_on_hold(&bank, &wallet, &request).await;
     // A payment about which nothing is to be said comes to the same escrow.
-    bank.introduced(&request, sender("Ayesha", "Khan")).await;
     bank.paid(&request, "?amount=10.00").await;
     let second = bank.newest_is(&wallet, DepositState::InReview).await;
     let refused = bank.decision_call(&second.id.to_string(), "approve").send().await;
     assert_eq!(refused.status, 409, "{refused:?}");
     bank.decision_call(&second.id.to_string(), "reject").send().await.ok();
     assert_eq!(refusal(proposed(&bank, &second, TO).await), DepositRefusal::EscrowHeld);
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 35_000_000);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 35_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
 }
@@ -210,6 +210,6 @@ async fn a_proposal_is_withdrawn_and_made_anew(on: On) {
     bank.newest_is(&wallet, DepositState::Refunded).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &second.to_string()).await, 25_010_000);
     assert_eq!(bank.holds(StableCoin::Usdc, &Address([0x60; 20]).to_string()).await, 0);
-    assert_eq!(bank.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 0);
+    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 0);
     bank.books_are_right().await;
 }

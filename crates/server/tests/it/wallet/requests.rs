@@ -58,6 +58,7 @@ async fn a_created_request_is_shown_with_these_fields(on: On) {
         "received",
         "paid_at",
         "exception",
+        "amount_released",
     ];
     assert_eq!(listed.names(), names);
     assert_eq!((listed["amount_received"].text(), listed["amount_due"].text()), ("0.00", "25.50"));

@@ -102,7 +102,7 @@ async fn reject_keeps_it_in_escrow_and_tells_so(on: On) {
     assert_eq!((decided["status"].text(), decided["decision"].text()), ("REJECTED", "reject"));
     assert_eq!(refusal(&bank, &request).await["risk_check_result"].text(), "REJECTED");
     bank.newest_is(&wallet, DepositState::Rejected).await;
-    assert_eq!(bank.holds(domain::currency::StableCoin::Usdc, request["escrow_address"].text()).await, 25_020_000);
+    assert_eq!(bank.holds(domain::currency::StableCoin::Usdc, &bank.escrow(&request).await).await, 25_020_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
 }

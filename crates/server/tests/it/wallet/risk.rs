@@ -70,6 +70,8 @@ async fn the_result_of_the_check_is_told_with_all_its_fields(on: On) {
         "checks_performed",
         "decision_reason",
         "next_action",
+        "transaction_id",
+        "tx_hash",
     ];
     assert_eq!(data.names(), names);
     assert_eq!((id(&data), data["wallet_id"].text(), data["customer_id"].text()), (id(&request), &*wallet, "c-risk"));

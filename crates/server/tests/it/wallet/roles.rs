@@ -29,7 +29,7 @@ const A: &str = "auditor";
 
 /// Who may do what where every operation needs a role: `wallet_manager` everything, `payment_manager` payment requests,
 /// `exchange_manager` orders, `compliance_officer` block, unblock, blacklist and reviews, the last two reads.
-const MATRIX: [(&str, &str, &[&str]); 19] = [
+const MATRIX: [(&str, &str, &[&str]); 22] = [
     ("POST", "/v1/sdk/wallets/provision", &[M]),
     ("GET", "/v1/sdk/wallets/{wallet_id}", &[M, C, V, A]),
     ("POST", "/v1/sdk/payment-requests", &[M, P]),
@@ -42,6 +42,9 @@ const MATRIX: [(&str, &str, &[&str]); 19] = [
     ("POST", "/v1/sdk/wallets/{wallet_id}/unblock", &[M, C]),
     ("POST", "/v1/sdk/wallets/{wallet_id}/blacklist", &[M, C]),
     ("POST", "/v1/sdk/payment-requests/{payment_request_id}/cancel", &[M, P]),
+    ("GET", "/v1/sdk/payment-requests/{payment_request_id}", &[M, P, V, A]),
+    ("GET", "/v1/sdk/transactions/{transaction_id}", &[M, C, V, A]),
+    ("GET", "/v1/sdk/orders/{order_id}", &[M, X, V, A]),
     ("POST", "/v1/sdk/orders/{order_id}/cancel", &[M, X]),
     ("GET", "/v1/sdk/reviews", &[M, C, A]),
     ("GET", "/v1/sdk/reviews/{transaction_id}", &[M, C, A]),

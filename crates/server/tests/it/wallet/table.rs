@@ -126,7 +126,7 @@ impl Op {
 #[test]
 fn every_operation_of_the_description_is_found() {
     let all = Op::all();
-    assert_eq!(all.len(), 19, "the operations of the specification and the additions");
-    assert_eq!(all.iter().filter(|op| op.names().is_some()).count(), 14);
+    assert_eq!(all.len(), 22, "the operations of the specification and the additions");
+    assert_eq!(all.iter().filter(|op| op.names().is_some()).count(), 17);
     assert_eq!(Op::posts().len(), 10);
 }

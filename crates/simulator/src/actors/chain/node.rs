@@ -153,7 +153,7 @@ impl Chain for ChainNode {
             match second.hash(number) {
                 None => Ok(false),
                 Some(known) if known == hash => Ok(true),
-                Some(_) => Err(ChainFault::Disagreement(number)),
+                Some(_) => Err(ChainFault::Disagreement(format!("block {number}"))),
             }
         })
     }
@@ -189,6 +189,20 @@ impl Chain for ChainNode {
     fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
         let holds = move |state: &State| state.coins.get(&token)?.balances.get(&account).copied();
         Box::pin(self.ask(move |_, _, state| holds(state).unwrap_or(0)))
+    }
+
+    fn balance_after<'a>(
+        &'a self,
+        token: Address,
+        account: Address,
+        block: &'a Block,
+    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+        Box::pin(self.ask(move |blocks, view, _| {
+            let there = view.block(blocks.start(), block.number)?;
+            let state = blocks.state_at(block.number);
+            let holds = state.coins.get(&token).and_then(|coin| coin.balances.get(&account).copied());
+            (there.hash == block.hash).then(|| holds.unwrap_or(0))
+        }))
     }
 
     fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 
 use super::super::chain::{Deed, Payment};
 use super::customers::{Programs, sender_name};
-use super::wishes::{Manner, Payable};
+use super::wishes::{Manner, Payable, Sender};
 use crate::run::Pace;
 use crate::wallet_installation::{STRANGE_TOKEN, caller, token};
 
@@ -20,6 +20,8 @@ use crate::wallet_installation::{STRANGE_TOKEN, caller, token};
 const LOOK_EVERY: Span = Span::secs(4);
 /// How often he looks before he believes it.
 const LOOKS: u32 = 3;
+/// Every so many links reach a stranger, who sends a listed name after its sender's details.
+const SHARED_EVERY: usize = 3;
 /// What a request that is paid late is valid for, and a little more.
 const LATE: Span = Span::mins(61);
 
@@ -35,10 +37,16 @@ impl Programs {
             let parts = vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
             return self.transfer(payable, parts).await;
         };
-        if let Some((first, last)) = sender_name(payable.sender) {
+        let escrow = match sender_name(payable.sender) {
+            Some((first, last)) => self.introduce(&request, first, last).await,
+            None => request.escrow,
+        };
+        if payable.number.is_multiple_of(SHARED_EVERY)
+            && let Some((first, last)) = sender_name(Sender::Listed)
+        {
             self.introduce(&request, first, last).await;
         }
-        let (coin, escrow) = (payable.coin, request.escrow);
+        let coin = payable.coin;
         let due = request.asked.due(coin).unwrap_or(payable.minor);
         match payable.manner {
             Manner::Exact | Manner::Direct => self.transfer(payable, vec![(coin, due, escrow)]).await,
@@ -71,9 +79,27 @@ impl Programs {
                 self.transfer(payable, vec![(coin, due, escrow)]).await;
             }
         }
+        self.check_sender(&request, escrow, sender_name(payable.sender).map(|(first, _)| first)).await;
     }
 
-    async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) {
+    /// What comes to the address that a sender was shown is told with what that sender said, whatever forms came after it.
+    async fn check_sender(&self, request: &PaymentRequest, escrow: Address, said: Option<&str>) {
+        let token = request.token.clone();
+        let look = move |wallets: Wallets| {
+            let token = token.clone();
+            async move { wallets.pay_page(&token).await }.boxed()
+        };
+        let Some(Ok(page)) = self.insist("a payment page", look).await else { return };
+        for deposit in page.arrivals.iter().map(|arrival| &arrival.deposit).filter(|deposit| deposit.to == escrow) {
+            let told = deposit.sender.first_name.as_deref();
+            if told != said {
+                self.truth.complain(format!("deposit {} is told as {told:?}'s, and is {said:?}'s", deposit.id));
+            }
+        }
+    }
+
+    /// A sender says who they are; the address that they are shown.
+    async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) -> Address {
         let details = SenderDetails {
             first_name: Some(first.to_owned()),
             last_name: Some(last.to_owned()),
@@ -84,11 +110,16 @@ impl Programs {
         let token = request.token.clone();
         let submit = move |wallets: Wallets| {
             let (token, details) = (token.clone(), details.clone());
-            async move { wallets.submit_sender(&token, details).await }.boxed()
+            async move { wallets.submit_sender(&token, details, None).await }.boxed()
         };
-        if let Some(Err(denied)) = self.insist("a sender's details", submit).await {
-            self.truth.complain(format!("the link of {} does not work: {denied:?}", request.id));
+        match self.insist("a sender's details", submit).await {
+            Some(Ok(info)) => return info.escrow.unwrap_or(request.escrow),
+            Some(Err(denied)) => {
+                self.truth.complain(format!("the link of {} does not work: {denied:?}", request.id));
+            }
+            None => {}
         }
+        request.escrow
     }
 
     async fn cancel_request(&self, request: &PaymentRequest) {

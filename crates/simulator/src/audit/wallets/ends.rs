@@ -148,7 +148,7 @@ impl Ends<'_> {
 
     /// I11, I14: every transfer into a vault is one deposit, and every deposit is a transfer that is in the chain.
     fn check_arrivals(&self, logs: &BTreeMap<(TxHash, u32), (Address, Address, u64)>) {
-        let vaults: BTreeSet<Address> = self.vaults.iter().map(|(.., address, _)| Address(*address)).collect();
+        let vaults: BTreeSet<Address> = self.vaults.iter().map(|vault| Address(vault.address)).collect();
         let ours = |from: &Address| vaults.contains(from) || self.chain.controllers.contains_key(from);
         let mut deposits: BTreeMap<(TxHash, u32), &DepositRow> =
             self.deposits.iter().map(|deposit| ((TxHash(deposit.tx), deposit.ordinal), deposit)).collect();
@@ -263,7 +263,8 @@ impl Ends<'_> {
             |key| self.public(key),
             &mut expected,
         );
-        for (tenant, id, address, state) in &self.vaults {
+        // The account of a request is that of all its escrows.
+        for VaultRow { tenant, id, state, .. } in self.vaults.iter().filter(|vault| vault.submission.is_none()) {
             let kind = if state.is_some() { "wallet" } else { "escrow" };
             let (flagged, wallet) = self.is_flagged(*id);
             if flagged {
@@ -282,7 +283,8 @@ impl Ends<'_> {
                     here && deposit.coin == code && deposit.pot == "suspense" && deposit.placed
                 });
                 let should = booked + apart.map(|deposit| deposit.amount).sum::<i64>();
-                let holds = self.holds(code, Address(*address));
+                let all = self.vaults.iter().filter(|vault| vault.id == *id);
+                let holds: i64 = all.map(|vault| self.holds(code, Address(vault.address))).sum();
                 if holds != should {
                     self.violation(format!("I14: {account} should hold {should} and holds {holds} on the chain"));
                 }
@@ -296,7 +298,7 @@ impl Ends<'_> {
         let of_deposits =
             self.deposits.iter().filter(|it| it.wallet == vault || it.request == Some(vault)).map(|it| it.id);
         let of_orders = self.orders.iter().filter(|it| it.wallet == vault).map(|it| it.id);
-        let wallet = self.vaults.iter().any(|(_, id, _, state)| *id == vault && state.is_some());
+        let wallet = self.vaults.iter().any(|it| it.id == vault && it.state.is_some());
         (of_deposits.chain(of_orders).any(|id| self.alerts.contains(&id)), wallet)
     }
 
@@ -343,7 +345,8 @@ impl Ends<'_> {
     fn check_holds(&self) {
         for deposit in self.deposits.iter().filter(|it| it.state == "legal_hold") {
             let Some(request) = deposit.request else { continue };
-            let Some((tenant, _, address, _)) = self.vaults.iter().find(|(_, id, ..)| *id == request) else { continue };
+            let of = |vault: &&VaultRow| vault.id == request && vault.submission == deposit.submission;
+            let Some(VaultRow { tenant, address, .. }) = self.vaults.iter().find(of) else { continue };
             let escrow = Address(*address);
             let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
             let holds = self.holds(&deposit.coin, escrow);
@@ -357,10 +360,12 @@ impl Ends<'_> {
     }
 
     fn check_lifted_holds(&self) {
-        for (tenant, request, address, _) in self.vaults.iter().filter(|(.., wallet)| wallet.is_none()) {
+        for vault in self.vaults.iter().filter(|vault| vault.state.is_none()) {
+            let VaultRow { tenant, id: request, address, submission, .. } = vault;
             let escrow = Address(*address);
             let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
-            let mut inside = self.deposits.iter().filter(|it| it.request == Some(*request));
+            let mut inside =
+                self.deposits.iter().filter(|it| it.request == Some(*request) && it.submission == *submission);
             if on_chain && !inside.any(|it| matches!(it.state.as_str(), "legal_hold" | "suspended" | "failed")) {
                 let id = self.public(*request);
                 self.violation(format!(
@@ -374,7 +379,7 @@ impl Ends<'_> {
     /// where our keys can put it there.
     fn check_freezes(&self, blacklists: bool) {
         let given_up = self.intents.iter().any(|(.., kind, _, state)| kind == "set_frozen" && state == "failed");
-        for (tenant, id, address, state) in &self.vaults {
+        for VaultRow { tenant, id, address, state, .. } in &self.vaults {
             let (Some(state), false) = (state, given_up) else { continue };
             let address = Address(*address);
             let on_chain = self.controller(*tenant).is_some_and(|controller| controller.frozen.contains(&address));

@@ -22,6 +22,8 @@ pub(in crate::audit) struct DepositRow {
     pub id: Key,
     pub wallet: Key,
     pub request: Option<Key>,
+    /// The submission whose escrow it came to.
+    pub submission: Option<i64>,
     pub coin: String,
     pub amount: i64,
     pub state: String,
@@ -34,8 +36,8 @@ pub(in crate::audit) struct DepositRow {
 
 /// Every deposit.
 pub(in crate::audit) fn deposits(connection: &Connection) -> rusqlite::Result<Vec<DepositRow>> {
-    let sql =
-        "SELECT tenant, id, wallet, request, coin, amount, state, pot, tx, ordinal, height IS NOT NULL FROM deposit";
+    let sql = "SELECT tenant, id, wallet, request, coin, amount, state, pot, tx, ordinal, height IS NOT NULL, submission \
+               FROM deposit";
     query(connection, sql, [], |row| {
         Ok(DepositRow {
             tenant: row.get(0)?,
@@ -49,6 +51,7 @@ pub(in crate::audit) fn deposits(connection: &Connection) -> rusqlite::Result<Ve
             tx: row.get(8)?,
             ordinal: row.get(9)?,
             placed: row.get(10)?,
+            submission: row.get(11)?,
         })
     })
 }
@@ -218,14 +221,33 @@ pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<(Key, i64)>
     query(connection, "SELECT tenant, wallet_seq FROM tenant_head", [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// A vault: tenant, the wallet or request, address, and a wallet's state.
-pub(super) type VaultRow = (Key, Key, [u8; 20], Option<String>);
+/// A vault, as tables name it.
+pub(super) struct VaultRow {
+    pub tenant: Key,
+    /// The wallet, or the request.
+    pub id: Key,
+    pub address: [u8; 20],
+    /// Of a wallet.
+    pub state: Option<String>,
+    /// The submission whose escrow it is.
+    pub submission: Option<i64>,
+}
 
-/// Every wallet's and every escrow's address.
+/// Every wallet's and every escrow's address, those of submissions after those of their requests.
 pub(super) fn vaults(connection: &Connection) -> rusqlite::Result<Vec<VaultRow>> {
-    let sql =
-        "SELECT tenant, id, address, state FROM wallet UNION ALL SELECT tenant, id, escrow, NULL FROM payment_request";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+    let sql = "SELECT tenant, id, address, state, NULL FROM wallet \
+               UNION ALL SELECT tenant, id, escrow, NULL, NULL FROM payment_request \
+               UNION ALL SELECT tenant, request, address, NULL, submission FROM watched_address \
+               WHERE submission IS NOT NULL";
+    query(connection, sql, [], |row| {
+        Ok(VaultRow {
+            tenant: row.get(0)?,
+            id: row.get(1)?,
+            address: row.get(2)?,
+            state: row.get(3)?,
+            submission: row.get(4)?,
+        })
+    })
 }
 
 /// An intent: tenant, id, kind, subject, state.

@@ -64,7 +64,7 @@ static DEPOSITS: Subject = Subject {
         (
             "I4: a deposit's amount is not where its state says",
             "CASE WHEN d.state IN ('seen', 'orphaned', 'refunded') THEN d.pot <> 'nowhere' \
-             WHEN d.state IN ('held', 'screening', 'in_review', 'approved') \
+             WHEN d.state IN ('dust', 'held', 'screening', 'in_review', 'approved') \
              THEN d.pot <> CASE WHEN d.request IS NULL THEN 'suspense' ELSE 'escrow' END \
              WHEN d.state = 'completed' THEN d.pot <> 'wallet' WHEN d.state = 'suspended' THEN d.pot NOT IN ('suspense', 'nowhere') \
              WHEN d.state IN ('rejected', 'legal_hold', 'refunding') THEN d.pot NOT IN ('escrow', 'suspense') ELSE 0 END",

@@ -81,19 +81,22 @@ impl Kind {
 fn deposit(from: &str) -> &'static [&'static str] {
     match from {
         "orphaned" => &["seen"],
-        "seen" => &["orphaned", "screening", "held", "rejected"],
+        "seen" => &["orphaned", "dust", "screening", "held", "rejected"],
+        "dust" => &["approved", "in_review", "suspended"],
         "held" => &["screening", "rejected", "suspended"],
         "screening" => &["approved", "in_review", "rejected", "legal_hold", "held", "suspended"],
         // Nothing else in its escrow is on legal hold any more.
         "in_review" => &["screening", "approved", "rejected", "legal_hold", "suspended"],
-        "approved" => &["completed", "failed", "held", "in_review", "rejected", "suspended"],
+        "approved" => &["completed", "dust", "failed", "held", "in_review", "rejected", "suspended"],
         "completed" => &["suspended"],
         "legal_hold" => &["rejected", "suspended"],
         "rejected" => &["legal_hold", "refunding", "suspended"],
         "refunding" => &["refunded", "rejected", "failed"],
         // One that was given up comes back.
         "failed" => &["refunding", "suspended"],
-        "suspended" => &["held", "screening", "in_review", "approved", "completed", "rejected", "legal_hold", "failed"],
+        "suspended" => {
+            &["dust", "held", "screening", "in_review", "approved", "completed", "rejected", "legal_hold", "failed"]
+        }
         _ => &[],
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use domain::ids::AttemptId;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission};
+use domain::rail::{
+    BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission,
+};
 use domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -48,6 +50,8 @@ impl Standing {
             amount: Some(own.amount),
             status,
             source: message.to_owned(),
+            further_reasons: Vec::new(),
+            charges: None,
         })
     }
 }
@@ -97,7 +101,7 @@ impl<B: Book> BankCore<B> {
         let (mut reports, mut unreadable) = (Vec::new(), Vec::new());
         for report in &page.reports {
             match report.to_rail_report() {
-                Some(known) => reports.push(known),
+                Some(known) => reports.push(BankReport::from(known)),
                 None => unreadable.push(format!("report {} names no attempt of ours", report.sequence)),
             }
         }

@@ -4,7 +4,7 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::report::INQUIRY_DELAYS;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::rail::{BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
@@ -319,7 +319,7 @@ fn the_engine_s_words_say_the_same() {
     assert_eq!(statuses, [&RailStatus::Settled, &RailStatus::Returned]);
     assert!(reports.iter().all(|(of, report)| *of == rail && report.amount == Some(order.amount)));
     let Ok(page) = core.collect_reports(&rail, None, 10);
-    assert_eq!(page.reports, [reports[0].1.clone()]);
+    assert_eq!(page.reports, [BankReport::from(reports[0].1.clone())]);
     let Ok(InquiryAnswer::Reported(now)) = core.inquire_attempt(&rail, &inquiry) else { panic!("unknown") };
     assert_eq!(now.status, RailStatus::Settled);
     let withheld = Instruction { payment: PaymentId(Uuid::from_u128(43)), ..instruction("0006") };

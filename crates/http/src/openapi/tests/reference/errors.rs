@@ -15,7 +15,7 @@ use super::{MARK, check};
 type Row = (u16, &'static str, &'static str, &'static str);
 
 /// Payment Service v2, by status.
-const PAYMENT: [Row; 24] = [
+const PAYMENT: [Row; 25] = [
     (
         400,
         "corridor_unavailable",
@@ -58,6 +58,12 @@ const PAYMENT: [Row; 24] = [
         "payment_not_found",
         "there is no such payment, or it is another country's or another client's",
         "check the id and `country`",
+    ),
+    (
+        400,
+        "cursor_ahead",
+        "`after` (or `Last-Event-ID`) is beyond the newest event, `head`: a position of another tenant, environment or log, or of a log that was reset or restored",
+        "begin with `after=0`, and bring your records up to date with GET /v2/payments",
     ),
     (
         400,

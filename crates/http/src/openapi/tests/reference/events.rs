@@ -34,7 +34,8 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
         return event;
     }
     // An update changes something else than the status: a bank reference of a payment that succeeded, say.
-    let state = PaymentState::ALL.into_iter().find(|state| EventKind::of(*state) == kind);
+    let written = |state: &PaymentState| !matches!(state, PaymentState::Pending | PaymentState::Canceled);
+    let state = PaymentState::ALL.into_iter().filter(written).find(|state| EventKind::of(*state) == kind);
     let state = state.unwrap_or(PaymentState::Succeeded);
     let response = &mut event["data"]["response"];
     response["status"] = json!(state.name());

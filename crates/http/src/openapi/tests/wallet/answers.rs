@@ -5,18 +5,20 @@ use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::delivery::{Delivery, DeliveryState};
-use domain::deposit::{Decision, Deposit, DepositState, ReviewVerdict};
+use domain::deposit::{Decision, Deposit, DepositState, Pot, ReviewVerdict};
 use domain::exchange::price::Price;
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderFailure};
 use domain::ids::EventId;
 use domain::money::Money;
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestMoney, RequestState};
 use domain::risk::{Assessment, Check, NextAction, ReasonCode, RiskLevel, RiskResult};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet::{Blacklisting, Block, BlockReason, TriggeredBy, Wallet, WalletState};
-use domain::wallet_event::{About, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{
+    About, AboutDeposit, Aggregate, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind,
+};
 
-use engine::wallets::Held;
+use engine::wallets::{Held, Transaction};
 
 use super::super::answers::sample;
 use super::WALLET;
@@ -95,10 +97,17 @@ fn payment_requests_are_written_as_the_document_shows_them() {
         paid_at: Some(T0 + Span::mins(3)),
         ..request()
     };
-    check_list("requestList", "payment_requests", |out| render::listed_request(out, &paid, &links()));
+    let mut money = RequestMoney::default();
+    money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, 25_500_000);
+    check_list("requestList", "payment_requests", |out| render::listed_request(out, &paid, &money, &links()));
+    // The sender has paid, the customer has nothing.
+    let mut refused = RequestMoney::default();
+    refused.add((DepositState::Rejected, Pot::Escrow), StableCoin::Usdc, 25_500_000);
+    check("rejectedRequest", |out| render::found_request(out, &paid, &refused, &links()));
     let asked = Asked::Fiat { currency: Currency::Pkr, micros: 7_000_000_000, usdc: 25_112_108, usdt: 25_112_108 };
     let cancelled = PaymentRequest { state: RequestState::Cancelled, asked, ..request() };
-    check("cancelledRequest", |out| render::listed_request(out, &cancelled, &links()));
+    let nothing = RequestMoney::default();
+    check("cancelledRequest", |out| render::listed_request(out, &cancelled, &nothing, &links()));
 }
 
 fn settled() -> ExchangeOrder {
@@ -111,13 +120,17 @@ fn settled() -> ExchangeOrder {
 
 #[test]
 fn transactions_and_orders_are_written_as_the_document_shows_them() {
+    let exchanged = Transaction::Exchange(Box::new(settled()));
+    let received = Transaction::Deposit(Box::new(deposit(DepositState::Completed)));
     check("transactionList", |out| {
         out.array("transactions", |items| {
-            items.object(|out| render::exchanged(out, &settled()));
-            items.object(|out| render::received(out, &deposit(DepositState::Completed), EXPLORER));
+            items.object(|out| render::listed_transaction(out, &exchanged, EXPLORER));
+            items.object(|out| render::listed_transaction(out, &received, EXPLORER));
         });
         render::pagination(out, PAGE, 2);
     });
+    check("transaction", |out| render::found_transaction(out, &received, EXPLORER));
+    check("foundOrder", |out| render::found_order(out, &settled()));
     let quoted = Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
     check("rate", |out| render::quoted(out, StableCoin::Usdc, &quoted));
     check("order", |out| render::created_order(out, &order(ExchangeState::Pending)));
@@ -194,10 +207,12 @@ fn deliveries_are_written_as_the_document_shows_them() {
 }
 
 fn about() -> About {
-    About { request: Some(request().id), wallet: wallet().id, customer: wallet().customer_id }
+    let of = deposit(DepositState::Screening);
+    let deposit = Some(AboutDeposit { id: of.id, tx: of.tx });
+    About { request: Some(request().id), wallet: wallet().id, customer: wallet().customer_id, deposit }
 }
 
-fn events() -> [(&'static str, Span, WalletEvent); 6] {
+fn events() -> [(&'static str, Span, WalletEvent); 11] {
     let (of, at) = (deposit(DepositState::Screening), T0 + Span::mins(4));
     [
         (
@@ -267,6 +282,7 @@ fn events() -> [(&'static str, Span, WalletEvent); 6] {
                 at: T0 + Span::mins(30),
                 auto_unblock_at: Some(T0 + Span::mins(30) + Span::hours(72)),
                 triggered_by: TriggeredBy::Manual,
+                deposit: None,
             },
         ),
         (
@@ -279,13 +295,62 @@ fn events() -> [(&'static str, Span, WalletEvent); 6] {
                 at,
             },
         ),
+        ("orderFailed", Span::mins(8), ended(OrderFailure::PayoutFailed, T0 + Span::mins(8))),
+        ("orderCancelled", Span::mins(1), ended(OrderFailure::CancelledByUser, T0 + Span::mins(1))),
+        (
+            "paymentRequestExpired",
+            Span::hours(24),
+            WalletEvent::RequestExpired {
+                about: About { deposit: None, ..about() },
+                expires_at: request().expires_at,
+                at: T0 + Span::hours(24),
+            },
+        ),
+        (
+            "walletUnblocked",
+            Span::hours(5),
+            WalletEvent::WalletUnblocked {
+                wallet: wallet().id,
+                customer: wallet().customer_id,
+                reason: Some("The senders are relatives".to_owned()),
+                at: T0 + Span::hours(5),
+                triggered_by: TriggeredBy::Manual,
+            },
+        ),
+        (
+            "walletBlacklisted",
+            Span::hours(6),
+            WalletEvent::WalletBlacklisted {
+                wallet: wallet().id,
+                customer: wallet().customer_id,
+                authority: "Federal Investigation Agency".to_owned(),
+                reference: "FIA-2026-0417".to_owned(),
+                effective_date: jiff::civil::date(2026, 12, 1),
+                at: None,
+            },
+        ),
     ]
+}
+
+fn ended(reason: OrderFailure, at: Timestamp) -> WalletEvent {
+    WalletEvent::OrderEnded {
+        order: settled().id,
+        wallet: wallet().id,
+        customer: wallet().customer_id,
+        minor: settled().minor,
+        coin: settled().coin,
+        cancelled: reason == OrderFailure::CancelledByUser,
+        reason,
+        at,
+    }
 }
 
 fn entry(seq: i64, after: Span, event: WalletEvent) -> WalletEventEntry {
     let aggregate = match &event {
-        WalletEvent::ExchangeComplete { order, .. } => Aggregate::Order(*order),
-        WalletEvent::WalletBlocked { wallet, .. } => Aggregate::Wallet(*wallet),
+        WalletEvent::ExchangeComplete { order, .. } | WalletEvent::OrderEnded { order, .. } => Aggregate::Order(*order),
+        WalletEvent::WalletBlocked { wallet, .. }
+        | WalletEvent::WalletUnblocked { wallet, .. }
+        | WalletEvent::WalletBlacklisted { wallet, .. } => Aggregate::Wallet(*wallet),
         _ => Aggregate::Request(request().id),
     };
     WalletEventEntry {

@@ -31,7 +31,7 @@ fn statuses(states: &[Value]) -> Vec<&str> {
 fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
     let (installation, _sandbox) = running();
     let quote = installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
-    for part in ["500 AED", "PKR", "rate", "valid until"] {
+    for part in ["500.00 AED", "PKR", "rate", "valid until"] {
         assert!(quote.contains(part), "{part:?} is missing: {quote}");
     }
     let done = installation.run(&["pay", "--watch"]);

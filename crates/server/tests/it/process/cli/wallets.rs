@@ -216,7 +216,7 @@ fn receivers_of_webhooks_are_told_rotated_and_switched_off() {
     let run = |args: &[&str]| installation.run(&webhooks(args).split(' ').collect::<Vec<_>>());
     let told = |args: &[&str]| installation.json(&webhooks(args).split(' ').collect::<Vec<_>>()).remove(0);
     assert_eq!(run(&["show"]).code, 1, "nothing was said yet");
-    for url in ["http://hooks.example", "https://127.0.0.1", "https://hooks.example?x=1"] {
+    for url in ["http://hooks.example", "https://127.0.0.1", "https://user@hooks.example"] {
         let refused = run(&["set", "--url", url]);
         assert_eq!((refused.code, refused.stderr.contains("--url")), (2, true), "{url}: {}", refused.stderr);
     }

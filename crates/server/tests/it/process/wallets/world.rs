@@ -211,8 +211,11 @@ impl World {
         let http = reqwest::Client::builder().timeout(STEP_AT_MOST).no_proxy();
         let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
         let sent = http.post(page).header("content-type", "application/x-www-form-urlencoded").body(form);
-        assert_eq!(sent.send().await.expect("an answer").status().as_u16(), 303, "the form is taken");
-        Request { id: text(&made, "payment_request_id"), escrow: address(&made, "escrow_address") }
+        let answer = sent.send().await.expect("an answer");
+        assert_eq!(answer.status().as_u16(), 303, "the form is taken");
+        let own = answer.headers()["location"].to_str().expect("a path").to_owned();
+        let shown = http.get(format!("{node}{own}")).send().await.expect("an answer").text().await.expect("a page");
+        Request { id: text(&made, "payment_request_id"), escrow: shown_address(&shown) }
     }
 
     /// What an exchange of a wallet's USDC is asked with.
@@ -283,6 +286,12 @@ pub fn text(value: &Value, name: &str) -> String {
 
 pub fn address(value: &Value, name: &str) -> Address {
     Address::parse(&text(value, name)).expect("an address")
+}
+
+/// The address that a payment page shows its sender to pay to.
+fn shown_address(page: &str) -> Address {
+    let (_, rest) = page.split_once("data-to=\"").unwrap_or_else(|| panic!("no address on {page}"));
+    Address::parse(rest.split('"').next().unwrap_or_default()).expect("an address")
 }
 
 /// The tenant's keys and contracts, as the service is to compute them.

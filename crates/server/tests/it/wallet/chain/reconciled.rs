@@ -65,8 +65,8 @@ impl Node {
 async fn misbehave(State(node): State<Node>, body: Bytes) -> Vec<u8> {
     let asked = String::from_utf8_lossy(&body).to_lowercase();
     let Some(plan) = node.plan.get() else { return answer(&node.chain, &body).await };
-    if !plan.pays && asked.contains("eth_getlogs") {
-        return without_logs(&body, &answer(&node.chain, &body).await);
+    if !plan.pays && (asked.contains("eth_getlogs") || asked.contains("eth_getblockreceipts")) {
+        return without_logs(&body);
     }
     let [token, wallet] = [plan.token, plan.wallet].map(|it| it.to_string().trim_start_matches("0x").to_lowercase());
     if asked.contains("70a08231") && asked.contains(&token) && asked.contains(&wallet) {
@@ -82,16 +82,14 @@ async fn misbehave(State(node): State<Node>, body: Bytes) -> Vec<u8> {
     answer(&node.chain, &body).await
 }
 
-/// The answers to these questions, and in none of them a log.
-fn without_logs(questions: &[u8], answers: &[u8]) -> Vec<u8> {
-    let [questions, mut answers] = [questions, answers].map(|it| serde_json::from_slice::<Value>(it).expect("JSON"));
-    let asks_for_logs = |question: &&Value| question["method"] == "eth_getLogs";
-    for question in questions.as_array().expect("several").iter().filter(asks_for_logs) {
-        let mut answers = answers.as_array_mut().expect("several").iter_mut();
-        let answer = answers.find(|answer| answer["id"] == question["id"]).expect("an answer");
-        answer["result"] = json!([]);
-    }
-    answers.to_string().into_bytes()
+/// The answer to a question about logs or receipts of a block: it has none, or no such method.
+fn without_logs(question: &[u8]) -> Vec<u8> {
+    let question: Value = serde_json::from_slice(question).expect("JSON");
+    let answer = match question["method"].as_str() {
+        Some("eth_getLogs") => json!({"jsonrpc": "2.0", "id": question["id"], "result": []}),
+        _ => json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32601, "message": "no such method"}}),
+    };
+    answer.to_string().into_bytes()
 }
 
 /// A wallet with 25 USDC behind such a node; no block comes by itself.

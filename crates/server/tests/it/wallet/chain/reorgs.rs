@@ -2,14 +2,15 @@
 
 use devchain::{Order, Reorg};
 use domain::chain::Address;
-use domain::chain_tx::TxState;
+use domain::chain_tx::{ChainTx, TxState};
 use domain::currency::StableCoin;
 use domain::wallet_effects::AlertKind;
+use serde_json::json;
 
 use super::{TOLD, address, assert_untold, broadcast, count, has_25_once, is_mined, now, paid, until_open};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
-use crate::harness::{On, on_both_stores};
+use crate::harness::{Json, On, on_both_stores};
 use crate::wallet::acts::{calls, word};
 
 on_both_stores! {
@@ -23,6 +24,8 @@ on_both_stores! {
     a_payment_replaced_below_the_depth_counts_as_what_it_became
     a_payment_dropped_after_it_counted_fails
     what_an_issuer_did_in_blocks_that_are_gone_is_undone
+    a_release_of_a_payment_that_is_gone_is_not_broadcast_again
+    what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_ones
 }
 
 async fn reorganisations_below_the_depth_change_nothing(on: On) {
@@ -234,4 +237,87 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     says("unpause()", &[]);
     is((false, true)).await;
     node.stop().await;
+}
+
+/// A payment of 25 USDC that is completed, and then gone with its release: neither is in the chain nor waits to be. Answers
+/// the request, the payment and the release.
+async fn completed_and_gone(node: &OwnNode, wallet: &str) -> (Json, Json, ChainTx) {
+    let (request, seen) = paid(node, wallet).await;
+    node.mine(DEPOSIT_DEPTH);
+    let release = broadcast(node).await;
+    node.mine(1 + SETTLED_DEPTH);
+    has_25_once(node, wallet, &request).await;
+    (request, seen, now(node, &release).await)
+}
+
+fn take_away(node: &OwnNode, seen: &Json, release: &ChainTx) {
+    let hash = release.attempts.last().expect("signed").hash.to_string();
+    let drop = [seen["tx_hash"].text(), &hash].map(|hash| hash.parse().expect("a hash")).to_vec();
+    let depth = DEPOSIT_DEPTH + 3 + SETTLED_DEPTH;
+    node.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+}
+
+/// Another 25 USDC of the same payer to the same escrow, in a block of its own.
+async fn pay_again(node: &OwnNode, request: &Json) {
+    let side = node.running.chain();
+    let payer = side.faucet.as_ref().expect("a sandbox's chain").sender();
+    let usdc = side.config.token(StableCoin::Usdc).expect("USDC");
+    let escrow = Address::parse(&node.bank.escrow(request).await).expect("an address");
+    let mut amount = [0; 32];
+    amount[24..].copy_from_slice(&25_000_000_u64.to_be_bytes());
+    let data = calls("transfer(address,uint256)", &[word(escrow), amount]);
+    let done = node.chain.transact_as(payer.0.into(), Some(usdc.0.into()), data, Default::default());
+    assert!(done.expect("executed").succeeded);
+}
+
+/// The wallet has 25 USDC, in the books and on the chain; of its two payments one is completed and one is not.
+async fn has_25_of_the_later_one(node: &OwnNode, wallet: &str, request: &Json, gone: &Json) {
+    let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
+    let later = |page: &Json| {
+        let of = |status: &str| page["transactions"].items().iter().find(|it| it["status"].text() == status).cloned();
+        of("COMPLETED").filter(|it| it["transaction_id"] != gone["transaction_id"])
+    };
+    node.bank.once(&path, later).await;
+    node.taken_in().await;
+    node.bank.balanced(wallet, "USDC", "25.00").await;
+    assert_eq!(node.holds(StableCoin::Usdc, &address(node, wallet).await).await, 25_000_000);
+    assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(request).await).await, 0);
+    assert_eq!(count(node, wallet).await, "2");
+}
+
+async fn a_release_of_a_payment_that_is_gone_is_not_broadcast_again(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("never_again").await;
+    let (request, seen, release) = completed_and_gone(&node, &wallet).await;
+    take_away(&node, &seen, &release);
+    pay_again(&node, &request).await;
+    node.taken_in().await;
+    // A transaction that does nothing takes its nonce.
+    until_open(&node, |open| open.iter().any(|tx| tx.id == release.id && tx.cancel_wanted && tx.attempts.len() > 1))
+        .await;
+    node.steady();
+    has_25_of_the_later_one(&node, &wallet, &request, &seen).await;
+    assert_eq!(now(&node, &release).await.state, TxState::Cancelled);
+    assert!(node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
+
+async fn what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_ones(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("took").await;
+    let (request, seen, release) = completed_and_gone(&node, &wallet).await;
+    take_away(&node, &seen, &release);
+    // The old bytes are sent again before anything else can take the nonce.
+    pay_again(&node, &request).await;
+    let raw: String = release.attempts.last().expect("signed").raw.iter().map(|byte| format!("{byte:02x}")).collect();
+    node.chain.call("eth_sendRawTransaction", json!([format!("0x{raw}")])).expect("taken");
+    node.mine(1);
+    assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await, 0, "the new money is released");
+    node.steady();
+    has_25_of_the_later_one(&node, &wallet, &request, &seen).await;
+    let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
+    let page = node.bank.get(&path).send().await.ok();
+    let first = page["transactions"].items().iter().find(|it| it["transaction_id"] == seen["transaction_id"]);
+    assert_eq!(first.expect("it is listed")["status"].text(), "FAILED");
+    node.finish().await;
 }

@@ -84,7 +84,7 @@ async fn a_block_in_flight_replaces_the_release_and_holds_the_money(on: On) {
     let path = format!("/v1/sdk/transactions?wallet_id={wallet}&type=BLOCKED");
     node.bank.once(&path, |page| page["transactions"].items().first().cloned()).await;
     assert_eq!(node.holds(StableCoin::Usdc, &address(&node, &wallet).await).await, 0);
-    assert_eq!(node.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_000_000);
+    assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await, 25_000_000);
     // Frozen on the chain too; and free again with the wallet.
     until_open(&node, <[_]>::is_empty).await;
     node.bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok();
@@ -142,6 +142,6 @@ async fn what_is_to_fail_on_the_chain_fails_there(on: On) {
     let told = node.bank.webhooks(request["payment_request_id"].text(), 3).await;
     assert_eq!(told, ["payment.received", "risk_check.complete", "transaction.failed"]);
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
-    assert_eq!(node.holds(StableCoin::Usdc, request["escrow_address"].text()).await, 25_040_000);
+    assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await, 25_040_000);
     node.finish().await;
 }

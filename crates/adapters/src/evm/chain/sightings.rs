@@ -1,0 +1,145 @@
+//! Receipts, and whether enough nodes have them: what becomes money, or ends a transaction, is held against what each node
+//! says of its transaction and of the block that it is said to be in.
+
+use domain::chain::{Address, BlockHash, ChainFault, Receipt, Sighting, TransferAt, TxHash};
+use serde_json::json;
+
+use super::EvmChain;
+use super::quorum::disagreement;
+use super::reads::{BLOCK_BY_NUMBER, header_params};
+use crate::evm::rpc::{Endpoint, Request, RpcFault, height, read};
+use crate::evm::wire::{Header, Log, TxReceipt};
+
+const RECEIPT: &str = "eth_getTransactionReceipt";
+
+/// What one node says of a transaction that is said to be in a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    /// It has the transaction there.
+    There(Box<Receipt>),
+    /// It has the block, and the transaction is not in there, or it has another block.
+    Otherwise,
+    /// It is not that far.
+    NotYet,
+}
+
+impl EvmChain {
+    /// What any node has of a transaction, the first of the configuration first.
+    pub(super) async fn any_receipt(&self, tx: TxHash, controllers: &[Address]) -> Result<Option<Receipt>, ChainFault> {
+        let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
+        let (mut answered, mut failed) = (0, None);
+        for (node, receipt) in said {
+            match receipt {
+                Ok(Some(receipt)) => return Ok(Some(receipt)),
+                Ok(None) => answered += 1,
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match failed {
+            // One that does not answer may have it.
+            Some(fault) if answered < self.needed() => Err(fault),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) async fn sighting_of(&self, transfer: &TransferAt) -> Result<Sighting, ChainFault> {
+        let at = (transfer.tx, transfer.block_number, transfer.block);
+        let what = || format!("transfer {} of {} in block {}", transfer.ordinal, transfer.tx, transfer.block_number);
+        self.sighting(at, &[], |receipt| transfer.is_in(receipt), what).await
+    }
+
+    pub(super) async fn confirmation_of(
+        &self,
+        receipt: &Receipt,
+        controllers: &[Address],
+    ) -> Result<Sighting, ChainFault> {
+        let at = (receipt.tx, receipt.block_number, receipt.block);
+        let what = || format!("what became of {} in block {}", receipt.tx, receipt.block_number);
+        self.sighting(at, controllers, |other| other == receipt, what).await
+    }
+
+    async fn sighting(
+        &self,
+        (tx, number, block): (TxHash, u64, BlockHash),
+        controllers: &[Address],
+        is_it: impl Fn(&Receipt) -> bool,
+        what: impl Fn() -> String,
+    ) -> Result<Sighting, ChainFault> {
+        let said = self.every(|node| Box::pin(self.look_for(node, (tx, number, block), controllers))).await;
+        let (mut having, mut missing, mut failed) = (Vec::new(), Vec::new(), None);
+        for (node, seen) in said {
+            match seen {
+                Ok(Seen::There(receipt)) if is_it(&receipt) => having.push(node),
+                Ok(Seen::There(_) | Seen::Otherwise) => missing.push(node),
+                Ok(Seen::NotYet) => {}
+                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        match (&having[..], &missing[..]) {
+            ([having, ..], [missing, ..]) => Err(disagreement(what(), having, missing)),
+            (having, _) if having.len() >= self.needed() => Ok(Sighting::Confirmed),
+            (_, missing) if missing.len() >= self.needed() => Ok(Sighting::Absent),
+            ([], []) => failed.map_or(Ok(Sighting::Open), Err),
+            _ => Ok(Sighting::Open),
+        }
+    }
+
+    async fn look_for(
+        &self,
+        node: &Endpoint,
+        (tx, number, block): (TxHash, u64, BlockHash),
+        controllers: &[Address],
+    ) -> Result<Seen, RpcFault> {
+        let requests = [
+            Request::new(RECEIPT, json!([tx.to_string()])),
+            Request::new(BLOCK_BY_NUMBER, header_params(height(number))),
+        ];
+        let mut answers = node.ask_all(&requests).await?.into_iter();
+        let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
+        let (receipt, header) = (next()?, next()?);
+        let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
+        let Some(header) = header else { return Ok(Seen::NotYet) };
+        if header.block().hash != block {
+            return Ok(Seen::Otherwise);
+        }
+        let receipt = self.read_receipt(read(RECEIPT, receipt)?, tx, controllers)?;
+        Ok(match receipt.filter(|receipt| (receipt.block_number, receipt.block) == (number, block)) {
+            Some(receipt) => Seen::There(Box::new(receipt)),
+            None => Seen::Otherwise,
+        })
+    }
+
+    async fn receipt_of(
+        &self,
+        node: &Endpoint,
+        tx: TxHash,
+        controllers: &[Address],
+    ) -> Result<Option<Receipt>, RpcFault> {
+        let receipt: Option<TxReceipt> = node.ask(RECEIPT, json!([tx.to_string()])).await?;
+        self.read_receipt(receipt, tx, controllers)
+    }
+
+    fn read_receipt(
+        &self,
+        receipt: Option<TxReceipt>,
+        tx: TxHash,
+        controllers: &[Address],
+    ) -> Result<Option<Receipt>, RpcFault> {
+        let Some(receipt) = receipt else { return Ok(None) };
+        if receipt.transaction_hash.0 != tx {
+            return Err(RpcFault::Malformed(format!("the receipt of {} instead of {tx}", receipt.transaction_hash.0)));
+        }
+        let (block, block_number) = (receipt.block_hash.0, receipt.block_number.0);
+        let belongs =
+            |log: &Log| log.transaction_hash.0 == tx && log.block_hash.0 == block && log.block_number.0 == block_number;
+        let ours = self.ours(controllers);
+        let refusals = ours.refusals(&receipt.logs, |data| self.contracts.reverts.describe(data));
+        let logs = ours.read(receipt.logs, belongs)?;
+        let succeeded = match receipt.status.0 {
+            1 => true,
+            0 if logs.is_empty() => false,
+            status => return Err(RpcFault::Malformed(format!("status {status} with {} logs", logs.len()))),
+        };
+        Ok(Some(Receipt { tx, block_number, block, succeeded, gas_used: receipt.gas_used.0, logs, refusals }))
+    }
+}

@@ -1,0 +1,98 @@
+//! The transactions of a booking (`Ntry`) of camt.052, .053 and .054: what names them, and how much each is. One that is
+//! booked with others in one sum, without a list of them, is a batch.
+
+use domain::money::Money;
+use domain::rail_ids::ReportIds;
+
+use super::iso;
+use super::xml_read::Element;
+
+/// One transaction of a booking, or a batch.
+pub(super) struct Part<'a> {
+    /// The element that describes it: `TxDtls`, or the booking itself.
+    pub(super) details: &'a Element,
+    pub(super) ids: ReportIds,
+    /// Whether the booking has this part alone, so that its amount and reference are the part's.
+    is_alone: bool,
+    /// A whole message of ours in one sum, and of how many transactions where that is said.
+    pub(super) batch: Option<Option<usize>>,
+    total: Option<&'a Element>,
+}
+
+impl Part<'_> {
+    /// How much it is; `Ok(None)` where nothing says so.
+    pub(super) fn amount(&self, booking: &Element) -> Result<Option<Money>, String> {
+        if self.batch.is_some() {
+            return iso::amount(self.total);
+        }
+        let own = iso::transaction_amount(self.details)?;
+        let Some(booked) = booking.child("Amt").filter(|_| self.is_alone) else { return Ok(own) };
+        let Some(own) = own else { return iso::amount(Some(booked)) };
+        // What left or came into the account, where the transaction's own amount is that without the charges.
+        let with_charges = |booked: &Money, charges: Money| {
+            (booked.currency, charges.currency) == (own.currency, own.currency)
+                && booked.minor.abs_diff(own.minor) == charges.minor.unsigned_abs()
+        };
+        let charges = self.charges(booking)?;
+        let booked = iso::amount(Some(booked)).ok().flatten();
+        Ok(Some(booked.filter(|booked| charges.is_some_and(|it| with_charges(booked, it))).unwrap_or(own)))
+    }
+
+    /// The charges that explain its amount.
+    pub(super) fn charges(&self, booking: &Element) -> Result<Option<Money>, String> {
+        let own = iso::charges(self.details.all("Chrgs"))?;
+        match own {
+            None if self.is_alone && !std::ptr::eq(self.details, booking) => iso::charges(booking.all("Chrgs")),
+            own => Ok(own),
+        }
+    }
+}
+
+/// The parts of a booking; none where nothing names what it is about.
+pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
+    let groups: Vec<&Element> = booking.all("NtryDtls").collect();
+    let count: usize = groups.iter().map(|group| group.all("TxDtls").count()).sum();
+    let reference = iso::id(booking, &["AcctSvcrRef"]);
+    let mut parts = Vec::new();
+    for group in &groups {
+        let batch = group.child("Btch");
+        let whole = ReportIds {
+            message: batch.and_then(|batch| iso::id(batch, &["MsgId"])),
+            block: batch.and_then(|batch| iso::id(batch, &["PmtInfId"])),
+            ..ReportIds::default()
+        };
+        let listed: Vec<&Element> = group.all("TxDtls").collect();
+        let is_named = whole.message.is_some() || whole.block.is_some();
+        if let (Some(batch), true, true) = (batch, listed.is_empty(), is_named) {
+            let total = batch.child("TtlAmt").or_else(|| booking.child("Amt").filter(|_| groups.len() == 1));
+            let counted = batch.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
+            let ids = ReportIds { reference: reference.clone(), ..whole };
+            parts.push(Part { details: booking, ids, is_alone: false, batch: Some(counted), total });
+            continue;
+        }
+        for (index, details) in listed.iter().enumerate() {
+            let mut ids = ids(details, &whole);
+            ids.place = Some((index + 1, listed.len()));
+            ids.reference = ids.reference.or_else(|| reference.clone().filter(|_| count == 1));
+            parts.push(Part { details, ids, is_alone: count == 1, batch: None, total: None });
+        }
+    }
+    if parts.is_empty() && reference.is_some() {
+        let ids = ReportIds { reference, ..ReportIds::default() };
+        parts.push(Part { details: booking, ids, is_alone: true, batch: None, total: None });
+    }
+    parts
+}
+
+fn ids(details: &Element, whole: &ReportIds) -> ReportIds {
+    let refs = |name: &str| iso::id(details, &["Refs", name]);
+    ReportIds {
+        uetr: refs("UETR"),
+        instruction: refs("InstrId").or_else(|| refs("TxId")),
+        end_to_end: refs("EndToEndId"),
+        message: refs("MsgId").or_else(|| whole.message.clone()),
+        block: refs("PmtInfId").or_else(|| whole.block.clone()),
+        reference: refs("AcctSvcrRef"),
+        place: None,
+    }
+}

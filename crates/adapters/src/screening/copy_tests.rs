@@ -1,0 +1,131 @@
+//! Lists on servers as they are: that redirect, ask who comes, and are away at a start.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::fetch::tests::{client, serve};
+use domain::ports::{Answer, NameScreen as _};
+use domain::screening::{Party, Verdict};
+use domain::time::{Span, Timestamp};
+
+const NOW: Timestamp = Timestamp(1_795_244_268_123_999);
+const SDN: &str = r#"<?xml version="1.0"?><sdnList xmlns="http://tempuri.org/sdnList.xsd"><publshInformation><Publish_Date>11/20/2026</Publish_Date></publshInformation><sdnEntry><uid>99001</uid><firstName>Zorblax</firstName><lastName>QUIBBLETON</lastName><sdnType>Individual</sdnType></sdnEntry></sdnList>"#;
+
+#[derive(Debug, Default)]
+struct Copies(Mutex<HashMap<String, KeptCopy>>);
+
+impl KeptLists for Copies {
+    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+        let copy = self.0.lock().expect("lock").get(key).cloned();
+        Box::pin(async { Ok(copy) })
+    }
+
+    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
+        self.0.lock().expect("lock").insert(key.to_owned(), copy);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+fn kept(copies: &Arc<Copies>) -> ListSettings {
+    ListSettings { kept: Some(copies.clone()), ..ListSettings::default() }
+}
+
+fn at(url: String) -> ListSource {
+    ListSource { locations: vec![Location::Http(url)] }
+}
+
+fn verdict(book: &ListBook, name: &str, now: Timestamp) -> Verdict {
+    book.screen(&[Party { name, birthdate: None, country: None }], now).verdict()
+}
+
+/// The list server of `18-redirecting-list-server.py`: 403 to whom it does not know, 302 to a signed address.
+async fn redirecting_server() -> String {
+    serve(|head| {
+        let knows = head.to_ascii_lowercase().contains("user-agent: mozilla/");
+        match head.split(' ').nth(1) {
+            _ if !knows => "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n".to_owned(),
+            Some(path) if path.starts_with("/api/") => {
+                "HTTP/1.1 302 Found\r\nlocation: /bucket/SDN.XML?X-Amz-Signature=abc\r\ncontent-length: 0\r\n\r\n"
+                    .to_owned()
+            }
+            _ => format!(
+                "HTTP/1.1 200 OK\r\nlast-modified: Fri, 20 Nov 2026 10:00:00 GMT\r\ncontent-length: {}\r\n\r\n{SDN}",
+                SDN.len()
+            ),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn case_18_redirecting_list_server_py() {
+    let url = redirecting_server().await;
+    let source = at(format!("{url}/api/exports/SDN.XML"));
+    let book = ListBook::load(vec![source.clone()], ListSettings::default(), &client(), NOW).await.expect("loaded");
+    assert!(book.current().version().starts_with("OFAC-SDN 2026-11-20 "), "{}", book.current().version());
+    assert_eq!(verdict(&book, "Zorblax Quibbleton", NOW), Verdict::Hit);
+    let unknown = ListSettings { user_agent: "curl".to_owned(), kept: None };
+    let refused = ListBook::load(vec![source], unknown, &client(), NOW).await.expect_err("unknown").to_string();
+    assert!(refused.contains("403"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_followed_only_to_where_an_address_may_lead_and_not_for_ever() {
+    for (location, why) in [
+        ("http://lists.example/sdn.xml?secret=1", "http://lists.example/sdn.xml: only https is allowed"),
+        ("file:///etc/passwd", "only https is allowed"),
+        ("/again?secret=1", "more than 5 redirects"),
+        ("http://[", "no address"),
+    ] {
+        let url =
+            serve(move |_| format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")).await;
+        let source = at(format!("{url}/list?secret=1"));
+        let refused = ListBook::load(vec![source], ListSettings::default(), &client(), NOW).await.expect_err("refused");
+        let refused = refused.to_string();
+        assert!(refused.contains(why) && !refused.contains("secret"), "{refused}");
+    }
+}
+
+/// `19-list-server-down.toml`: a second list whose server is away at a restart.
+#[tokio::test]
+async fn case_19_list_server_down_toml() {
+    let copies = Arc::new(Copies::default());
+    let own: PathBuf = [env!("CARGO_MANIFEST_DIR"), "data", "test", "17-list.csv"].iter().collect();
+    let sources = |url: &str| vec![ListSource { locations: vec![Location::File(own.clone())] }, at(url.to_owned())];
+    let url = redirecting_server().await;
+    let address = format!("{url}/consolidated.xml");
+    ListBook::load(sources(&address), kept(&copies), &client(), NOW).await.expect("the first start");
+
+    // Nothing listens there any more; what was kept knows the address.
+    let away = "http://127.0.0.1:9/consolidated.xml";
+    let never = ListBook::load(sources(away), kept(&copies), &client(), NOW).await;
+    assert!(never.is_err(), "of which there has never been a copy");
+    let copy = {
+        let key_of_server = |copy: &&KeptCopy| copy.name == "OFAC-CONS";
+        copies.0.lock().expect("lock").values().find(key_of_server).cloned().expect("kept")
+    };
+    assert_eq!((copy.read_at, copy.digest.len()), (NOW, 64));
+    let moved = Arc::new(Copies::default());
+    let at_away = at(away.to_owned());
+    moved.0.lock().expect("lock").insert(at_away.key(), copy);
+
+    // An hour later: no waiting, and screened as before. A day later: from the copy too, and nothing is cleared by it.
+    for (age, clears) in [(Span::hours(1), true), (Span::hours(30), false)] {
+        let now = NOW + age;
+        let book = ListBook::load(sources(away), kept(&moved), &client(), now).await.expect("starts");
+        assert!(book.wants_refresh());
+        assert_eq!(verdict(&book, "Zorblax Quibbleton", now), Verdict::Hit);
+        let ordinary = if clears { Verdict::Clean } else { Verdict::Review };
+        assert_eq!(verdict(&book, "Maria Santos", now), ordinary, "{age:?}");
+        assert_eq!(book.oldest_load(), Some(NOW));
+        let names: Vec<(String, Option<Timestamp>)> =
+            book.states().into_iter().map(|state| (state.name, state.read_at)).collect();
+        assert_eq!(names, [("OWN".to_owned(), Some(now)), ("OFAC-CONS".to_owned(), Some(NOW))]);
+        let refreshed = book.refresh(&client(), now).await;
+        assert!(refreshed.outcomes[0].is_ok() && refreshed.outcomes[1].is_err(), "it is said what could not be read");
+    }
+    let old = ListBook::load(sources(away), kept(&moved), &client(), NOW + KEPT_FOR + Span(1)).await;
+    assert!(matches!(old, Err(RefreshError::KeptTooOld { read_at: NOW, .. })), "{old:?}");
+}

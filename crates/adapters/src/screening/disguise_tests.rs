@@ -1,0 +1,270 @@
+//! Every listed sample name in every disguise, and what ordinary names come to.
+
+use super::load::{Document, load};
+use super::*;
+use domain::ports::NameScreen as _;
+use domain::screening::{Party, Verdict};
+use domain::time::Timestamp;
+use jiff::civil::date;
+use std::sync::Arc;
+
+/// The list of the cases that real senders were paid by.
+const OWN: &str = include_str!("../../data/test/17-list.csv");
+const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
+
+fn list(origin: &str, text: &str) -> Arc<List> {
+    let document = Document { origin: origin.to_owned(), bytes: text.as_bytes().to_vec(), modified: None };
+    Arc::new(load(&[document]).expect(origin))
+}
+
+fn both() -> (Vec<Arc<List>>, ListBook) {
+    let lists = vec![list("17-list.csv", OWN), list("sample", SAMPLE)];
+    (lists.clone(), ListBook::of(lists, Timestamp(0)))
+}
+
+fn verdict(book: &ListBook, name: &str) -> Verdict {
+    // The list's entry has other countries and birth dates, where it has any.
+    let party = Party { name, birthdate: Some(date(2001, 2, 3)), country: Some("VNM") };
+    book.screen(&[party], Timestamp(0)).verdict()
+}
+
+/// Each row of `17-names.tsv` ends as its first column says.
+#[test]
+fn case_17_names_tsv() {
+    let book = ListBook::of(vec![list("17-list.csv", OWN)], Timestamp(0));
+    let rows = include_str!("../../data/test/17-names.tsv").lines().skip(1);
+    for row in rows {
+        let [expected, country, _, name] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let found = book.screen(&[Party { name, birthdate: None, country: Some(country) }], Timestamp(0));
+        let right = match expected {
+            "paid" => found.verdict() == Verdict::Clean,
+            "rejected" => found.verdict() == Verdict::Hit,
+            "rejected or in review" => found.verdict() != Verdict::Clean,
+            other => panic!("{other}"),
+        };
+        assert!(right, "{name}: {expected}, {found:?}");
+    }
+}
+
+/// Names that a list's entries have as their own: those that lead further than one word.
+fn listed_names(lists: &[Arc<List>]) -> Vec<String> {
+    let entries = lists.iter().flat_map(|list| &list.entries);
+    entries.flat_map(|entry| &entry.names).map(|name| name.text.clone()).collect()
+}
+
+/// What shows nothing, a sample of each kind.
+const UNSEEN: &str = "\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}\u{AD}\u{61C}\u{180E}\u{2061}\u{2063}\u{2064}\u{202A}\u{2066}\u{E0001}\
+                      \u{E0041}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{34F}\u{FE0F}\u{E0100}\u{206A}\u{2065}\u{17B4}\u{1D173}";
+/// What shows a gap.
+const GAPS: &str = " \u{A0}\u{2003}\u{2800}\u{3000}.-_·*/";
+
+fn between_all(name: &str, what: &str) -> String {
+    let letters =
+        name.split(' ').map(|word| word.chars().map(|letter| letter.to_string()).collect::<Vec<_>>().join(what));
+    letters.collect::<Vec<_>>().join(" ")
+}
+
+/// The letters of a name in threes, which join none of its words.
+fn regrouped(name: &str) -> String {
+    let letters: Vec<char> = name.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    letters.chunks(3).map(|chunk| chunk.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+fn disguises(name: &str) -> Vec<(&'static str, String)> {
+    let mut out: Vec<(&'static str, String)> = Vec::new();
+    for letter in UNSEEN.chars() {
+        out.push(("unseen between all letters", between_all(name, &letter.to_string())));
+        out.push(("unseen in place of a mark", name.replacen(' ', &format!(" {letter}"), 1)));
+    }
+    for gap in GAPS.chars() {
+        out.push(("spaced letters", between_all(name, &gap.to_string())));
+        out.push(("spaced letters, words parted", between_all(name, &gap.to_string()).replace(' ', "   ")));
+    }
+    let words: Vec<&str> = name.split(' ').collect();
+    let turned = || words.iter().rev().copied().collect::<Vec<_>>().join(" ");
+    let middle = |extra: &str| format!("{} {extra} {}", words[0], words[1..].join(" "));
+    for (kind, disguised) in [
+        ("upper case", name.to_uppercase()),
+        ("lower case", name.to_lowercase()),
+        ("turned", turned()),
+        ("one word", words.concat()),
+        ("hyphens", words.join("-")),
+        ("title", format!("Dr. {name}")),
+        ("title and suffix", format!("Dr. {name} Jr")),
+        ("third of the name", format!("{name} III")),
+        ("titles", format!("H.E. Sheikh Prof. Dr. Eng. {name}, PhD, MBA, Esq.")),
+        ("company", format!("{name} Trading LLC")),
+        ("company of another form", format!("{name} & Sons General Trading Co. (Pvt) Ltd")),
+        ("company abroad", format!("{name} Import Export GmbH")),
+        ("sole trader", format!("M/S {name} Enterprises FZE")),
+        ("middle initial", middle("X")),
+        ("middle initial with a dot", middle("X.")),
+        ("middle name", middle("Xavier")),
+        ("middle common name", middle("Muhammad")),
+        ("name at the end", format!("{name} Xavier")),
+        ("turned with a name at the end", format!("{} Xavier", turned())),
+        ("two middle names", middle("Xavier Bartholomew")),
+        ("five names more", format!("Anna Maria {name} Xavier Bartholomew Gonzaga")),
+        ("all of it", format!("Dr {} Jr Trading LLC", middle("Xavier").to_uppercase())),
+        ("gaps elsewhere", regrouped(name)),
+        ("gaps elsewhere and a title and a name", format!("Dr {} Xavier", regrouped(name))),
+        ("one word beside others", format!("Anna {} Xavier", words.concat())),
+        ("behind many words", format!("{}{name}", "ab ".repeat(40))),
+        ("zalgo", name.chars().flat_map(|letter| [letter, '\u{301}', '\u{336}']).collect()),
+        ("direction", format!("\u{202E}{name}\u{202C}")),
+    ] {
+        out.push((kind, disguised));
+    }
+    out
+}
+
+#[test]
+fn no_listed_name_is_paid_in_any_disguise() {
+    let (lists, book) = both();
+    let mut paid = Vec::new();
+    for name in listed_names(&lists) {
+        for (kind, disguised) in disguises(&name) {
+            if verdict(&book, &disguised) == Verdict::Clean {
+                paid.push(format!("{name}, {kind}: {disguised:?}"));
+            }
+        }
+    }
+    assert!(paid.is_empty(), "{} paid:\n{}", paid.len(), paid.join("\n"));
+}
+
+/// Characters that TR39 takes for one letter, of any script: read from its data, never typed.
+fn look_alikes() -> Vec<(char, Vec<char>)> {
+    use unicode_security::confusable_detection::skeleton;
+    let of = |letter: char| skeleton(&letter.to_string()).collect::<String>();
+    let letters: Vec<char> = ('a'..='z').chain('A'..='Z').collect();
+    let prototypes: Vec<String> = letters.iter().map(|letter| of(*letter)).collect();
+    let mut found: Vec<(char, Vec<char>)> = letters.iter().map(|letter| (*letter, Vec::new())).collect();
+    for letter in ('\u{80}'..=char::MAX).filter(|letter| letter.is_alphanumeric()) {
+        let looks = of(letter);
+        for (at, _) in prototypes.iter().enumerate().filter(|(_, prototype)| **prototype == looks) {
+            found[at].1.push(letter);
+        }
+    }
+    found
+}
+
+#[test]
+fn look_alikes_hide_no_listed_name_in_any_position() {
+    let (lists, book) = both();
+    let table = look_alikes();
+    let alike = |letter: char| table.iter().find(|(known, _)| *known == letter).map_or(&[][..], |(_, alike)| alike);
+    let mut paid = Vec::new();
+    let mut tried = 0;
+    for name in listed_names(&lists) {
+        let letters: Vec<char> = name.chars().collect();
+        let most = letters.iter().map(|letter| alike(*letter).len()).max().unwrap_or(0);
+        let mut try_one = |disguised: String| {
+            tried += 1;
+            if verdict(&book, &disguised) == Verdict::Clean {
+                paid.push(format!("{name}: {disguised}"));
+            }
+        };
+        // One letter at each position (of the many scripts, one in three), then all letters at once, script by script.
+        for (at, letter) in letters.iter().enumerate() {
+            for other in alike(*letter).iter().skip(at % 3).step_by(3) {
+                let mut disguised = letters.clone();
+                disguised[at] = *other;
+                try_one(disguised.iter().collect());
+            }
+        }
+        for way in (0..most).step_by(3) {
+            let other = |letter: &char| alike(*letter).get(way % alike(*letter).len().max(1)).copied();
+            try_one(letters.iter().map(|letter| other(letter).unwrap_or(*letter)).collect());
+        }
+    }
+    assert!(tried > 10_000, "{tried}");
+    assert!(paid.is_empty(), "{} of {tried} paid:\n{}", paid.len(), paid.join("\n"));
+}
+
+/// The names of the list as they are written where the senders live.
+#[test]
+fn other_scripts_hide_no_listed_name() {
+    let (_, book) = both();
+    for name in [
+        // Cyrillic
+        "Зорблакс Куибблетон",
+        "Зорблакс Квибблтон",
+        "Сергей Иванчуковский",
+        "Сергій Іванчуковський",
+        "Фарида Достзай",
+        "Абдул Карим Хакимзадран",
+        "Рахим Уддин Чоудхури",
+        // Arabic
+        "زوربلاكس كويبليتون",
+        "سيرغي إيفانتشوكوفسكي",
+        "عبد الكريم حكيمزدران",
+        "عبدالكريم حكيم زدران",
+        "فريدة دوستزاي",
+        "رحيم الدين شودري",
+        // Urdu and Persian
+        "زوربلیکس کوئبلٹن",
+        "عبدالکریم حکیم زدران",
+        "سرگئی ایوانچوکووسکی",
+        "فریدہ دوستزئی",
+        "رحیم الدین چودھری",
+        // Devanagari
+        "ज़ोरब्लैक्स क्विबलटन",
+        "अब्दुल करीम हकीमज़दरान",
+        "रहीम उद्दीन चौधरी",
+        "फ़रीदा दोस्तज़ई",
+        "फरीदा दोस्तजई",
+        "सर्गेई इवानचुकोव्स्की",
+        // Bengali
+        "জোরব্লাক্স কুইবলটন",
+        "আব্দুল করিম হাকিমজাদরান",
+        "রহিম উদ্দিন চৌধুরী",
+        "ফরিদা দোস্তজাই",
+        "সের্গেই ইভানচুকোভস্কি",
+        // Greek and Georgian
+        "Ζόρμπλαξ Κουίμπλετον",
+        "სერგეი ივანჩუკოვსკი",
+    ] {
+        let found = book.screen(&[Party { name, birthdate: None, country: Some("PAK") }], Timestamp(0));
+        assert_ne!(found.verdict(), Verdict::Clean, "{name}: {found:?}");
+    }
+}
+
+/// What the guide promises of ordinary names, in names of ten thousand.
+const REVIEWED_AT_MOST: usize = 50;
+
+/// Ten thousand different names of the customs of each country, always the same ones.
+fn ordinary_names() -> Vec<String> {
+    let text = include_str!("../../data/test/ordinary_names.txt");
+    let rows: Vec<Vec<&str>> =
+        text.lines().filter(|row| !row.starts_with('#')).map(|row| row.split(' ').collect()).collect();
+    let countries: Vec<(&[&str], &[&str])> = rows.chunks(2).map(|pair| (&pair[0][2..], &pair[1][2..])).collect();
+    let mut state = 20_u64;
+    let mut draw = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    };
+    let mut names = std::collections::BTreeSet::new();
+    while names.len() < 10_000 {
+        let (given, family) = countries[draw(countries.len())];
+        let first = given[draw(given.len())];
+        let last = family[draw(family.len())];
+        let second = given[draw(given.len())];
+        names.insert(match draw(8) {
+            0..4 => format!("{first} {last}"),
+            4 => format!("{first} {second} {last}"),
+            5 => format!("{} {}", last.to_uppercase(), first.to_uppercase()),
+            6 => format!("{first} {} {last}", second.chars().take(1).collect::<String>()),
+            _ => format!("Mr. {first} {second} {last}"),
+        });
+    }
+    names.into_iter().collect()
+}
+
+#[test]
+fn ordinary_names_are_paid() {
+    let (_, book) = both();
+    let names = ordinary_names();
+    let held: Vec<&String> = names.iter().filter(|name| verdict(&book, name) != Verdict::Clean).collect();
+    println!("{} of {} ordinary names in review: {held:?}", held.len(), names.len());
+    assert!(held.len() <= REVIEWED_AT_MOST, "{} of {}: {held:?}", held.len(), names.len());
+}

@@ -1,0 +1,308 @@
+//! The forms in which a name is screened: as it was given, as each rail would spell it, with signs read as letters and
+//! with letter-spaced words joined. Each word of a form has its spellings: its own letters, their look-alikes, its
+//! romanisations. It says nothing about how alike two names are.
+
+use domain::rail_text::CharacterSet;
+
+use super::letters;
+use super::normal::{Class, MAX_NAME_WORDS, Word, canonical, classed, is_in, split_servant};
+use super::romanise;
+use super::score::Spoken;
+use super::words::HONORIFICS;
+
+/// From so many single letters in a row on, a word is written with gaps between its letters.
+const SPACED_MIN_LETTERS: usize = 3;
+
+/// One word of a screened name, in every spelling that it may stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// Its spellings, all of one class; never empty.
+    pub(super) spellings: Vec<Spoken>,
+    /// Keys of its consonants, for a word that is not written in Latin letters.
+    pub(super) consonants: Vec<String>,
+}
+
+impl Heard {
+    pub(super) fn class(&self) -> Class {
+        self.spellings.first().map_or(Class::Plain, |spelling| spelling.word.class)
+    }
+
+    /// The spelling that is meant most likely.
+    pub(super) fn letters(&self) -> &[char] {
+        self.spellings.first().map_or(&[], |spelling| &spelling.word.letters)
+    }
+
+    fn latin(word: &str) -> Heard {
+        Heard { spellings: vec![Spoken::of(classed(word))], consonants: Vec::new() }
+    }
+
+    fn of(spellings: Vec<String>, consonants: Vec<String>) -> Heard {
+        let mut heard: Vec<Word> = Vec::with_capacity(spellings.len());
+        for word in spellings.iter().map(|spelling| classed(canonical(spelling))) {
+            if heard.iter().all(|known| known.letters != word.letters) {
+                heard.push(word);
+            }
+        }
+        let class = heard.first().map_or(Class::Plain, |word| word.class);
+        let spellings = heard.into_iter().map(|word| Spoken::of(Word { class, ..word })).collect();
+        Heard { spellings, consonants }
+    }
+}
+
+/// One form of a screened name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) words: Vec<Heard>,
+    /// The letters of each word as it is written: what is made even of `words` is not what stood between gaps.
+    written: Vec<Vec<char>>,
+    /// Whether letters that stood apart were joined: where the words part is guessed then.
+    pub(super) spaced: bool,
+}
+
+impl Form {
+    pub(super) fn significant(&self) -> usize {
+        self.words.iter().filter(|word| word.class().is_significant()).count()
+    }
+
+    /// The words run together, without particles if `bare`; one text for each way of reading a word that has several.
+    pub(super) fn joined(&self, bare: bool) -> Vec<Vec<char>> {
+        let most = self.words.iter().map(|word| word.spellings.len()).max().unwrap_or(0);
+        let text = |way: usize| {
+            let words = self.words.iter().filter(|word| !bare || word.class() != Class::Particle);
+            let letters = words.filter_map(|word| word.spellings.get(way).or_else(|| word.spellings.last()));
+            letters.flat_map(|spoken| spoken.word.letters.iter().copied()).collect::<Vec<_>>()
+        };
+        let mut texts: Vec<Vec<char>> = (0..most).map(text).collect();
+        texts.dedup();
+        texts
+    }
+
+    /// The letters of all words as they are written, titles and all.
+    pub(super) fn all_letters(&self) -> Vec<char> {
+        self.written.concat()
+    }
+
+    /// The letters of some words in a row as they are written, each row of `min_letters` and more that is not the whole name.
+    pub(super) fn runs(&self, min_letters: usize) -> Vec<Vec<char>> {
+        let mut runs = Vec::new();
+        for start in 0..self.written.len() {
+            let mut run: Vec<char> = Vec::new();
+            for (at, word) in self.written.iter().enumerate().skip(start) {
+                run.extend_from_slice(word);
+                let is_whole = start == 0 && at + 1 == self.written.len();
+                if !is_whole && run.len() >= min_letters {
+                    runs.push(run.clone());
+                }
+            }
+        }
+        runs
+    }
+
+    /// The consonants of all words run together, if each word has some and one of another script is among them.
+    pub(super) fn joined_consonants(&self) -> Vec<String> {
+        const MOST: usize = 256;
+        if self.words.iter().all(|word| word.consonants.is_empty()) {
+            return Vec::new();
+        }
+        let mut keys = vec![String::new()];
+        for word in &self.words {
+            let own = match &word.consonants[..] {
+                [] => super::consonants::of_latin(word.letters()),
+                own => own.to_vec(),
+            };
+            let own = if keys.len() * own.len() <= MOST { &own[..] } else { &own[..1] };
+            keys = keys.iter().flat_map(|key| own.iter().map(move |part| format!("{key}{part}"))).collect();
+        }
+        keys
+    }
+}
+
+/// Every form of a written name, as given first; none twice.
+pub(super) fn of(written: &str) -> Vec<Form> {
+    let seen = letters::seen(written);
+    let mut texts = vec![seen.clone()];
+    texts.extend(letters::signs_as_letters(&seen));
+    // What a bank is told: the names of one screening may go over any rail. Of ASCII a rail changes signs alone, between
+    // which words part all the same.
+    if !written.is_ascii() {
+        for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Unicode] {
+            texts.push(letters::seen(&set.spell(written, usize::MAX)));
+        }
+    }
+    let mut forms: Vec<Form> = Vec::new();
+    let mut keep = |form: Form| {
+        if !form.words.is_empty() && !forms.contains(&form) {
+            forms.push(form);
+        }
+    };
+    texts.dedup();
+    for text in texts {
+        let tokens = tokens(&text);
+        keep(form(&tokens, false));
+        if tokens.windows(SPACED_MIN_LETTERS).any(|run| run.iter().all(Token::is_letter)) {
+            keep(form(&joined(&tokens, true), true));
+            keep(form(&joined(&tokens, false), true));
+        }
+    }
+    forms
+}
+
+/// Whether a name has more words than are compared: what stands behind them would be seen by nobody.
+pub(super) fn is_too_long(written: &str) -> bool {
+    tokens(&letters::seen(written)).len() > MAX_NAME_WORDS
+}
+
+/// A word as it stands in the text, and whether a wide gap is before it.
+#[derive(Clone, Debug)]
+struct Token {
+    word: String,
+    parted: bool,
+}
+
+impl Token {
+    fn is_letter(&self) -> bool {
+        letters::plain(&self.word).chars().count() == 1
+    }
+}
+
+fn tokens(seen: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut gaps = 0;
+    for word in seen.split(|letter: char| !letters::is_of_word(letter)) {
+        // Between two separators there is an empty word.
+        if word.is_empty() {
+            gaps += 1;
+            continue;
+        }
+        tokens.push(Token { word: word.to_owned(), parted: gaps > 0 });
+        gaps = 0;
+    }
+    tokens
+}
+
+/// The words with each row of single letters as one word; one row ends where a wide gap is, if gaps count.
+fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::new();
+    let mut at = 0;
+    while let Some(first) = tokens.get(at) {
+        let goes_on = |next: &&Token| next.is_letter() && !(gaps_count && next.parted);
+        let row = 1 + tokens[at + 1..].iter().take_while(goes_on).count();
+        if first.is_letter() && row >= SPACED_MIN_LETTERS {
+            let word = tokens[at..at + row].iter().map(|token| token.word.as_str()).collect();
+            out.push(Token { word, parted: first.parted });
+            at += row;
+        } else {
+            out.push(first.clone());
+            at += 1;
+        }
+    }
+    out
+}
+
+fn form(tokens: &[Token], spaced: bool) -> Form {
+    let heard: Vec<Vec<Heard>> = tokens.iter().map(|token| hear(&token.word)).filter(|it| !it.is_empty()).collect();
+    let is_title = |words: &Vec<Heard>| words.iter().all(|word| word.spellings.iter().any(is_honorific));
+    let titles_alone = heard.iter().all(is_title);
+    let kept = heard.into_iter().filter(|words| titles_alone || !is_title(words));
+    let mut words: Vec<Heard> = kept.flatten().take(MAX_NAME_WORDS).collect();
+    if !words.iter().any(|word| word.class().is_significant()) {
+        // A name made of particles alone is a name all the same.
+        for spelling in words.iter_mut().flat_map(|word| &mut word.spellings) {
+            if spelling.word.class == Class::Particle {
+                spelling.word.class = Class::Plain;
+            }
+        }
+    }
+    let written = tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
+    Form { words, written, spaced }
+}
+
+/// The letters of a word in Latin, as far as it can be written so.
+fn as_written(word: &str) -> Vec<char> {
+    let plain = letters::plain(word);
+    if plain.is_ascii() {
+        return plain.chars().collect();
+    }
+    hear(word).first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
+}
+
+fn is_honorific(spoken: &Spoken) -> bool {
+    is_in(HONORIFICS, &spoken.word.letters.iter().collect::<String>())
+}
+
+/// The words that one written word stands for: `abdulrahman` is two.
+fn hear(written: &str) -> Vec<Heard> {
+    let plain = letters::plain(written);
+    if plain.is_empty() {
+        return Vec::new();
+    }
+    if plain.is_ascii() && written.is_ascii() {
+        let word = canonical(&plain);
+        let Some(read) = letters::digits_as_letters(word) else {
+            return match split_servant(word) {
+                Some((servant, rest)) => vec![Heard::latin(servant), Heard::latin(canonical(rest))],
+                None => vec![Heard::latin(word)],
+            };
+        };
+        return vec![Heard::of(vec![read, plain.clone()], Vec::new())];
+    }
+    let mut spellings = Vec::new();
+    let mut consonants = Vec::new();
+    if letters::is_latin(written) {
+        spellings.push(plain.clone());
+        spellings.push(letters::plain(&any_ascii::any_ascii(written)));
+    } else {
+        let read = romanise::read(written);
+        spellings.extend(read.spellings);
+        consonants = read.consonants;
+        spellings.push(plain.clone());
+    }
+    spellings.extend(letters::look_alikes(written));
+    let digits: Vec<String> = spellings.iter().filter_map(|it| letters::digits_as_letters(it)).collect();
+    spellings.extend(digits);
+    spellings.retain(|spelling| !spelling.is_empty());
+    spellings.dedup();
+    match (&spellings[..], split_servant(canonical(&plain))) {
+        // Marks alone made it different.
+        ([_], Some((servant, rest))) => vec![Heard::latin(servant), Heard::latin(canonical(rest))],
+        _ => vec![Heard::of(spellings, consonants)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(written: &str) -> Vec<String> {
+        let word = |word: &Heard| word.letters().iter().collect::<String>();
+        of(written).iter().map(|form| form.words.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn an_ordinary_name_has_one_form() {
+        for (written, form) in [
+            ("Zorblax Quibbleton", "zorblax quibbleton"),
+            ("Dr. Zorblax QUIBBLETON Jr.", "zorblax quibbleton"),
+            ("Z. Quibbleton", "z quibbleton"),
+            ("Abdulrahman Khan", "abdul rahman khan"),
+            ("Zor\u{200B}b\u{3164}lax Quib\u{AD}bleton", "zorblax quibbleton"),
+            ("Ｚｏｒｂｌａｘ 𝐐𝐮𝐢𝐛𝐛𝐥𝐞𝐭𝐨𝐧", "zorblax quibbleton"),
+        ] {
+            assert_eq!(read(written), [form], "{written}");
+        }
+        assert!(of("\u{200B} …").is_empty());
+    }
+
+    #[test]
+    fn letters_that_stand_apart_are_joined() {
+        for written in [
+            "Z o r b l a x  Q u i b b l e t o n",
+            "Z.o.r.b.l.a.x  Q.u.i.b.b.l.e.t.o.n",
+            "Z\u{2800}o\u{2800}r b l a x  Q u i b b l e t o n",
+        ] {
+            assert!(read(written).contains(&"zorblax quibbleton".to_owned()), "{written}: {:?}", read(written));
+        }
+        assert!(read("Z o r b l a x Q u i b b l e t o n").contains(&"zorblaxquibbleton".to_owned()));
+        assert!(read("Zorbl@x Qu1bbl€ton").contains(&"zorblax quibbleton".to_owned()));
+    }
+}

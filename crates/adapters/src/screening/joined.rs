@@ -1,0 +1,144 @@
+//! Listed names without their gaps, for what is written with gaps at other places: "Xiao Ping", "Xiaoping",
+//! "X i a o p i n g". It knows letters, not entries.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::consonants;
+use super::forms::Form;
+use super::letters::looks;
+use super::normal::{Class, Normalised, sound};
+use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch, jaro_winkler};
+
+/// What the same letters count.
+const SAME_LETTERS: u32 = 97;
+/// What letters count that look or sound the same, or share all their consonants.
+const SAME_KEY: u32 = 90;
+/// What the letters of some words in a row count, beside others.
+const SAME_WITHIN: u32 = 88;
+/// From this similarity on, per mille, letters that stood apart are those of a name.
+const SPACED_FLOOR: u32 = 930;
+/// Fewest letters of a name that is compared without its gaps.
+const MIN_LETTERS: usize = 8;
+/// Fewest consonants of a name that is compared by them alone.
+const MIN_CONSONANTS: usize = 5;
+/// Words up to which every rotation of a listed name is kept; of a longer one only the name as it is written.
+const MAX_WORDS: usize = 6;
+
+/// A listed name that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    pub(super) name: u32,
+    /// What it counts.
+    pub(super) score: u32,
+    /// How many letters of the screened name it is, where something else is in that name too; 0 = nothing else is.
+    pub(super) within: usize,
+}
+
+/// The names, by what is compared of them.
+#[derive(Debug, Default)]
+pub(super) struct JoinedNames {
+    by_letters: HashMap<Vec<char>, Vec<u32>>,
+    by_key: HashMap<String, Vec<u32>>,
+    by_consonants: HashMap<String, Vec<u32>>,
+    /// All letters, for those that were joined by guess; made by [`JoinedNames::sort`].
+    sorted: Vec<(Vec<char>, Sketch)>,
+}
+
+impl JoinedNames {
+    /// Adds a listed name, beginning with each of its words in turn, with and without its particles.
+    pub(super) fn add(&mut self, name: &Normalised, id: u32) {
+        let words = name.words.len();
+        let starts = if words > MAX_WORDS { 1 } else { words };
+        let has_particles = name.words.iter().any(|word| word.class == Class::Particle);
+        for start in 0..starts {
+            self.add_letters(name.joined(start, false), id);
+            if has_particles {
+                self.add_letters(name.joined(start, true), id);
+            }
+            let parts = (0..words).map(|at| &name.words[(start + at) % words].letters);
+            let keys = parts.fold(vec![String::new()], |keys, letters| {
+                let own = consonants::of_latin(letters);
+                let longer = |key: &String| own.iter().map(|part| consonants::joined(key, part)).collect::<Vec<_>>();
+                // Names of many ambiguous words are found by the first ways to read them.
+                keys.iter().flat_map(longer).take(8).collect()
+            });
+            for key in keys.into_iter().filter(|key| key.chars().count() >= MIN_CONSONANTS) {
+                note(&mut self.by_consonants, key, id);
+            }
+        }
+    }
+
+    /// Adds the letters of a listed name as they are.
+    pub(super) fn add_letters(&mut self, letters: Vec<char>, id: u32) {
+        if letters.len() < MIN_LETTERS {
+            return;
+        }
+        for key in keys(&letters) {
+            note(&mut self.by_key, key, id);
+        }
+        note(&mut self.by_letters, letters, id);
+    }
+
+    /// Is called once after the last name.
+    pub(super) fn sort(&mut self) {
+        let all = self.by_letters.keys().filter(|letters| letters.len() <= MAX_WORD_LETTERS);
+        self.sorted = all.map(|letters| (letters.clone(), Sketch::of(letters))).collect();
+        self.sorted.sort_unstable_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
+    }
+
+    /// Names of the same letters as a screened form.
+    pub(super) fn alike(&self, form: &Form) -> Vec<Joined> {
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        let mut texts = form.joined(false);
+        texts.extend(form.joined(true));
+        texts.push(form.all_letters());
+        texts.sort_unstable();
+        texts.dedup();
+        for letters in texts.iter().filter(|letters| letters.len() >= MIN_LETTERS) {
+            let same = self.by_letters.get(letters).into_iter().flatten();
+            found.extend(same.map(|name| (*name, SAME_LETTERS)));
+            let keys = keys(letters);
+            let alike = keys.iter().filter_map(|key| self.by_key.get(key)).flatten();
+            found.extend(alike.map(|name| (*name, SAME_KEY)));
+            if form.spaced {
+                self.resembling(letters, &mut found);
+            }
+        }
+        for key in form.joined_consonants().iter().filter(|key| key.chars().count() >= MIN_CONSONANTS) {
+            let alike = self.by_consonants.get(key).into_iter().flatten();
+            found.extend(alike.map(|name| (*name, SAME_KEY)));
+        }
+        let whole = found.into_iter().map(|(name, score)| Joined { name, score, within: 0 });
+        let runs = form.runs(MIN_LETTERS).into_iter();
+        let within = runs.flat_map(|run| {
+            let names = self.by_letters.get(&run).into_iter().flatten();
+            names.map(move |name| Joined { name: *name, score: SAME_WITHIN, within: run.len() })
+        });
+        whole.chain(within).collect()
+    }
+
+    fn resembling(&self, letters: &[char], found: &mut Vec<(u32, u32)>) {
+        static GATE: OnceLock<Gate> = OnceLock::new();
+        let gate = GATE.get_or_init(|| Gate::at_least(SPACED_FLOOR));
+        let own = Sketch::of(letters);
+        for (other, sketch) in &self.sorted {
+            if gate.admits(own, *sketch) && jaro_winkler(letters, other) >= SPACED_FLOOR {
+                let names = self.by_letters.get(other).into_iter().flatten();
+                found.extend(names.map(|name| (*name, SAME_KEY)));
+            }
+        }
+    }
+}
+
+/// How letters without gaps sound and look.
+fn keys(letters: &[char]) -> [String; 2] {
+    [format!("s{}", sound(letters)), format!("l{}", looks(letters))]
+}
+
+fn note<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<u32>>, key: K, id: u32) {
+    let names = map.entry(key).or_default();
+    if !names.contains(&id) {
+        names.push(id);
+    }
+}

@@ -1,0 +1,243 @@
+//! Letters that stand for others: what is not seen is taken out, compatibility forms are evened out, look-alikes of
+//! other scripts (Unicode TR39), digits and signs are read as the letters that they resemble.
+//!
+//! It knows letters, never names: whether two words are alike is decided elsewhere.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use any_ascii::any_ascii_char;
+use domain::characters::{is_gap, is_ignorable};
+use icu_properties::CodePointMapData;
+use icu_properties::props::Script;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_security::confusable_detection::skeleton;
+
+/// A text without what shows nothing, in Unicode's compatibility composition (full width, circled and mathematical
+/// letters become plain ones); gaps of every kind become spaces.
+pub(super) fn seen(written: &str) -> String {
+    let shown = written.chars().filter(|letter| !is_ignorable(*letter));
+    let shown = shown.map(|letter| if is_gap(letter) { ' ' } else { letter });
+    // Compatibility forms of fillers are ignorable again.
+    shown.nfkc().filter(|letter| !is_ignorable(*letter)).collect()
+}
+
+/// Apostrophes and the letters that stand for ayn and hamza: they join what they stand between.
+pub(super) const fn is_apostrophe(letter: char) -> bool {
+    matches!(letter, '\'' | '’' | '‘' | '`' | '´' | 'ʼ' | 'ʻ' | 'ʿ' | 'ʾ' | 'ʹ' | 'ʺ' | '′')
+}
+
+/// Whether a character belongs to a word.
+pub(super) fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || is_combining_mark(letter) || is_apostrophe(letter)
+}
+
+/// A word in lower case without marks; letters of its own script, whose spelling variants are evened out.
+pub(super) fn plain(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for letter in word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
+        match letter {
+            'ß' => out.push_str("ss"),
+            'æ' => out.push_str("ae"),
+            'œ' => out.push_str("oe"),
+            'þ' => out.push_str("th"),
+            'ø' => out.push('o'),
+            'ł' => out.push('l'),
+            'đ' | 'ð' => out.push('d'),
+            'ı' => out.push('i'),
+            // Arabic, Persian and Urdu keyboards write the same letter in different code points.
+            'ى' | 'ی' | 'ۍ' | 'ے' => out.push('ي'),
+            'ک' => out.push('ك'),
+            'ة' | 'ہ' | 'ھ' | 'ۃ' | 'ۀ' | 'ە' => out.push('ه'),
+            'ٱ' => out.push('ا'),
+            'ء' | 'ـ' => {}
+            mark if is_combining_mark(mark) || is_apostrophe(mark) => {}
+            other if other.is_alphanumeric() => out.push(other),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The word in Latin letters by what its letters look like, once read as written and once in lower case: `В` looks like
+/// B, `в` does not.
+pub(super) fn look_alikes(word: &str) -> [String; 2] {
+    let of = |word: &str| plain(&word.nfkd().filter(|it| !is_combining_mark(*it)).map(latin).collect::<String>());
+    [of(word), of(&word.to_lowercase())]
+}
+
+/// What a letter looks like in Latin; what looks like none is transliterated.
+fn latin(letter: char) -> String {
+    if letter.is_ascii() {
+        return letter.to_string();
+    }
+    let looks: String = skeleton(letter.encode_utf8(&mut [0; 4])).filter(|it| !is_combining_mark(*it)).collect();
+    match prototypes().get(&looks) {
+        Some(plain) => plain.to_string(),
+        None => looks.chars().map(any_ascii_char).collect(),
+    }
+}
+
+/// The skeletons of the Latin letters (TR39 takes `m` for `rn`, `I` for `l`).
+fn prototypes() -> &'static HashMap<String, char> {
+    static TABLE: OnceLock<HashMap<String, char>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let letters = ('0'..='9').chain('A'..='Z').chain('a'..='z');
+        letters
+            .map(|letter| (skeleton(letter.encode_utf8(&mut [0; 4])).collect(), letter.to_ascii_lowercase()))
+            .collect()
+    })
+}
+
+/// The letter that a digit or a sign is taken for in the middle of a word (`Z0rbl@x`).
+const fn letter_of(sign: char) -> Option<char> {
+    Some(match sign {
+        '0' => 'o',
+        '1' | '!' | '|' | '¡' => 'i',
+        '2' => 'z',
+        '3' | '€' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' | '§' => 's',
+        '6' | '9' => 'g',
+        '7' | '+' => 't',
+        '8' => 'b',
+        '¢' | '©' => 'c',
+        '£' => 'l',
+        '®' => 'r',
+        '¥' => 'y',
+        _ => return None,
+    })
+}
+
+/// A word of letters and digits with the letters that the digits stand for; `None` where it is not mixed so.
+pub(super) fn digits_as_letters(word: &str) -> Option<String> {
+    let mixed = word.chars().any(char::is_alphabetic) && word.chars().any(|letter| letter.is_ascii_digit());
+    mixed.then(|| word.chars().map(|letter| letter_of(letter).unwrap_or(letter)).collect())
+}
+
+/// A text with the letters for those signs that touch a letter and look like one; `None` where there is none.
+pub(super) fn signs_as_letters(text: &str) -> Option<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let touches = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| letters.get(before));
+        let near = [before, letters.get(at + 1)].into_iter().flatten();
+        near.into_iter().any(|letter| is_of_word(*letter) || sign_letter(*letter).is_some())
+    };
+    let mut changed = false;
+    let read = letters.iter().enumerate().map(|(at, letter)| {
+        let meant = sign_letter(*letter).filter(|_| touches(at));
+        changed |= meant.is_some();
+        meant.unwrap_or(*letter)
+    });
+    let read: String = read.collect();
+    changed.then_some(read)
+}
+
+fn sign_letter(sign: char) -> Option<char> {
+    if is_of_word(sign) || sign == ' ' {
+        return None;
+    }
+    if let '\u{1F1E6}'..='\u{1F1FF}' = sign {
+        // Regional indicators, which are letters in frames.
+        return char::from_u32(u32::from(sign) - 0x1_F1E6 + u32::from('a'));
+    }
+    letter_of(sign).or_else(|| {
+        let mut looks = latin(sign).chars().collect::<Vec<_>>().into_iter();
+        looks.next().filter(|letter| letter.is_ascii_alphabetic() && looks.next().is_none())
+    })
+}
+
+/// How a word looks at a glance: letters that are told apart only by looking twice are one.
+pub(super) fn looks(word: &[char]) -> String {
+    let mut key = String::with_capacity(word.len());
+    for letter in word {
+        let letter = match letter {
+            'i' | 'l' | '1' | '|' => 'l',
+            'o' | '0' => 'o',
+            'u' | 'v' => 'v',
+            other => *other,
+        };
+        key.push(letter);
+    }
+    key.replace("rn", "m").replace("vv", "w").replace("cl", "d")
+}
+
+/// The scripts of a word that mixes several, for people; `None` for a word as languages write it.
+pub(super) fn mixed_scripts(text: &str) -> Option<String> {
+    let text = seen(text);
+    text.split(|letter: char| !is_of_word(letter)).find_map(mix)
+}
+
+fn mix(word: &str) -> Option<String> {
+    let scripts = CodePointMapData::<Script>::new();
+    let mut found: Vec<Script> = Vec::new();
+    for letter in word.chars() {
+        let script = scripts.get(letter);
+        let is_one = !matches!(script, Script::Common | Script::Inherited | Script::Unknown);
+        if is_one && !found.contains(&script) {
+            found.push(script);
+        }
+    }
+    let together = |allowed: &[Script]| found.iter().all(|script| allowed.contains(script));
+    let usual = found.len() <= 1
+        || together(&[Script::Han, Script::Hiragana, Script::Katakana])
+        || together(&[Script::Han, Script::Hangul])
+        || together(&[Script::Han, Script::Bopomofo]);
+    if usual {
+        return None;
+    }
+    let names = icu_properties::PropertyNamesLong::<Script>::new();
+    let names: Vec<&str> = found.iter().map(|script| names.get(*script).unwrap_or("other")).collect();
+    Some(names.join(" and "))
+}
+
+/// Whether a word is written in Latin letters, as far as it has letters.
+pub(super) fn is_latin(word: &str) -> bool {
+    let scripts = CodePointMapData::<Script>::new();
+    word.chars().all(|letter| matches!(scripts.get(letter), Script::Latin | Script::Common | Script::Inherited))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_alikes_are_read_as_latin() {
+        for (word, read) in [
+            ("Zоrblах", "zorblax"),
+            ("ЅЕRGЕY", "sergey"),
+            ("Ꮓorblax", "zorblax"),
+            ("ꓜꓳꓣꓐꓡꓮꓫ", "zorblax"),
+            ("ʐᴏʀʙʟᴀx", "zorblax"),
+            ("ƶørƀłɑx", "zorblax"),
+        ] {
+            assert!(look_alikes(word).iter().any(|it| it == read), "{word}: {:?}", look_alikes(word));
+        }
+    }
+
+    #[test]
+    fn digits_and_signs_in_words_are_read_as_letters() {
+        assert_eq!(digits_as_letters("z0rb1ax").as_deref(), Some("zorbiax"));
+        assert_eq!(digits_as_letters("2026"), None);
+        assert_eq!(signs_as_letters("Zorbl@x Qu!bbl€ton").as_deref(), Some("Zorblax Quibbleton"));
+        assert_eq!(signs_as_letters("🇿🇴🇷").as_deref(), Some("zor"));
+        assert_eq!(signs_as_letters("Zorblax & Sons, Ltd."), None);
+        assert_eq!(looks(&['r', 'n', 'i']), looks(&['m', 'l']));
+    }
+
+    #[test]
+    fn a_word_of_two_scripts_is_mixed_and_a_name_of_two_is_not() {
+        for (text, mixed) in [
+            ("Zоrblax", Some("Latin and Cyrillic")),
+            ("Айгуль Khan", None),
+            ("Asha عائشہ", None),
+            ("山田たろう", None),
+            ("O’Brien Müller", None),
+            ("Ωmega", Some("Greek and Latin")),
+            ("Ser\u{200D}gey", None),
+        ] {
+            assert_eq!(mixed_scripts(text).as_deref(), mixed, "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! OpenSanctions: `targets.simple.csv`, and entities of FollowTheMoney as JSON, one on each line.
+
+use serde_json::Value;
+
+use super::table::{Heading, rows, values};
+use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
+use crate::screening::entry::{Kind, ListEntry, ListedAddress};
+
+/// The columns without which nothing can be matched.
+pub(super) const COLUMNS: [&str; 4] = ["id", "schema", "name", "aliases"];
+
+pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
+    let mut part = Part::new("OPENSANCTIONS");
+    let mut heading: Option<Heading> = None;
+    for read in rows(text, b',') {
+        let (row, line) = match read {
+            Ok(read) => read,
+            Err(fault) => {
+                part.unreadable.push(fault);
+                continue;
+            }
+        };
+        let Some(heading) = &heading else {
+            heading = Some(Heading::read(&row, &COLUMNS, line)?);
+            continue;
+        };
+        limited(&part.entries, line)?;
+        let field = |column: &str| heading.field(&row, column);
+        let Some(kind) = kind(field("schema")) else { continue };
+        let seen = field("last_change").get(..10).and_then(dates::day);
+        part.published = part.published.max(seen);
+        if field("id").is_empty() || field("name").is_empty() {
+            part.unreadable.push(Fault::new(line, "a target without id or name"));
+            continue;
+        }
+        let mut entry = ListEntry::new(field("id"), kind, field("name"));
+        values(field("aliases")).iter().for_each(|alias| entry.add_name(alias, false));
+        entry.births.extend(values(field("birth_date")).iter().filter_map(|born| dates::birth(born)));
+        for code in values(field("countries")) {
+            entry.add_country_code(&code);
+        }
+        part.entries.push(entry);
+    }
+    Ok(part)
+}
+
+pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
+    let mut part = Part::new("OPENSANCTIONS");
+    for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        limited(&part.entries, line)?;
+        let entity: Value = match serde_json::from_str(text) {
+            Ok(entity) => entity,
+            Err(error) => {
+                part.unreadable.push(Fault::new(line, format!("is not JSON: {error}")));
+                continue;
+            }
+        };
+        // Addresses, sanctions and family ties are entities of their own; who is only linked to a target is none.
+        let Some(kind) = entity["schema"].as_str().and_then(kind) else {
+            if !entity["schema"].is_string() {
+                part.unreadable.push(Fault::new(line, "an entity without schema"));
+            }
+            continue;
+        };
+        let seen = entity["last_change"].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
+        part.published = part.published.max(seen);
+        if entity["target"] != Value::Bool(false) {
+            part.take(self::entity(&entity, kind, line));
+        }
+    }
+    Ok(part)
+}
+
+fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
+    let texts = |property: &str| {
+        let values = entity["properties"][property].as_array().into_iter().flatten();
+        values.filter_map(Value::as_str).filter(|text| text.len() <= MAX_FIELD_BYTES).collect::<Vec<_>>()
+    };
+    let (id, caption) = (entity["id"].as_str().unwrap_or(""), entity["caption"].as_str().unwrap_or(""));
+    let names = texts("name");
+    let primary = if names.contains(&caption) { caption } else { names.first().copied().unwrap_or(caption) };
+    if id.is_empty() || primary.is_empty() {
+        return Err(Fault::new(line, "an entity without id or name"));
+    }
+    let mut entry = ListEntry::new(id, kind, primary);
+    for property in ["name", "alias", "previousName"] {
+        texts(property).into_iter().for_each(|name| entry.add_name(name, false));
+    }
+    texts("weakAlias").into_iter().for_each(|name| entry.add_name(name, true));
+    entry.births.extend(texts("birthDate").into_iter().filter_map(dates::birth));
+    for property in ["nationality", "citizenship", "country", "jurisdiction"] {
+        for code in texts(property) {
+            entry.add_country_code(code);
+        }
+    }
+    let asset = texts("currency").first().map_or_else(String::new, |asset| (*asset).to_owned());
+    for address in texts("publicKey") {
+        entry.addresses.push(ListedAddress { asset: asset.clone(), address: address.to_owned() });
+    }
+    Ok(entry)
+}
+
+/// What a schema stands for; `None` for what is not on a list by itself.
+fn kind(schema: &str) -> Option<Kind> {
+    Some(match schema {
+        "Person" => Kind::Person,
+        "Organization" | "Company" | "LegalEntity" | "PublicBody" | "Asset" => Kind::Organisation,
+        "Vessel" | "Airplane" | "Vehicle" | "CryptoWallet" => Kind::Craft,
+        _ => return None,
+    })
+}

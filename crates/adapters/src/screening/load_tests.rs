@@ -1,0 +1,238 @@
+//! The forms of the publishers, in small documents of invented names that keep to what is published.
+
+use super::load::{Document, LoadError, load};
+use super::*;
+use jiff::civil::date;
+
+fn document(origin: &str, text: &str) -> Document {
+    Document { origin: origin.to_owned(), bytes: text.as_bytes().to_vec(), modified: None }
+}
+
+fn read(origin: &str, text: &str) -> List {
+    load(&[document(origin, text)]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Everything that a list says of its first person, in one line.
+fn said(list: &List) -> String {
+    let entry = &list.entries[0];
+    let names = entry.names.iter().map(|name| format!("{}{}", name.text, if name.weak { "~" } else { "" }));
+    let births = entry.births.iter().map(|born| format!("{}..{}", born.from, born.to));
+    let addresses = entry.addresses.iter().map(|it| format!("{}:{}", it.asset, it.address));
+    format!(
+        "{} {:?} [{}] [{}] [{}] [{}]",
+        entry.uid,
+        entry.kind,
+        names.collect::<Vec<_>>().join(" | "),
+        births.collect::<Vec<_>>().join(" | "),
+        entry.countries.join(" "),
+        addresses.collect::<Vec<_>>().join(" "),
+    )
+}
+
+const ADVANCED: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<Sanctions xmlns="http://www.un.org/sanctions/1.0" Version="1">
+  <DateOfIssue CalendarTypeID="1"><Year>2026</Year><Month>11</Month><Day>20</Day></DateOfIssue>
+  <ReferenceValueSets>
+    <CountryValues><Country ID="11" ISO2="PK">Pakistan</Country><Country ID="12" ISO2="IR">Iran</Country></CountryValues>
+    <FeatureTypeValues>
+      <FeatureType ID="8">Birthdate</FeatureType><FeatureType ID="10">Nationality Country</FeatureType>
+      <FeatureType ID="25">Location</FeatureType><FeatureType ID="345">Digital Currency Address - XBT</FeatureType>
+    </FeatureTypeValues>
+    <PartySubTypeValues>
+      <PartySubType ID="4" PartyTypeID="1">Unknown</PartySubType><PartySubType ID="1" PartyTypeID="4">Vessel</PartySubType>
+    </PartySubTypeValues>
+    <PartyTypeValues><PartyType ID="1">Individual</PartyType><PartyType ID="4">Transport</PartyType></PartyTypeValues>
+  </ReferenceValueSets>
+  <Locations>
+    <Location ID="1"><LocationCountry CountryID="11"/></Location><Location ID="2"><LocationCountry CountryID="12"/></Location>
+  </Locations>
+  <DistinctParties>
+    <DistinctParty FixedRef="101"><Profile ID="101" PartySubTypeID="4">
+      <Identity ID="1" Primary="true">
+        <Alias FixedRef="101" AliasTypeID="1400" Primary="false" LowQuality="true"><DocumentedName ID="2">
+          <DocumentedNamePart><NamePartValue NamePartGroupID="3" ScriptID="215">Zorb</NamePartValue></DocumentedNamePart>
+        </DocumentedName></Alias>
+        <Alias FixedRef="101" AliasTypeID="1403" Primary="true" LowQuality="false"><DocumentedName ID="1">
+          <DocumentedNamePart><NamePartValue NamePartGroupID="1" ScriptID="215">Quibbleton</NamePartValue></DocumentedNamePart>
+          <DocumentedNamePart><NamePartValue NamePartGroupID="2" ScriptID="215">Zorblax</NamePartValue></DocumentedNamePart>
+        </DocumentedName></Alias>
+      </Identity>
+      <Feature ID="1" FeatureTypeID="8"><FeatureVersion ID="1"><DatePeriod CalendarTypeID="1">
+        <Start Approximate="false"><From><Year>1970</Year><Month>1</Month><Day>12</Day></From><To><Year>1970</Year><Month>1</Month><Day>12</Day></To></Start>
+        <End Approximate="false"><From><Year>1970</Year><Month>1</Month><Day>12</Day></From><To><Year>1970</Year><Month>1</Month><Day>12</Day></To></End>
+      </DatePeriod></FeatureVersion></Feature>
+      <Feature ID="2" FeatureTypeID="10"><FeatureVersion ID="2"><VersionLocation LocationID="2"/></FeatureVersion></Feature>
+      <Feature ID="3" FeatureTypeID="25"><FeatureVersion ID="3"><VersionLocation LocationID="1"/></FeatureVersion></Feature>
+      <Feature ID="4" FeatureTypeID="345"><FeatureVersion ID="4"><VersionDetail DetailTypeID="1432">1BadAddress</VersionDetail></FeatureVersion></Feature>
+    </Profile></DistinctParty>
+    <DistinctParty FixedRef="102"><Profile ID="102" PartySubTypeID="1"><Identity ID="2" Primary="true">
+      <Alias FixedRef="102" Primary="true"><DocumentedName ID="3"><DocumentedNamePart><NamePartValue>Neverfloats</NamePartValue></DocumentedNamePart></DocumentedName></Alias>
+    </Identity></Profile></DistinctParty>
+  </DistinctParties>
+</Sanctions>"#;
+
+const ENHANCED: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<sanctionsData xmlns="https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/ENHANCED_XML">
+  <publicationInfo><dataAsOf>2026-11-20T00:00:00</dataAsOf></publicationInfo>
+  <entities>
+    <entity id="101">
+      <generalInfo><identityId>1</identityId><entityType refId="600">Individual</entityType></generalInfo>
+      <names>
+        <name id="1"><isPrimary>true</isPrimary><isLowQuality>false</isLowQuality><translations>
+          <translation id="1"><isPrimary>true</isPrimary><script refId="215">Latin</script><formattedFullName>QUIBBLETON, Zorblax</formattedFullName></translation>
+          <translation id="2"><isPrimary>false</isPrimary><script refId="160">Arabic</script><formattedFullName>زوربلاكس</formattedFullName></translation>
+        </translations></name>
+        <name id="2"><isPrimary>false</isPrimary><aliasType refId="1400">A.K.A.</aliasType><isLowQuality>true</isLowQuality><translations>
+          <translation id="3"><isPrimary>true</isPrimary><formattedLastName>ZORB</formattedLastName></translation>
+        </translations></name>
+      </names>
+      <addresses><address id="1"><country refId="11">Pakistan</country></address></addresses>
+      <features>
+        <feature id="1"><type featureTypeId="8">Birthdate</type><value>12 Jan 1970</value><valueDate id="1">
+          <fromDateBegin>1970-01-12</fromDateBegin><toDateEnd>1970-01-12</toDateEnd></valueDate></feature>
+        <feature id="2"><type featureTypeId="10">Nationality Country</type><value>Iran</value></feature>
+        <feature id="3"><type featureTypeId="345">Digital Currency Address - XBT</type><value>1BadAddress</value></feature>
+      </features>
+    </entity>
+  </entities>
+</sanctionsData>"#;
+
+#[test]
+fn ofacs_advanced_and_enhanced_xml_are_read() {
+    for (origin, name) in [("SDN_ADVANCED.XML", "OFAC-SDN"), ("https://o.example/CONS_ADVANCED.XML", "OFAC-CONS")] {
+        let list = read(origin, ADVANCED);
+        assert_eq!((list.name.as_str(), list.published), (name, Some(date(2026, 11, 20))));
+        assert_eq!(
+            said(&list),
+            "101 Person [Quibbleton Zorblax | Zorb~] [1970-01-12..1970-01-12] [IRN PAK] [XBT:1BadAddress]"
+        );
+        assert_eq!(list.entries[1].kind, Kind::Craft);
+    }
+    let list = read("SDN_ENHANCED.XML", ENHANCED);
+    assert_eq!((list.name.as_str(), list.published), ("OFAC-SDN", Some(date(2026, 11, 20))));
+    assert_eq!(
+        said(&list),
+        "101 Person [QUIBBLETON, Zorblax | زوربلاكس | ZORB~] [1970-01-12..1970-01-12] [PAK IRN] [XBT:1BadAddress]"
+    );
+}
+
+#[test]
+fn ofacs_csv_is_joined_with_its_aliases_addresses_and_the_rest_of_its_remarks() {
+    let main = "101,\"QUIBBLETON, Zorblax\",\"individual\",\"X\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,\"DOB 12 Jan 19\"\n\
+                102,\"INVENTED HOLDINGS\",-0- ,\"X\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \n\u{1a}\n";
+    let rest = "101,\"70; nationality Iran; a.k.a. 'ZORB'; Digital Currency Address - XBT 1BadAddress.\"\n\u{1a}";
+    let aliases = "101,1,\"aka\",\"KWIBBLETON, Zorblaks\",-0- \n";
+    let addresses = "101,7,\"1 Nowhere Street\",\"Karachi\",\"Pakistan\",-0- \n102,8,-0- ,-0- ,\"Iran\",-0- \n";
+    let documents = [
+        document("cons_comments.csv", rest),
+        document("cons_add.csv", addresses),
+        document("https://o.example/exports/CONS_PRIM.CSV", main),
+        document("cons_alt.csv", aliases),
+    ];
+    let list = load(&documents).expect("joined");
+    assert_eq!((list.name.as_str(), list.entries.len()), ("OFAC-CONS", 2));
+    assert_eq!(
+        said(&list),
+        "101 Person [QUIBBLETON, Zorblax | KWIBBLETON, Zorblaks | ZORB~] [1970-01-12..1970-01-12] [PAK IRN] [XBT:1BadAddress]"
+    );
+    assert_eq!(list.entries[1].countries, ["IRN"]);
+    assert_eq!(load(&[document("SDN.CSV", main)]).expect("alone").name, "OFAC-SDN");
+}
+
+#[test]
+fn the_uk_list_is_read_as_xml_and_as_csv() {
+    let xml = "<Designations><DateGenerated>20/11/2026</DateGenerated><Designation><UniqueID>INV0001</UniqueID><Names>\
+        <Name><Name1>Zorb</Name1><NameType>Alias</NameType><AliasStrength>Low quality a.k.a</AliasStrength></Name>\
+        <Name><Name1>Zorblax</Name1><Name6>Quibbleton</Name6><NameType>Primary Name</NameType></Name></Names>\
+        <NonLatinNames><NonLatinName><NameNonLatinScript>زوربلاكس</NameNonLatinScript></NonLatinName></NonLatinNames>\
+        <IndividualEntityShip>Individual</IndividualEntityShip>\
+        <Addresses><Address><AddressCountry>Pakistan</AddressCountry></Address></Addresses>\
+        <IndividualDetails><Individual><DOBs><DOB>12/01/1970</DOB><DOB>dd/mm/1971</DOB></DOBs>\
+        <Nationalities><Nationality>Iran</Nationality></Nationalities></Individual></IndividualDetails>\
+        </Designation></Designations>";
+    let csv = "Report Date: 20-Nov-2026\nLast Updated,Unique ID,Name 6,Name 1,Name 2,Name 3,Name 4,Name 5,Name type,\
+        Alias strength,Name non-latin script,\"Individual, Entity, Ship\",Address Country,D.O.B,Nationality(/ies)\n\
+        x,INV0001,Quibbleton,Zorblax,,,,,Primary Name,,زوربلاكس,Individual,Pakistan,(1) 12/01/1970 (2) dd/mm/1971,Iran\n\
+        x,INV0001,,Zorb,,,,,Alias,Low quality a.k.a,,Individual,,,\n";
+    for text in [xml, csv] {
+        let list = read("UK-Sanctions-List", text);
+        assert_eq!((list.name.as_str(), list.published), ("UK", Some(date(2026, 11, 20))));
+        let said = said(&list);
+        assert!(said.starts_with("INV0001 Person [Zorblax Quibbleton | "), "{said}");
+        assert!(said.contains("Zorb~") && said.contains("زوربلاكس"), "{said}");
+        assert!(said.contains("[1970-01-12..1970-01-12 | 1971-01-01..1971-12-31]"), "{said}");
+        let mut countries = list.entries[0].countries.clone();
+        countries.sort();
+        assert_eq!(countries, ["IRN", "PAK"]);
+    }
+}
+
+#[test]
+fn the_eus_list_is_read_as_xml_and_as_csv() {
+    let xml = "<ns:export xmlns:ns=\"http://eu.europa.ec/fpi/fsd/export\" generationDate=\"2026-11-20T10:00:00.000+01:00\">\
+        <ns:sanctionEntity logicalId=\"13\"><ns:subjectType code=\"person\" classificationCode=\"P\"/>\
+        <ns:nameAlias wholeName=\"Zorb\" strong=\"false\"/>\
+        <ns:nameAlias firstName=\"Zorblax\" lastName=\"Quibbleton\" wholeName=\"\" strong=\"true\"/>\
+        <ns:birthdate birthdate=\"1970-01-12\" year=\"1970\" circa=\"false\"/><ns:birthdate year=\"1971\" circa=\"false\"/>\
+        <ns:citizenship countryIso2Code=\"IR\"/><ns:address countryIso2Code=\"00\" countryDescription=\"PAKISTAN\"/>\
+        </ns:sanctionEntity></ns:export>";
+    let csv = "\u{feff}fileGenerationDate;Entity_LogicalId;Entity_SubjectType;NameAlias_FirstName;NameAlias_LastName;NameAlias_WholeName;\
+        NameAlias_Strong;BirthDate_BirthDate;BirthDate_Year;Citizenship_CountryIso2Code;Address_CountryDescription\n\
+        20/11/2026;13;P;;;Zorb;false;;;;\n20/11/2026;13;P;;;Zorblax Quibbleton;true;;;;\n\
+        20/11/2026;13;P;;;;;1970-01-12;1970;;\n20/11/2026;13;P;;;;;;1971;;\n20/11/2026;13;P;;;;;;;IR;\n\
+        20/11/2026;13;P;;;;;;;;PAKISTAN\n";
+    for text in [xml, csv] {
+        let list = read("eu", text);
+        assert_eq!((list.name.as_str(), list.published), ("EU-FSF", Some(date(2026, 11, 20))));
+        assert_eq!(
+            said(&list),
+            "13 Person [Zorblax Quibbleton | Zorb~] [1970-01-12..1970-01-12 | 1971-01-01..1971-12-31] [IRN PAK] []"
+        );
+    }
+}
+
+#[test]
+fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
+    let csv = "\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\",\"countries\",\"last_change\"\n\
+        \"Q1\",\"Person\",\"Zorblax Quibbleton\",\"Zorblaks Kwibbleton;\"\"A; B\"\"\",\"1970-01-12;1971\",\"ir;pk\",\"2026-11-20T00:00:00\"\n\
+        \"Q2\",\"Vessel\",\"Neverfloats\",\"\",\"\",\"\",\"2026-11-19T00:00:00\"\n";
+    let json = "{\"id\":\"Q1\",\"caption\":\"Zorblax Quibbleton\",\"schema\":\"Person\",\"target\":true,\"last_change\":\"2026-11-20T00:00:00\",\
+        \"properties\":{\"name\":[\"Zorblax Quibbleton\"],\"alias\":[\"Zorblaks Kwibbleton\",\"A; B\"],\"birthDate\":[\"1970-01-12\",\"1971\"],\
+        \"nationality\":[\"ir\"],\"country\":[\"pk\"]}}\n\
+        {\"id\":\"a\",\"schema\":\"Address\",\"properties\":{}}\n\
+        {\"id\":\"Q3\",\"caption\":\"An Aunt\",\"schema\":\"Person\",\"target\":false,\"properties\":{\"name\":[\"An Aunt\"]}}\n\
+        {\"id\":\"w\",\"caption\":\"0xbad\",\"schema\":\"CryptoWallet\",\"target\":true,\"properties\":{\"publicKey\":[\"0xbad\"],\"currency\":[\"ETH\"]}}\n";
+    for text in [csv, json] {
+        let list = read("targets", text);
+        assert_eq!((list.name.as_str(), list.published), ("OPENSANCTIONS", Some(date(2026, 11, 20))));
+        assert_eq!(
+            said(&list),
+            "Q1 Person [Zorblax Quibbleton | Zorblaks Kwibbleton | A; B] \
+             [1970-01-12..1970-01-12 | 1971-01-01..1971-12-31] [IRN PAK] []"
+        );
+        assert_eq!(list.entries.len(), 2);
+    }
+    assert_eq!(read("targets", json).entries[1].addresses[0].address, "0xbad");
+}
+
+/// What cannot be read is said, entry by entry; a list of which much cannot be read is none.
+#[test]
+fn an_unreadable_entry_is_counted_and_named() {
+    let entry = |uid: usize| format!("<sdnEntry><uid>{uid}</uid><lastName>NAME {uid}</lastName></sdnEntry>\n");
+    let many: String = (0..40).map(entry).collect();
+    let one_bad = format!("<sdnList>\n{many}<sdnEntry><uid>41</uid></sdnEntry>\n</sdnList>");
+    let list = read("x", &one_bad);
+    assert_eq!(list.entries.len(), 40);
+    assert_eq!(list.unreadable, ["x, line 42: <sdnEntry> without <uid> or <lastName>"]);
+
+    let bad = "<sdnEntry><uid>41</uid></sdnEntry>\n".repeat(3);
+    let refused = load(&[document("x", &format!("<sdnList>\n{many}{bad}</sdnList>"))]).expect_err("too many");
+    assert_eq!(refused.to_string(), "x, line 42: <sdnEntry> without <uid> or <lastName>");
+
+    let rows: String = (0..40).map(|uid| format!("{uid},NAME {uid},individual,,,,,,,,,\n")).collect();
+    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NOBODY,-0-")]).expect("a list");
+    assert_eq!(orphan.unreadable, ["alt, line 1: ent_num 999 is not in SDN.CSV"]);
+    // Other documents of OFAC's belong to its CSV alone.
+    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NOBODY,-0-")]).expect_err("strange");
+    assert!(matches!(strange, LoadError::Mismatch { .. }), "{strange}");
+}

@@ -1,0 +1,311 @@
+//! How a word of another script is written in Latin letters: by the systems in use for Cyrillic, by the sounds of Arabic,
+//! Urdu, Devanagari and Bengali, and by the transliteration that goes to the rail. What vowels are not written is found
+//! by its consonants ([`super::consonants`]).
+
+use any_ascii::any_ascii;
+use icu_properties::CodePointMapData;
+use icu_properties::props::Script;
+use unicode_normalization::UnicodeNormalization;
+
+use super::consonants;
+use super::letters::plain;
+use super::words::NATIVE;
+
+/// Fewest consonants that say which word is meant where a script writes its vowels.
+const VOWELLED_MIN_CONSONANTS: usize = 4;
+
+/// A word of another script, read aloud.
+#[derive(Debug, Default)]
+pub(super) struct Romanised {
+    /// Spellings in Latin letters, the likeliest first.
+    pub(super) spellings: Vec<String>,
+    /// The keys of its consonants.
+    pub(super) consonants: Vec<String>,
+}
+
+/// Reads a word that is not written in Latin letters.
+pub(super) fn read(word: &str) -> Romanised {
+    let sent = plain(&any_ascii(word));
+    let lower = word.to_lowercase();
+    let native = plain(word);
+    let mut spellings: Vec<String> = NATIVE.iter().filter(|(known, _)| plain(known) == native).map(known).collect();
+    let consonants = match script(word) {
+        Script::Cyrillic => {
+            spellings.extend([cyrillic(&lower, 0), cyrillic(&lower, 1), cyrillic(&lower, 2)]);
+            by_spelling(&spellings)
+        }
+        Script::Arabic => {
+            spellings.push(arabic(&lower));
+            // Letters that NFD would take apart (آ, أ) say nothing here.
+            consonants::of_arabic(&lower)
+        }
+        Script::Greek => {
+            spellings.push(greek(&native));
+            by_spelling(&spellings)
+        }
+        Script::Hebrew => consonants::of_hebrew(&lower),
+        script => match indic_block(script) {
+            Some(block) => {
+                let letters: Vec<u32> = lower.nfd().map(|letter| u32::from(letter).wrapping_sub(block)).collect();
+                spellings.push(indic(&letters));
+                consonants::of_indic(&letters, script == Script::Bengali)
+            }
+            None => by_spelling(std::slice::from_ref(&sent)),
+        },
+    };
+    spellings.push(sent);
+    spellings.retain(|spelling| !spelling.is_empty());
+    Romanised { spellings, consonants }
+}
+
+fn known((_, latin): &(&str, &str)) -> String {
+    (*latin).to_owned()
+}
+
+/// Keys of a word whose vowels are known: only long ones, the spelling says the rest.
+fn by_spelling(spellings: &[String]) -> Vec<String> {
+    let mut keys: Vec<String> = spellings
+        .iter()
+        .flat_map(|spelling| consonants::of_latin(&spelling.chars().collect::<Vec<_>>()))
+        .filter(|key| key.chars().count() >= VOWELLED_MIN_CONSONANTS)
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn script(word: &str) -> Script {
+    let scripts = CodePointMapData::<Script>::new();
+    let letter = word.chars().find(|letter| letter.is_alphabetic());
+    letter.map_or(Script::Common, |letter| scripts.get(letter))
+}
+
+/// Where the block of a script begins that is laid out like Devanagari's.
+const fn indic_block(script: Script) -> Option<u32> {
+    Some(match script {
+        Script::Devanagari => 0x900,
+        Script::Bengali => 0x980,
+        Script::Gurmukhi => 0xA00,
+        Script::Gujarati => 0xA80,
+        Script::Oriya => 0xB00,
+        Script::Tamil => 0xB80,
+        Script::Telugu => 0xC00,
+        Script::Kannada => 0xC80,
+        Script::Malayalam => 0xD00,
+        _ => return None,
+    })
+}
+
+/// Greek by its sounds, which two letters write together.
+fn greek(word: &str) -> String {
+    let pairs = [("μπ", "b"), ("ντ", "d"), ("γκ", "g"), ("τζ", "j"), ("ου", "u"), ("ευ", "ev"), ("αυ", "av")];
+    let read = pairs.into_iter().fold(word.to_owned(), |word, (pair, sound)| word.replace(pair, sound));
+    plain(&any_ascii(&read))
+}
+
+/// Cyrillic as maps and most passports write it (0), as passports by ICAO's table do (1), and as people do (2).
+fn cyrillic(word: &str, system: usize) -> String {
+    word.chars().map(|letter| cyrillic_letter(letter)[system]).collect()
+}
+
+fn cyrillic_letter(letter: char) -> [&'static str; 3] {
+    let same = |latin| [latin; 3];
+    match letter {
+        'а' | 'ә' => same("a"),
+        'б' => same("b"),
+        'в' => same("v"),
+        'г' => ["g", "g", "h"],
+        'ґ' | 'ғ' => same("g"),
+        'д' => same("d"),
+        'ђ' => same("dj"),
+        'е' => same("e"),
+        'є' => ["ye", "ie", "e"],
+        'ё' => ["yo", "e", "io"],
+        'ж' => ["zh", "zh", "j"],
+        'з' => same("z"),
+        'и' => ["i", "i", "y"],
+        'і' | 'ӣ' => same("i"),
+        'ї' => ["yi", "i", "ji"],
+        'й' => ["y", "i", "j"],
+        'ј' => same("j"),
+        'к' => same("k"),
+        'қ' => ["q", "k", "k"],
+        'л' => same("l"),
+        'љ' => same("lj"),
+        'м' => same("m"),
+        'н' => same("n"),
+        'ң' => ["ng", "n", "n"],
+        'њ' => same("nj"),
+        'о' | 'ө' => same("o"),
+        'п' => same("p"),
+        'р' => same("r"),
+        'с' => same("s"),
+        'т' => same("t"),
+        'ћ' => ["c", "ch", "c"],
+        'у' | 'ү' | 'ұ' | 'ӯ' => same("u"),
+        'ў' => ["u", "w", "o"],
+        'ф' => same("f"),
+        'х' | 'ҳ' => ["kh", "kh", "h"],
+        'һ' => same("h"),
+        'ц' => ["ts", "ts", "c"],
+        'ч' => ["ch", "ch", "tch"],
+        'ҷ' | 'џ' => ["j", "j", "dzh"],
+        'ш' => ["sh", "sh", "sch"],
+        'щ' => ["shch", "shch", "sch"],
+        'ъ' => ["", "ie", ""],
+        'ы' => ["y", "y", "i"],
+        'э' => same("e"),
+        'ю' => ["yu", "iu", "ju"],
+        'я' => ["ya", "ia", "ja"],
+        _ => same(""),
+    }
+}
+
+/// Arabic, Persian and Urdu letters by their usual Latin ones; vowels that are not written are missing.
+fn arabic(word: &str) -> String {
+    word.chars().map(arabic_letter).collect()
+}
+
+const fn arabic_letter(letter: char) -> &'static str {
+    match letter {
+        'ا' | 'أ' | 'آ' | 'ٱ' | 'ى' | 'ع' | 'َ' | 'ة' => "a",
+        'إ' | 'ئ' | 'ِ' | 'ي' | 'ی' => "i",
+        'ے' => "e",
+        'ؤ' | 'و' | 'ُ' => "u",
+        'ب' => "b",
+        'پ' => "p",
+        'ت' | 'ط' | 'ٹ' => "t",
+        'ث' => "th",
+        'ج' => "j",
+        'چ' => "ch",
+        'ح' | 'ه' | 'ہ' | 'ھ' => "h",
+        'خ' => "kh",
+        'د' | 'ڈ' | 'ض' => "d",
+        'ذ' | 'ز' | 'ظ' => "z",
+        'ر' | 'ڑ' => "r",
+        'ژ' => "zh",
+        'س' | 'ص' => "s",
+        'ش' => "sh",
+        'غ' => "gh",
+        'ف' => "f",
+        'ڤ' => "v",
+        'ق' => "q",
+        'ك' | 'ک' => "k",
+        'گ' => "g",
+        'ل' => "l",
+        'م' => "m",
+        'ن' | 'ں' => "n",
+        _ => "",
+    }
+}
+
+/// Letters of an Indian script, by their positions in its block. An inherent vowel that is not spoken at the end is left
+/// out.
+fn indic(letters: &[u32]) -> String {
+    let mut out = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let Some(consonant) = indic_consonant(*letter) else {
+            out.push_str(indic_vowel(*letter));
+            continue;
+        };
+        out.push_str(consonant);
+        let next = letters[at + 1..].iter().find(|next| **next != 0x3C);
+        // A vowel sign or a virama takes the inherent vowel's place; at the end it is silent.
+        let silent = next.is_none_or(|next| matches!(next, 0x3E..=0x4D));
+        if !silent {
+            out.push('a');
+        }
+    }
+    out
+}
+
+const fn indic_consonant(letter: u32) -> Option<&'static str> {
+    Some(match letter {
+        0x15 => "k",
+        0x16 => "kh",
+        0x17 => "g",
+        0x18 => "gh",
+        0x19 => "ng",
+        0x1A => "ch",
+        0x1B => "chh",
+        0x1C => "j",
+        0x1D => "jh",
+        0x1F | 0x24 => "t",
+        0x20 | 0x25 => "th",
+        0x21 | 0x26 => "d",
+        0x22 | 0x27 => "dh",
+        0x1E | 0x23 | 0x28 | 0x29 => "n",
+        0x2A => "p",
+        0x2B => "ph",
+        0x2C => "b",
+        0x2D => "bh",
+        0x2E => "m",
+        0x2F => "y",
+        0x30 | 0x31 => "r",
+        0x32..=0x34 => "l",
+        0x35 => "v",
+        0x36 | 0x37 => "sh",
+        0x38 => "s",
+        0x39 => "h",
+        _ => return None,
+    })
+}
+
+const fn indic_vowel(letter: u32) -> &'static str {
+    match letter {
+        0x05 | 0x06 | 0x3E => "a",
+        0x07 | 0x08 | 0x3F | 0x40 => "i",
+        0x09 | 0x0A | 0x41 | 0x42 => "u",
+        0x0B | 0x43 => "ri",
+        0x0E | 0x0F | 0x46 | 0x47 => "e",
+        0x10 | 0x48 => "ai",
+        0x12 | 0x13 | 0x4A | 0x4B => "o",
+        0x14 | 0x4C => "au",
+        0x02 => "n",
+        0x03 => "h",
+        0x4E => "t",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_read_as_their_speakers_write_them_in_latin() {
+        for (word, spelling) in [
+            ("Сергей", "sergey"),
+            ("Щербаков", "shcherbakov"),
+            ("Юлия", "iuliia"),
+            ("محمد", "muhammad"),
+            ("फ़रीदा", "pharida"),
+            ("রহিম", "rahim"),
+            ("Ελένη", "eleni"),
+        ] {
+            let read = read(word);
+            assert!(read.spellings.iter().any(|it| it == spelling), "{word}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn consonants_meet_the_latin_ones() {
+        for (word, latin) in [
+            ("زوربلاكس", "zorblax"),
+            ("كويبلتون", "quibbleton"),
+            ("ایوانچوکووسکی", "ivanchukovsky"),
+            ("إيفانتشوكوفسكي", "ivanchukovsky"),
+            ("حكيمزدران", "hakimzadran"),
+            ("फ़रीदा", "farida"),
+            ("दोस्तज़ई", "dostzai"),
+            ("চৌধুরী", "chowdhoory"),
+            ("উদ্দিন", "uddin"),
+            ("ज़ोरब्लैक्स", "zorblax"),
+            ("क्विबलटन", "quibbleton"),
+        ] {
+            let latin = consonants::of_latin(&latin.chars().collect::<Vec<_>>());
+            let read = read(word).consonants;
+            assert!(read.iter().any(|key| latin.contains(key)), "{word}: {read:?} {latin:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `corridor chain …`: the chain as the watcher has taken it in. The running service reads blocks again, because only it can
+//! ask the chain; this asks it to through the store, and waits for what came of it.
+
+use clap::{Args, Subcommand};
+use domain::chain::{Address, TxHash};
+use domain::ports::Clock as _;
+use domain::time::{Span, Timestamp};
+use engine::batcher::fresh_id;
+use engine::rescan::{self, Report, Target};
+use serde_json::json;
+use service::clock::WallClock;
+use store::Store;
+use uuid::Uuid;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::store_commands::open;
+use super::tenants::StoreArgs;
+use super::{Context, run_async};
+
+/// How often the store is asked for the report.
+const LOOK_EVERY: Span = Span::millis(200);
+/// A wish that another one has undone is made again after so long.
+const ASK_AGAIN: Span = Span::secs(2);
+
+/// `chain …`
+#[derive(Subcommand, Debug)]
+pub enum ChainCommand {
+    /// Read blocks again and book payments that a node had left out
+    Rescan(RescanArgs),
+}
+
+/// Options of `chain rescan`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor chain rescan --tx 0x5e1d3a76fbf824220eafc8c79ad578ad2b67d01b0c2425eb1f1347e8f50882ab
+  corridor chain rescan --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+  corridor chain rescan --from 23480000 --to 23481000 --output json
+
+--tx reads the block again that has this transaction, --address every block in which a node knows a payment to this escrow
+or wallet, --from and --to a range of blocks, both included. What is found is a deposit like any other: it counts when it
+is deep enough and a second node confirms it.
+
+Exit codes: 0 looked through, 1 nothing to look through, 3 no service answered in time.")]
+pub struct RescanArgs {
+    /// A transaction that is said to have paid
+    #[arg(long, value_name = "HASH", value_parser = tx, conflicts_with_all = ["address", "from"])]
+    tx: Option<TxHash>,
+    /// The escrow of a payment request, or a wallet
+    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "from")]
+    address: Option<Address>,
+    /// The first block of a range
+    #[arg(long, value_name = "BLOCK", requires = "to", required_unless_present_any = ["tx", "address"])]
+    from: Option<u64>,
+    /// The last block of the range
+    #[arg(long, value_name = "BLOCK", requires = "from")]
+    to: Option<u64>,
+    /// How long to wait for the service
+    #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    timeout: u32,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn tx(text: &str) -> Result<TxHash, String> {
+    TxHash::parse(text).ok_or_else(|| "must be 0x and 64 hexadecimal digits".to_owned())
+}
+
+fn address(text: &str) -> Result<Address, String> {
+    Address::parse_checked(text).ok_or_else(|| "must be 0x and 40 hexadecimal digits, with a right checksum".to_owned())
+}
+
+impl RescanArgs {
+    fn target(&self) -> Result<Target, Failure> {
+        match (self.tx, self.address, self.from, self.to) {
+            (Some(tx), ..) => Ok(Target::Tx(tx)),
+            (_, Some(address), ..) => Ok(Target::Vault(address)),
+            (_, _, Some(from), Some(to)) if from <= to => Ok(Target::Blocks(from, to)),
+            _ => Err(Failure::Usage("--from must not be above --to".to_owned())),
+        }
+    }
+}
+
+/// Runs `chain …`.
+pub fn run(command: &ChainCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        ChainCommand::Rescan(args) => run_async(rescan(args, context)),
+    }
+}
+
+async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
+    let target = args.target()?;
+    let opened = open(&args.store, context).await?;
+    let report = fulfilled(&opened.store, target, Span::secs(args.timeout.into())).await?;
+    let Report { blocks, found, trouble, .. } = &report;
+    match context.output {
+        Output::Table if trouble.is_empty() => {
+            output::line(&format!("{blocks} blocks read again, {found} transfers found that had been left out"))?;
+        }
+        Output::Table => {}
+        Output::Json => output::json(&json!({
+            "at": report.at.to_string(), "blocks": blocks, "found": found, "trouble": trouble,
+        }))?,
+    }
+    if trouble.is_empty() { Ok(()) } else { Err(Failure::Refused(trouble.clone())) }
+}
+
+/// The report of a wish, which is made again where another one has undone it.
+async fn fulfilled(store: &Store, target: Target, within: Span) -> Result<Report, Failure> {
+    let wish: Uuid = fresh_id(store);
+    let until = WallClock.now() + within;
+    let mut asked: Option<Timestamp> = None;
+    loop {
+        if let Some(report) = rescan::report(store, wish).await.map_err(Failure::of_store)? {
+            return Ok(report);
+        }
+        let now = WallClock.now();
+        if now >= until {
+            let message = "no service looked through the chain in time: is one running, and does its chain answer?";
+            return Err(Failure::Unavailable(message.to_owned()));
+        }
+        if asked.is_none_or(|asked| now - asked >= ASK_AGAIN) {
+            asked = Some(now);
+            rescan::want(store, wish, target).await.map_err(Failure::of_store)?;
+        }
+        WallClock.sleep_until(now + LOOK_EVERY).await;
+    }
+}

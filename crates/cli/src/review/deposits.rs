@@ -1,0 +1,135 @@
+//! `corridor review deposits …`: incoming stablecoin transfers that wait for a person. Releasing more than the tenant's
+//! limit takes a second person, as in the console.
+
+use clap::{Args, Subcommand};
+use domain::coin_amount;
+use domain::deposit::{Deposit, ReviewVerdict};
+use engine::wallets::ReviewAsked;
+use serde_json::json;
+use store::Page;
+
+use super::super::Context;
+use super::super::failure::Failure;
+use super::super::output::{self, Output};
+use super::super::people::{OnePerson, is_same, person};
+use super::super::store_commands::open;
+use super::super::tenants::TenantArgs;
+use super::refund::{found, transaction_id};
+
+/// Most deposits that are listed.
+const LIST_MAX: u32 = 1_000;
+
+/// `review deposits …`
+#[derive(Subcommand, Debug)]
+pub enum DepositsCommand {
+    /// List deposits that wait for a person, the longest first
+    #[command(after_help = "Example:\n  corridor review deposits list --tenant demobank")]
+    List(TenantArgs),
+    /// Release a deposit to its wallet
+    Approve(DecideArgs),
+    /// Refuse a deposit; it can be given back (`corridor review refund`)
+    Reject(DecideArgs),
+    /// Refuse a deposit and put it on legal hold
+    Hold(DecideArgs),
+    /// Refuse a deposit and block its wallet
+    Block(DecideArgs),
+}
+
+/// Options of a decision.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review deposits approve --tenant demobank --by ayesha --why 'passport seen, case 17' 0d7a1d0e-…
+  corridor review deposits approve --tenant demobank --by ayesha --checker omar --why 'invoice seen' 0d7a1d0e-…
+
+A release of more than the tenant's `second_person_above` needs --checker.")]
+pub struct DecideArgs {
+    /// The incoming transaction, as `corridor review deposits list` shows it
+    #[arg(value_name = "ID")]
+    transaction: String,
+    #[command(flatten)]
+    person: OnePerson,
+    /// Who checked it: another person
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    checker: Option<String>,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Runs `review deposits …`.
+pub async fn run(command: &DepositsCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        DepositsCommand::List(args) => list(args, context).await,
+        DepositsCommand::Approve(args) => decide(args, ReviewVerdict::Approve, context).await,
+        DepositsCommand::Reject(args) => decide(args, ReviewVerdict::Reject, context).await,
+        DepositsCommand::Hold(args) => decide(args, ReviewVerdict::LegalHold, context).await,
+        DepositsCommand::Block(args) => decide(args, ReviewVerdict::Block, context).await,
+    }
+}
+
+async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let page = Page { page: 0, limit: LIST_MAX };
+    let listed = opened.store.deposits_in_review(tenant.id, page).await.map_err(Failure::of_store)?;
+    show(&listed.rows, context.output)
+}
+
+async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) -> Result<(), Failure> {
+    if args.checker.as_deref().is_some_and(|checker| is_same(checker, &args.person.by)) {
+        return Err(Failure::Refused("--checker: must be another person than --by".to_owned()));
+    }
+    let id = transaction_id(&args.transaction)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let deposit = found(&opened, caller.tenant, id).await?;
+    let limit = caller.policy.wallet.second_person_above;
+    if verdict == ReviewVerdict::Approve && deposit.minor > limit && args.checker.is_none() {
+        let limit = coin_amount::show(limit);
+        return Err(Failure::Refused(format!("--checker: a release of more than {limit} takes a second person")));
+    }
+    let deed = args.person.deed(&opened.by);
+    let by = args.checker.as_ref().map_or_else(|| deed.clone(), |checker| deed.clone().together_with(checker));
+    let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
+    let wallets = opened.wallets_with_lists().await?;
+    let decided = wallets.service.decide_review(&caller, asked, None).await;
+    let decided = decided.map_err(Failure::refused)?.made;
+    wallets.finish().await;
+    output::remark(match verdict {
+        ReviewVerdict::Approve => "approved: the running service releases it",
+        ReviewVerdict::Reject => "rejected: it can be given back (`corridor review refund propose`)",
+        ReviewVerdict::LegalHold => "on legal hold: nothing of it moves",
+        ReviewVerdict::Block => "rejected, and its wallet is blocked",
+    });
+    show(std::slice::from_ref(&decided), context.output)
+}
+
+fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
+    let amount = |it: &Deposit| (coin_amount::show(it.minor), it.coin.currency().code());
+    match output {
+        Output::Table => {
+            let row = |it: &Deposit| {
+                let (minor, coin) = amount(it);
+                let since = it.state_at.to_string();
+                vec![
+                    it.id.to_string(),
+                    it.state.name().to_owned(),
+                    format!("{minor} {coin}"),
+                    since,
+                    it.wallet.to_string(),
+                ]
+            };
+            output::rows(&["transaction", "state", "amount", "since", "wallet"], deposits.iter().map(row).collect())
+        }
+        Output::Json => deposits.iter().try_for_each(|it| {
+            let (minor, coin) = amount(it);
+            output::json(&json!({
+                "transaction_id": it.id.to_string(),
+                "state": it.state.name(),
+                "amount": minor,
+                "currency": coin,
+                "since": it.state_at.to_string(),
+                "wallet_id": it.wallet.to_string(),
+            }))
+        }),
+    }
+}

@@ -1,0 +1,215 @@
+//! Deposits that are not worth a release. They are recorded and screened, and hold nothing up, block no wallet and count for
+//! no refusal. They wait in their vault until they add up to a release, complete the request, or another deposit's release
+//! takes them along: one movement then moves them all.
+
+use super::case::{Case, Terms};
+use super::states::Trigger;
+use super::{Deposit, DepositState};
+use crate::chain::TxHash;
+use crate::ids::{DepositId, IntentId};
+use crate::payment::{Cx, JobChange};
+use crate::payment_request::PaymentRequest;
+use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
+
+/// Most dust that one release takes along: the largest.
+pub const RIDERS_MAX: usize = 32;
+
+impl Case {
+    /// It is deep enough, and not worth a release.
+    pub(super) fn credit_dust(&mut self, confirmations: u64, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let Some(state) = self.next(Trigger::CountedDust) else { return };
+        self.deposit.credited_at = Some(cx.now);
+        self.deposit.disputed = false;
+        self.deposit.is_dust = true;
+        self.enter(state, effects, cx);
+        if let Some(request) = &mut self.request {
+            effects.merge(request.dust_counted(self.deposit.paid_at, cx.now));
+            let event = self.received(confirmations);
+            self.tell(event, effects);
+        }
+    }
+
+    /// Screening has assessed dust. What was found is kept and nothing follows from it, unless dust of which nothing was
+    /// found is worth a release by now.
+    pub(super) fn dust_screened(&mut self, assessment: Assessment, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects =
+            WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
+        self.keep_finding(&assessment, &mut effects);
+        let is_stopped = self.wallet.state.is_frozen() || self.escrow_is_held();
+        if assessment.result != RiskResult::Approved || is_stopped {
+            return effects;
+        }
+        let sum = self.riders.iter().filter(|it| self.may_ride(it, terms)).map(|it| it.minor);
+        let sum = sum.fold(self.deposit.minor, i64::saturating_add);
+        let completes = self.request.as_ref().is_some_and(|it| it.would_complete(self.deposit.coin, sum));
+        if sum < terms.release_min && !completes {
+            return effects;
+        }
+        let concern = self.weigh_in(terms, &mut effects, cx);
+        let (trigger, assessment) = match concern {
+            None => (Trigger::Gathered, assessment),
+            Some(reason) => {
+                let review = Assessment { result: RiskResult::ManualReview, reason, ..assessment };
+                (Trigger::GatheredForReview, review)
+            }
+        };
+        if let Some(state) = self.next(trigger) {
+            self.judged(state, assessment, terms, &mut effects, cx);
+        }
+        effects
+    }
+
+    /// Other dust of its vault was assessed with it.
+    pub fn riders_screened(&mut self, assessments: &[(DepositId, Assessment)]) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        for (id, assessment) in assessments {
+            let at = self.riders.iter().position(|it| it.id == *id && it.state == DepositState::Dust);
+            if let Some(at) = at {
+                self.with_rider(at, |case| case.keep_finding(assessment, &mut effects));
+            }
+        }
+        effects
+    }
+
+    /// Compliance is called once for each request, or wallet, however much comes.
+    fn keep_finding(&mut self, assessment: &Assessment, effects: &mut WalletEffects) {
+        let deposit = &self.deposit;
+        let is_known = deposit.assessment.as_ref().is_some_and(|before| before.hold == Some(Hold::Legal));
+        if assessment.hold == Some(Hold::Legal) && !is_known {
+            let subject = deposit.request.map_or(deposit.wallet.0, |request| request.0);
+            let what = "a deposit that is too little to be judged is from, or in the name of, a listed party: it is \
+                        recorded, and stays where it is";
+            effects.alerts.push(Alert { kind: AlertKind::ListedDust, subject, what: what.to_owned() });
+        }
+        self.deposit.assessment = Some(assessment.clone());
+        self.deposit.version += 1;
+    }
+
+    /// Its amount counts for its request from now on. Says why a person must decide about it, if one must.
+    fn weigh_in(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &Cx<'_>) -> Option<ReasonCode> {
+        if !std::mem::take(&mut self.deposit.is_dust) {
+            return None;
+        }
+        self.wallet.touch(cx.now);
+        let deposit = &self.deposit;
+        let paid = (deposit.coin, deposit.minor);
+        let (concern, more) = self.request.as_mut()?.gathered(paid, deposit.paid_at, terms.accept_late, cx.now);
+        effects.merge(more);
+        self.deposit.concern = concern;
+        concern
+    }
+
+    /// Whether a release of the deposit can take this dust along.
+    fn may_ride(&self, dust: &Deposit, terms: Terms<'_>) -> bool {
+        let of = &self.deposit;
+        let is_good = dust.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Approved);
+        let concern = |it: &PaymentRequest| it.concern_about(dust.coin, dust.paid_at, terms.accept_late).is_some();
+        let is_there = dust.state == DepositState::Dust && dust.place.is_some();
+        let is_beside = dust.id != of.id && (dust.to, dust.coin) == (of.to, of.coin);
+        is_there && is_beside && is_good && !self.request.as_ref().is_some_and(concern)
+    }
+
+    /// Its release takes dust of its vault along; what that adds, in minor units.
+    pub(super) fn take_along(
+        &mut self,
+        release: IntentId,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) -> u64 {
+        self.deposit.riders.clear();
+        let mut sum: u64 = 0;
+        if self.deposit.spoiled {
+            return sum;
+        }
+        for at in 0..self.riders.len() {
+            if self.deposit.riders.len() >= RIDERS_MAX || !self.may_ride(&self.riders[at], terms) {
+                continue;
+            }
+            self.deposit.riders.push(self.riders[at].id);
+            sum = sum.saturating_add(self.riders[at].minor.unsigned_abs());
+            self.with_rider(at, |case| {
+                case.weigh_in(terms, effects, cx);
+                if let Some(state) = case.next(Trigger::Gathered) {
+                    case.enter(state, effects, cx);
+                }
+                case.deposit.release = Some(release);
+            });
+        }
+        sum
+    }
+
+    /// Dust that came straight to the wallet as well is the wallet's with it: nothing has to be moved.
+    pub(super) fn complete_dust(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        for at in 0..self.riders.len() {
+            if !self.may_ride(&self.riders[at], terms) {
+                continue;
+            }
+            self.with_rider(at, |case| {
+                case.weigh_in(terms, effects, cx);
+                if let Some(state) = case.next(Trigger::Gathered) {
+                    case.enter(state, effects, cx);
+                    case.deposit.completed_at = Some(cx.now);
+                    case.enter(DepositState::Completed, effects, cx);
+                }
+            });
+        }
+    }
+
+    /// Whether all that its release takes along is still to go along.
+    pub(super) fn riders_are_there(&self) -> bool {
+        self.deposit.riders.iter().all(|id| {
+            let rider = self.riders.iter().find(|it| it.id == *id);
+            rider.is_some_and(|it| it.state == DepositState::Approved && it.release == self.deposit.release)
+        })
+    }
+
+    /// Its release does not happen: what it would have taken along waits for another one.
+    pub(super) fn leave_riders(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let release = self.deposit.release;
+        for at in 0..self.riders.len() {
+            if !self.deposit.riders.contains(&self.riders[at].id) || self.riders[at].release != release {
+                continue;
+            }
+            self.with_rider(at, |case| {
+                case.deposit.release = None;
+                case.deposit.version += 1;
+                if let Some(state) = case.next(Trigger::LeftBehind) {
+                    case.enter(state, effects, cx);
+                }
+            });
+        }
+        self.deposit.riders.clear();
+    }
+
+    /// Its release took effect in `tx`, and moved its riders too; what of the `fee` is the deposit's own.
+    pub(super) fn riders_released(
+        &mut self,
+        tx: TxHash,
+        fee: i64,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) -> i64 {
+        let release = self.deposit.release;
+        let own = fee.min(self.deposit.minor);
+        let mut left = fee - own;
+        for at in 0..self.riders.len() {
+            if !self.deposit.riders.contains(&self.riders[at].id) || self.riders[at].release != release {
+                continue;
+            }
+            let share = left.min(self.riders[at].minor);
+            left -= share;
+            effects.merge(self.with_rider(at, |case| case.one_released(tx, share, cx)));
+        }
+        own
+    }
+
+    /// Decides about one of its riders as about itself: with the same wallet, request and intents.
+    fn with_rider<T>(&mut self, at: usize, decide: impl FnOnce(&mut Case) -> T) -> T {
+        std::mem::swap(&mut self.deposit, &mut self.riders[at]);
+        let made = decide(self);
+        std::mem::swap(&mut self.deposit, &mut self.riders[at]);
+        made
+    }
+}

@@ -1,0 +1,248 @@
+//! Deposits that are not worth a release: they hold nothing up, and are released with more.
+
+use super::*;
+use crate::chain_tx::Plan;
+use crate::ids::DepositId;
+use crate::wallet_event::FailureReason;
+
+const DUST: i64 = 400_000;
+const LIMIT: i64 = 1_000_000;
+
+/// A request for 25 USDC where less than 1 USDC is not worth a release, and a deposit of this much that counts.
+fn world(minor: i64) -> World {
+    let mut world = World::for_request();
+    world.release_min = LIMIT;
+    world.case.deposit.minor = minor;
+    world.seen_in(100);
+    world.counted();
+    world
+}
+
+/// Other dust in the same vault, counted and found good.
+fn beside(world: &mut World, log: u8, minor: i64) -> Deposit {
+    let main = world.case.deposit.clone();
+    let fresh = Deposit {
+        id: DepositId(Uuid::from_u128(u128::from(log))),
+        tx: TxHash([log; 32]),
+        minor,
+        state: DepositState::Orphaned,
+        pot: Pot::Nowhere,
+        place: None,
+        credited_at: None,
+        is_dust: false,
+        assessment: None,
+        ..main.clone()
+    };
+    world.case.deposit = fresh;
+    world.seen_in(101);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    std::mem::replace(&mut world.case.deposit, main)
+}
+
+fn received(world: &World) -> i64 {
+    world.case.request.as_ref().expect("a request").received.usdc
+}
+
+fn moved(world: &mut World) -> u64 {
+    let release = world.case.deposit.release;
+    match world.case.intent(release).expect("a release").plan {
+        Plan::Move(movement) => movement.amount,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn dust_is_recorded_and_tells_of_itself_and_nothing_follows_from_what_screening_finds() {
+    for (result, hold, alerts) in [
+        (RiskResult::Approved, None, 0),
+        (RiskResult::ManualReview, None, 0),
+        (RiskResult::Rejected, Some(Hold::Refundable), 0),
+        (RiskResult::Rejected, Some(Hold::Legal), 1),
+        (RiskResult::Blocked, Some(Hold::Legal), 1),
+        (RiskResult::Blocked, None, 0),
+    ] {
+        let mut world = world(1);
+        world.screened(result, hold);
+        assert_eq!((world.state(), world.case.wallet.state), (DepositState::Dust, WalletState::Active), "{result:?}");
+        assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived], "{result:?}");
+        assert!(!world.case.escrow_is_held() && world.case.intents.is_empty(), "{result:?}");
+        assert_eq!(world.case.deposit.assessment.as_ref().map(|it| it.result), Some(result));
+        assert_eq!((world.holds(Pot::Escrow), received(&world), world.alerts), (1, 0, alerts), "{result:?} {hold:?}");
+        assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
+    }
+}
+
+#[test]
+fn a_blocked_or_blacklisted_wallet_changes_nothing_for_dust() {
+    for state in [WalletState::Blocked, WalletState::Blacklisted] {
+        let mut world = World::for_request();
+        world.release_min = LIMIT;
+        world.case.deposit.minor = DUST;
+        set_wallet(&mut world, state);
+        world.seen_in(100);
+        world.counted();
+        world.screened(RiskResult::Approved, None);
+        assert_eq!((world.state(), world.kinds()), (DepositState::Dust, vec![WalletEventKind::PaymentReceived]));
+        world.does(|case, _, cx| case.wallet_changed(cx));
+        assert_eq!(world.state(), DepositState::Dust, "{state:?}");
+    }
+}
+
+#[test]
+fn dust_is_released_in_one_movement_once_it_adds_up() {
+    let mut world = world(DUST);
+    let riders = vec![beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
+    assert!(riders.iter().all(|it| it.state == DepositState::Dust));
+    world.case.riders = riders;
+    world.screened(RiskResult::Approved, None);
+    assert_eq!((world.state(), moved(&mut world)), (DepositState::Approved, 1_200_000));
+    assert!(world.case.riders.iter().all(|it| it.state == DepositState::Approved && !it.is_dust));
+    assert_eq!((received(&world), world.case.deposit.riders.len()), (3 * DUST, 2));
+    world.released();
+    assert!(world.case.riders.iter().all(|it| it.state == DepositState::Completed && it.release_tx.is_some()));
+    assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (3 * DUST, 0));
+    let done = world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count();
+    assert_eq!(done, 3, "each is told of");
+}
+
+#[test]
+fn a_payment_takes_good_dust_of_its_vault_along_and_leaves_the_rest() {
+    let mut world = world(MINOR);
+    let good = beside(&mut world, 21, 1);
+    let bad =
+        Deposit { assessment: Some(assessment(RiskResult::Rejected, Some(Hold::Legal))), ..beside(&mut world, 22, 1) };
+    let elsewhere = Deposit { to: Address([3; 20]), ..beside(&mut world, 23, 1) };
+    let other_coin = Deposit { coin: StableCoin::Usdt, ..beside(&mut world, 24, 1) };
+    let lost = Deposit { place: None, ..beside(&mut world, 25, 1) };
+    world.case.riders = vec![good, bad, elsewhere, other_coin, lost];
+    world.screened(RiskResult::Approved, None);
+    assert_eq!(moved(&mut world), u64::try_from(MINOR + 1).expect("positive"));
+    let states: Vec<_> = world.case.riders.iter().map(|it| it.state).collect();
+    assert_eq!(states[0], DepositState::Approved);
+    assert!(states[1..].iter().all(|state| *state == DepositState::Dust), "{states:?}");
+}
+
+#[test]
+fn what_is_left_to_pay_can_be_dust() {
+    let mut world = world(DUST);
+    let request = world.case.request.as_mut().expect("a request");
+    request.received.usdc = MINOR - DUST;
+    world.screened(RiskResult::Approved, None);
+    let request = world.case.request.as_ref().expect("a request");
+    assert_eq!((world.state(), request.state.name()), (DepositState::Approved, "PAID"));
+}
+
+#[test]
+fn dust_makes_no_flexible_request_paid_and_no_request_odd() {
+    let mut world = World::asked(Asked::Flexible);
+    world.release_min = LIMIT;
+    world.case.deposit.minor = 1;
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    let request = world.case.request.as_ref().expect("a request");
+    assert_eq!((request.state.name(), request.confirming, request.exception().name()), ("ACTIVE", 0, "NONE"));
+    let mut world = World::for_request();
+    (world.release_min, world.case.deposit.minor, world.case.deposit.coin) = (LIMIT, 1, StableCoin::Usdt);
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    assert_eq!(world.case.request.as_ref().map(|it| it.exception().name()), Some("NONE"));
+}
+
+#[test]
+fn dust_that_came_late_is_a_person_s_once_it_is_worth_a_release() {
+    let mut world = World::for_request();
+    (world.release_min, world.case.deposit.minor) = (LIMIT, DUST);
+    let late = monday() + Span::days(30);
+    world.does(|case, _, cx| case.included(place(100), late, cx));
+    world.counted();
+    world.release_min = DUST;
+    world.screened(RiskResult::Approved, None);
+    let found = world.case.deposit.assessment.as_ref().map(|it| (it.result, it.reason));
+    assert_eq!((world.state(), found), (DepositState::InReview, Some((RiskResult::ManualReview, ReasonCode::TooLate))));
+}
+
+#[test]
+fn a_release_that_does_not_happen_leaves_its_dust_for_the_next_one() {
+    let gathered = || {
+        let mut world = world(MINOR);
+        world.case.riders = vec![beside(&mut world, 21, DUST)];
+        world.screened(RiskResult::Approved, None);
+        world
+    };
+    let rider = |world: &World| (world.case.riders[0].state, world.case.riders[0].release, world.case.riders[0].hold);
+    let mut failed = gathered();
+    failed.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
+    assert_eq!((failed.state(), rider(&failed)), (DepositState::Failed, (DepositState::Dust, None, None)));
+    let mut blocked = gathered();
+    set_wallet(&mut blocked, WalletState::Blocked);
+    blocked.does(|case, terms, cx| case.release_stopped(terms, cx));
+    assert_eq!((blocked.state(), rider(&blocked)), (DepositState::Held, (DepositState::Dust, None, None)));
+    // A rider that fell out of the chain stops the release, which is then wanted without it.
+    let mut lost = gathered();
+    lost.case.riders[0].state = DepositState::Suspended;
+    assert!(!lost.case.may_release());
+    let old = lost.case.deposit.release;
+    lost.case.intent(old).expect("there").state = IntentState::Cancelled;
+    lost.does(|case, terms, cx| case.release_stopped(terms, cx));
+    assert_eq!((lost.state(), moved(&mut lost)), (DepositState::Approved, MINOR.unsigned_abs()));
+    assert!(lost.case.may_release() && lost.case.deposit.riders.is_empty());
+    assert_eq!(received(&lost), MINOR + DUST, "what counted still counts");
+}
+
+#[test]
+fn a_rider_that_falls_out_of_the_chain_does_not_withdraw_the_release_of_another() {
+    let mut world = world(MINOR);
+    world.case.riders = vec![beside(&mut world, 21, DUST)];
+    world.screened(RiskResult::Approved, None);
+    let rider = world.case.riders.remove(0);
+    let main = std::mem::replace(&mut world.case.deposit, rider);
+    world.lost_from(101);
+    let intent = world.case.intent(main.release).expect("there");
+    assert_eq!((intent.state, world.state()), (IntentState::Waiting, DepositState::Suspended));
+}
+
+#[test]
+fn the_issuer_s_fee_is_booked_to_what_was_released() {
+    let mut world = world(MINOR);
+    world.case.riders = vec![beside(&mut world, 21, DUST)];
+    world.screened(RiskResult::Approved, None);
+    let release = world.case.deposit.release;
+    world.case.intent(release).expect("there").state = IntentState::Done;
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), 25_000, cx));
+    assert_eq!(world.holds(Pot::Wallet), MINOR + DUST - 25_000);
+}
+
+#[test]
+fn dust_straight_to_a_wallet_is_the_wallet_s_once_it_adds_up() {
+    let mut world = World::direct();
+    (world.release_min, world.case.deposit.minor) = (LIMIT, DUST);
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::Approved, None);
+    assert_eq!((world.state(), world.holds(Pot::Suspense), world.alerts), (DepositState::Dust, DUST, 0));
+    world.case.riders = vec![beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
+    world.screened(RiskResult::Approved, None);
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, 3 * DUST));
+    assert!(world.case.riders.iter().all(|it| it.state == DepositState::Completed));
+}
+
+#[test]
+fn dust_that_fell_out_of_the_chain_takes_nothing_off_its_request() {
+    let mut world = world(DUST);
+    world.screened(RiskResult::Approved, None);
+    world.case.request.as_mut().expect("a request").received.usdc = 5 * DUST;
+    world.lost_from(100);
+    assert_eq!(world.state(), DepositState::Suspended);
+    world.does(|case, _, cx| case.dropped(100 + 20 + arrive::DROPPED_AFTER_BLOCKS, cx));
+    assert_eq!((world.state(), received(&world)), (DepositState::Failed, 5 * DUST));
+    // And one that comes again waits as before.
+    let mut back = super::dust::world(DUST);
+    back.screened(RiskResult::Approved, None);
+    back.lost_from(100);
+    back.seen_in(120);
+    back.counted();
+    assert_eq!((back.state(), back.holds(Pot::Escrow)), (DepositState::Dust, DUST));
+}

@@ -1,0 +1,114 @@
+//! The escrows of a payment request: its own, for senders who have said nothing, and one for each submission of sender's
+//! details. Each is on legal hold, and freed, apart from the others.
+
+use super::{PaymentRequest, SenderDetails, SenderInfo};
+use crate::chain::vault;
+use crate::chain::{Address, Word};
+use crate::ids::{IntentId, SenderInfoId};
+use crate::time::Timestamp;
+use crate::wallet::Wallet;
+
+/// Most submissions of sender's details that one payment request takes: each is watched for ever.
+pub const SUBMISSIONS_MAX: u32 = 50;
+
+/// The request has taken as many submissions as it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the payment request has taken {SUBMISSIONS_MAX} submissions of sender's details, and takes no more")]
+pub struct TooManySubmissions;
+
+/// Whether an escrow is on legal hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EscrowHold {
+    /// Since when; `None` = it is not.
+    pub held_at: Option<Timestamp>,
+    /// The call that takes it off hold on the chain, under way or done; `None` = the newest word is a hold.
+    pub lift: Option<IntentId>,
+}
+
+/// The hold of a submission's escrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmissionHold {
+    /// The escrow.
+    pub escrow: Address,
+    /// Since when it is on hold; `None` = not any more.
+    pub held_at: Option<Timestamp>,
+    /// The call that takes it off hold on the chain; `None` = the newest word is a hold.
+    pub lift: Option<IntentId>,
+}
+
+impl PaymentRequest {
+    /// Takes sender's details, and gives them an escrow of their own. It can pay only `wallet`, which is the request's.
+    ///
+    /// # Errors
+    /// [`TooManySubmissions`]
+    pub fn submit(
+        &mut self,
+        id: SenderInfoId,
+        details: SenderDetails,
+        wallet: &Wallet,
+        now: Timestamp,
+    ) -> Result<SenderInfo, TooManySubmissions> {
+        if self.submissions >= SUBMISSIONS_MAX {
+            return Err(TooManySubmissions);
+        }
+        self.submissions += 1;
+        self.version += 1;
+        let number = self.submissions;
+        let reference = self.reference_of(Some(number));
+        let escrow = vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
+        Ok(SenderInfo {
+            id,
+            tenant: self.tenant,
+            request: self.id,
+            number: Some(number),
+            escrow: Some(escrow),
+            details,
+            at: now,
+        })
+    }
+
+    /// The reference of the escrow of a submission; `None` = the request's own.
+    pub fn reference_of(&self, submission: Option<u32>) -> Word {
+        match submission {
+            Some(number) => vault::submission_reference(self.tenant, self.id.0, number),
+            None => self.reference,
+        }
+    }
+
+    /// Whether one of its escrows is on legal hold.
+    pub fn hold_of(&self, escrow: &Address) -> EscrowHold {
+        if *escrow == self.escrow {
+            return EscrowHold { held_at: self.held_at, lift: self.lift };
+        }
+        let of = self.submission_holds.iter().find(|hold| hold.escrow == *escrow);
+        of.map_or_else(EscrowHold::default, |hold| EscrowHold { held_at: hold.held_at, lift: hold.lift })
+    }
+
+    /// Whether one of its escrows is on legal hold now.
+    pub fn is_held(&self, escrow: &Address) -> bool {
+        self.hold_of(escrow).held_at.is_some()
+    }
+
+    /// Since when the first of its escrows that is on legal hold has been so.
+    pub fn first_held_at(&self) -> Option<Timestamp> {
+        self.submission_holds.iter().map(|hold| hold.held_at).chain([self.held_at]).flatten().min()
+    }
+
+    pub(crate) fn set_hold(&mut self, escrow: &Address, EscrowHold { held_at, lift }: EscrowHold) {
+        self.version += 1;
+        if *escrow == self.escrow {
+            (self.held_at, self.lift) = (held_at, lift);
+            return;
+        }
+        match self.submission_holds.iter_mut().find(|hold| hold.escrow == *escrow) {
+            Some(hold) => (hold.held_at, hold.lift) = (held_at, lift),
+            None => self.submission_holds.push(SubmissionHold { escrow: *escrow, held_at, lift }),
+        }
+    }
+
+    /// The escrow that a call takes off hold.
+    pub(crate) fn lifted_by(&self, intent: IntentId) -> Option<Address> {
+        let of = self.submission_holds.iter().find(|hold| hold.lift == Some(intent)).map(|hold| hold.escrow);
+        if self.lift == Some(intent) { Some(self.escrow) } else { of }
+    }
+}

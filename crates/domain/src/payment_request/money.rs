@@ -1,0 +1,173 @@
+//! What became of the money that came for a request: where each deposit is, added up, and what the bank is told of that.
+//!
+//! `PAID` says that the sender has paid. Whether the customer has the money is said here.
+
+use super::asked::Paid;
+use super::{Asked, PaymentRequest, Received, RequestException};
+use crate::currency::StableCoin;
+use crate::deposit::{DepositState, Pot};
+
+/// The deposits of a request that count, added up by where they are. Each is in one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestMoney {
+    /// In the customer's wallet.
+    pub released: Received,
+    /// Being screened, or on its way to the wallet.
+    pub under_way: Received,
+    /// Kept in escrow: in review, behind a block, or its release failed.
+    pub held: Received,
+    /// Refused; a refund may be under way.
+    pub rejected: Received,
+    /// Refused, and given back.
+    pub refunded: Received,
+}
+
+impl RequestMoney {
+    /// Adds deposits in this state whose amount is in this pot.
+    pub fn add(&mut self, (state, pot): (DepositState, Pot), coin: StableCoin, minor: i64) {
+        let sum = match state {
+            // Dust counts for nothing until it is worth a release.
+            DepositState::Seen | DepositState::Orphaned | DepositState::Dust => return,
+            // One that fell out of the chain for good never came.
+            DepositState::Failed if pot == Pot::Nowhere => return,
+            DepositState::Completed => &mut self.released,
+            DepositState::Screening | DepositState::Approved => &mut self.under_way,
+            DepositState::Held | DepositState::InReview | DepositState::Failed | DepositState::Suspended => {
+                &mut self.held
+            }
+            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding => &mut self.rejected,
+            DepositState::Refunded => &mut self.refunded,
+        };
+        // The sum of all coins that exist is far below 64 bits.
+        *sum = sum.checked_add(coin, minor).unwrap_or(*sum);
+    }
+}
+
+impl Received {
+    /// Whether nothing came.
+    pub const fn is_nothing(&self) -> bool {
+        self.usdc == 0 && self.usdt == 0
+    }
+
+    fn plus(self, other: Received) -> Received {
+        StableCoin::ALL.into_iter().fold(self, |sum, coin| sum.checked_add(coin, other.of(coin)).unwrap_or(sum))
+    }
+
+    /// All of it in the coin that is asked for, one for one, where one coin is.
+    #[must_use]
+    pub fn at_par(self, asked: &Asked) -> Received {
+        match asked {
+            Asked::Crypto { coin: StableCoin::Usdc, .. } => {
+                Received { usdc: self.usdc.saturating_add(self.usdt), usdt: 0 }
+            }
+            Asked::Crypto { coin: StableCoin::Usdt, .. } => {
+                Received { usdc: 0, usdt: self.usdt.saturating_add(self.usdc) }
+            }
+            Asked::Fiat { .. } | Asked::Flexible => self,
+        }
+    }
+}
+
+impl PaymentRequest {
+    /// `exception` as the bank is told it: where money was kept or refused, and what was not does not cover what was
+    /// asked for, that comes before how much came and when. What its sender sees ([`PaymentRequest::exception`]) says
+    /// nothing of it.
+    pub fn exception_for_bank(&self, money: &RequestMoney) -> RequestException {
+        let usual = self.exception();
+        let not_refused = money.released.plus(money.under_way).at_par(&self.asked);
+        if matches!(self.asked.compare(&not_refused), Paid::InFull | Paid::Over) {
+            return usual;
+        }
+        match usual {
+            // These say why it is in review.
+            RequestException::WrongAsset | RequestException::Late if !money.held.is_nothing() => usual,
+            _ if !money.held.is_nothing() => RequestException::Held,
+            _ if !money.rejected.is_nothing() => RequestException::Rejected,
+            _ if !money.refunded.is_nothing() => RequestException::Refunded,
+            _ => usual,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payment_request::RequestException as Is;
+    use crate::payment_request::tests::of_25_usdc;
+
+    const STATES: [(DepositState, Is); 11] = [
+        (DepositState::Screening, Is::None),
+        (DepositState::Approved, Is::None),
+        (DepositState::Completed, Is::None),
+        (DepositState::Held, Is::Held),
+        (DepositState::InReview, Is::Held),
+        (DepositState::Failed, Is::Held),
+        (DepositState::Suspended, Is::Held),
+        (DepositState::Rejected, Is::Rejected),
+        (DepositState::LegalHold, Is::Rejected),
+        (DepositState::Refunding, Is::Rejected),
+        (DepositState::Refunded, Is::Refunded),
+    ];
+
+    fn money(deposits: &[(DepositState, StableCoin, i64)]) -> RequestMoney {
+        let mut money = RequestMoney::default();
+        for (state, coin, minor) in deposits {
+            money.add((*state, Pot::Escrow), *coin, *minor);
+        }
+        money
+    }
+
+    #[test]
+    fn each_state_of_the_only_deposit_has_its_exception() {
+        let mut request = of_25_usdc();
+        request.received.usdc = 25_000_000;
+        for (state, exception) in STATES {
+            let money = money(&[(state, StableCoin::Usdc, 25_000_000)]);
+            assert_eq!(request.exception_for_bank(&money), exception, "{state:?}");
+            assert_eq!(request.exception(), Is::None, "the sender sees nothing of it");
+        }
+        let mut dropped = RequestMoney::default();
+        dropped.add((DepositState::Failed, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
+        dropped.add((DepositState::Seen, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
+        dropped.add((DepositState::Dust, Pot::Escrow), StableCoin::Usdc, 1);
+        assert_eq!(dropped, RequestMoney::default());
+    }
+
+    /// A stranger's refused dust changes nothing about a request that was paid.
+    #[test]
+    fn refused_money_counts_only_where_the_rest_does_not_cover_what_was_asked_for() {
+        let mut request = of_25_usdc();
+        request.received.usdc = 25_000_001;
+        let dust =
+            |state| money(&[(state, StableCoin::Usdc, 1), (DepositState::Completed, StableCoin::Usdc, 25_000_000)]);
+        for (state, _) in STATES {
+            assert_eq!(request.exception_for_bank(&dust(state)), Is::Overpaid, "{state:?}");
+        }
+        let half = |state| {
+            money(&[(state, StableCoin::Usdc, 12_500_000), (DepositState::Completed, StableCoin::Usdc, 12_500_001)])
+        };
+        assert_eq!(request.exception_for_bank(&half(DepositState::Rejected)), Is::Rejected);
+        assert_eq!(request.exception_for_bank(&half(DepositState::InReview)), Is::Held);
+    }
+
+    #[test]
+    fn what_is_in_review_for_its_coin_or_its_time_says_so_until_it_is_refused() {
+        let other = |state| money(&[(state, StableCoin::Usdt, 25_000_000)]);
+        let mut request = of_25_usdc();
+        request.received.usdt = 25_000_000;
+        request.wrong_asset = true;
+        for (state, exception) in [
+            (DepositState::InReview, Is::WrongAsset),
+            (DepositState::Completed, Is::WrongAsset),
+            (DepositState::Rejected, Is::Rejected),
+            (DepositState::Refunded, Is::Refunded),
+        ] {
+            assert_eq!(request.exception_for_bank(&other(state)), exception, "{state:?}");
+        }
+        let mut late = of_25_usdc();
+        (late.received.usdc, late.late) = (25_000_000, true);
+        let of = |state| money(&[(state, StableCoin::Usdc, 25_000_000)]);
+        assert_eq!(late.exception_for_bank(&of(DepositState::InReview)), Is::Late);
+        assert_eq!(late.exception_for_bank(&of(DepositState::Rejected)), Is::Rejected);
+    }
+}

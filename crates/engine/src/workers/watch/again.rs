@@ -1,0 +1,230 @@
+//! Reading blocks again. No answer of a node proves that a block has no logs: each range is read once more when it is deep,
+//! from another node where there is one, and what was left out is taken in then. What was invented goes.
+
+use std::collections::BTreeSet;
+
+use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt};
+use domain::chain_tx::Place;
+use domain::deposit::{Deposit, VaultLog};
+use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use store::HEADERS_KEPT;
+
+use super::{Trouble, Watch, grown, place};
+use crate::batcher::fresh_id;
+use crate::command::Action;
+use crate::command::deposits::{DepositAction, DepositRef};
+use crate::rescan;
+
+/// Where the store keeps how far blocks were read again.
+const READ_AGAIN: &str = "chain.read_again";
+/// So many blocks are read again at once, at least: one question for all of them.
+const AT_ONCE: u64 = 8;
+/// How deep a block is read again where small deposits count by what nodes call final.
+const DEEP: u64 = 64;
+/// A vault whose balance is not what its logs add up to is looked through again after so long.
+const LOOK_THROUGH_EVERY: Span = Span::mins(1);
+
+/// What a log says of a vault: block, place in it, vault, change in minor units.
+type Moved = (u64, u32, Address, i64);
+
+impl Watch<'_> {
+    /// Reads blocks again that are as deep as a small deposit must be to count.
+    pub(super) async fn read_again(&mut self, newest: u64) -> Result<(), Trouble> {
+        let Some(tip) = self.tip else { return Ok(()) };
+        let deep = match self.wallets.config.small_depth {
+            Depth::Blocks(blocks) => blocks.max(1),
+            Depth::Safe | Depth::Finalized => DEEP,
+        };
+        let Some(until) = (newest.min(tip.number) + 1).checked_sub(deep) else { return Ok(()) };
+        let store = &self.workers.store;
+        let done = store.meta(READ_AGAIN).await?.and_then(|text| text.parse::<u64>().ok());
+        let done = done.unwrap_or_else(|| until.saturating_sub(HEADERS_KEPT));
+        if until < done + AT_ONCE {
+            return Ok(());
+        }
+        // As long as there is no vault there is nothing to find.
+        if store.first_wallet_at().await?.is_none() {
+            return self.read_again_to(until).await;
+        }
+        let (from, to) = (done + 1, until.min(done + self.memory.again));
+        let logs = match self.chain.logs_again(from, to, &[]).await {
+            Err(ChainFault::TooMuch) if self.memory.again > 1 => {
+                self.memory.again /= 2;
+                return Ok(());
+            }
+            // What was taken in counts all the same where nodes confirm it.
+            Err(fault @ (ChainFault::Unreachable(_) | ChainFault::TooMuch)) => {
+                tracing::warn!(%fault, from, to, "blocks cannot be read again now, will retry");
+                return Ok(());
+            }
+            other => other?,
+        };
+        for number in self.differing(from, to, &logs).await? {
+            if self.read_block_again(number).await?.is_none() {
+                return Ok(());
+            }
+        }
+        self.memory.again = grown(self.memory.again);
+        self.read_again_to(to).await
+    }
+
+    async fn read_again_to(&self, number: u64) -> Result<(), Trouble> {
+        Ok(self.workers.store.set_meta(READ_AGAIN, &number.to_string()).await?)
+    }
+
+    /// Blocks above this height are others now: they are read again in their turn.
+    pub(super) async fn read_again_from(&self, kept: u64) -> Result<(), Trouble> {
+        let done = self.workers.store.meta(READ_AGAIN).await?.and_then(|text| text.parse::<u64>().ok());
+        if done.is_some_and(|done| done > kept) { self.read_again_to(kept).await } else { Ok(()) }
+    }
+
+    /// The blocks of a range whose logs are not what is kept of them.
+    pub(super) async fn differing(&self, from: u64, to: u64, logs: &[ChainLog]) -> Result<BTreeSet<u64>, Trouble> {
+        let said = self.moves(logs).await?;
+        let kept = self.workers.store.vault_logs_between(from, to).await?;
+        let addresses: Vec<Address> = kept.iter().map(|log| log.vault).collect::<BTreeSet<_>>().into_iter().collect();
+        // What controllers paid to treasuries is kept as well.
+        let watched = self.workers.store.watched(&addresses).await?;
+        let watched: BTreeSet<Address> = watched.into_iter().map(|vault| vault.address).collect();
+        let of_vault = |log: &&VaultLog| watched.contains(&log.vault);
+        let kept: BTreeSet<Moved> = kept.iter().filter(of_vault).map(moved).collect();
+        Ok(said.symmetric_difference(&kept).map(|(number, ..)| *number).collect())
+    }
+
+    /// What logs say about vaults.
+    async fn moves(&self, logs: &[ChainLog]) -> Result<BTreeSet<Moved>, Trouble> {
+        let vaults = self.vaults(logs).await?;
+        let mut moves = BTreeSet::new();
+        for log in logs.iter().filter(|log| self.wallets.config.coin(&log.contract).is_some()) {
+            let mut add = |vault: Address, minor: i64| {
+                if vaults.contains_key(&vault) {
+                    moves.insert((log.block_number, log.log_index, vault, minor));
+                }
+            };
+            match log.event {
+                LogEvent::Transfer { from, to, value } if value > 0 && from != to => {
+                    let Ok(minor) = i64::try_from(value) else { continue };
+                    add(from, -minor);
+                    add(to, minor);
+                }
+                LogEvent::FundsDestroyed { account, value } if value > 0 => {
+                    let Ok(minor) = i64::try_from(value) else { continue };
+                    add(account, -minor);
+                }
+                _ => {}
+            }
+        }
+        Ok(moves)
+    }
+
+    /// Reads one block again that was taken in before, and keeps what it has: how many transfers of our vaults had been
+    /// left out. `None` = too few nodes have the block now.
+    pub(super) async fn read_block_again(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+        if self.tip.is_none_or(|tip| tip.number < number) {
+            return Ok(None);
+        }
+        let Some(block) = self.chain.block(BlockAt::Number(number)).await? else { return Ok(None) };
+        if !self.chain.agrees(number, block.hash).await? {
+            return Ok(None);
+        }
+        let logs = self.chain.logs(block.hash, &[]).await?;
+        // What tokens say about themselves may have changed since.
+        let moving = |log: &&ChainLog| matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. });
+        let logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
+        let mut kept = self.take_logs(&block, &logs).await?;
+        let before = self.workers.store.vault_logs_between(number, number).await?;
+        let before: Vec<VaultLog> = before.into_iter().filter(|log| log.place.block == block.hash).collect();
+        let is_new = |log: &&VaultLog| !before.iter().any(|known| moved(known) == moved(log));
+        let found = kept.iter().filter(is_new).count();
+        let mut gone = 0;
+        for log in before {
+            if kept.iter().any(|known| moved(known) == moved(&log)) {
+                continue;
+            }
+            // What this answer does not have may be what it leaves out.
+            if self.is_absent(&log).await? { gone += 1 } else { kept.push(log) }
+        }
+        self.forget_absent(&block).await?;
+        self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
+        if found > 0 || gone > 0 {
+            tracing::warn!(number, found, gone, "a block was read again and is not what was taken in");
+            let what = format!(
+                "block {number} was read again: {found} transfers had been left out by a node, {gone} had been invented"
+            );
+            self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
+        }
+        Ok(Some(found))
+    }
+
+    /// Deposits that are said to be in a block and are not, as far as enough nodes say, fall out of it.
+    async fn forget_absent(&self, block: &Block) -> Result<(), Trouble> {
+        let known = self.workers.store.deposits_from_height(block.number).await?;
+        for deposit in known.iter().filter(|deposit| deposit.place == Some(place(block))) {
+            if self.is_deposit_absent(deposit, place(block)).await? {
+                let height = self.tip.map_or(block.number, |tip| tip.number);
+                let action = DepositAction::Lost { block: place(block), height };
+                let named = DepositRef::of(deposit, None);
+                self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_deposit_absent(&self, deposit: &Deposit, at: Place) -> Result<bool, Trouble> {
+        let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(false) };
+        let transfer = TransferAt {
+            block_number: at.number,
+            block: at.block,
+            tx: deposit.tx,
+            ordinal: deposit.ordinal,
+            token,
+            from: deposit.from,
+            to: deposit.to,
+            value: deposit.minor.unsigned_abs(),
+        };
+        Ok(self.chain.sees(&transfer).await? == Sighting::Absent)
+    }
+
+    /// Whether no node has a log that was kept. A receipt that enough nodes have decides.
+    async fn is_absent(&self, log: &VaultLog) -> Result<bool, Trouble> {
+        let Some(receipt) = self.chain.receipt(log.tx, &[]).await? else { return Ok(true) };
+        if self.chain.confirms(&receipt, &[]).await? != Sighting::Confirmed {
+            return Ok(false);
+        }
+        Ok((receipt.block_number, receipt.block) != (log.place.number, log.place.block) || !has(&receipt, log))
+    }
+
+    /// A vault holds something else than its logs add up to: it is looked through, but not in every round.
+    pub(super) async fn look_through(&mut self, vault: Address) -> Result<(), Trouble> {
+        let now = self.workers.clock().now();
+        self.memory.looked_through.retain(|_, at| now - *at < LOOK_THROUGH_EVERY);
+        if self.memory.looked_through.insert(vault, now).is_some() {
+            return Ok(());
+        }
+        let id = fresh_id(&self.workers.store);
+        Ok(rescan::want(&self.workers.store, id, rescan::Target::Vault(vault)).await?)
+    }
+}
+
+const fn moved(log: &VaultLog) -> Moved {
+    (log.place.number, log.log_index, log.vault, log.minor)
+}
+
+/// Whether a receipt has what a kept log says.
+fn has(receipt: &Receipt, log: &VaultLog) -> bool {
+    receipt.logs.iter().any(|it| {
+        it.log_index == log.log_index
+            && match it.event {
+                LogEvent::Transfer { from, to, value } => {
+                    let party = if log.minor > 0 { to } else { from };
+                    // What a controller paid is kept under its own address.
+                    party == log.vault && value == log.minor.unsigned_abs()
+                }
+                LogEvent::FundsDestroyed { account, value } => {
+                    account == log.vault && value == log.minor.unsigned_abs()
+                }
+                _ => false,
+            }
+    })
+}

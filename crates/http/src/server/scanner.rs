@@ -1,0 +1,139 @@
+//! Watches the lines of an HTTP/1 connection for a request that is framed twice, which hyper settles without a word.
+//!
+//! It knows no bodies: their lines are looked at like any other, and in a body two lines of one paragraph that begin with
+//! a framing header's name are nothing that an honest client sends.
+
+/// What an HTTP/2 connection begins with (RFC 9113, section 3.4).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How much of a line is kept: the request line's method and the beginning of its path.
+const LINE_KEPT_BYTES: usize = 96;
+const FRAMING_HEADERS: [&[u8]; 2] = [b"content-length:", b"transfer-encoding:"];
+
+/// What the bytes so far have shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Nothing that would be wrong.
+    Fine,
+    /// The connection speaks HTTP/2.
+    Http2,
+    /// Two Content-Length or Transfer-Encoding headers in one head (RFC 9112, section 6.3).
+    FramedTwice,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    /// Bytes of the preface that have matched; `None` once one did not.
+    preface: Preface,
+    line: Vec<u8>,
+    /// The first line since the last empty one: of a head it is the request line.
+    first_line: Vec<u8>,
+    framings: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Preface {
+    Matches(usize),
+    Differs,
+}
+
+impl Default for Preface {
+    fn default() -> Preface {
+        Preface::Matches(0)
+    }
+}
+
+impl Scanner {
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Seen {
+        for byte in bytes {
+            if self.match_preface(*byte) {
+                return Seen::Http2;
+            }
+            if *byte != b'\n' {
+                if self.line.len() < LINE_KEPT_BYTES {
+                    self.line.push(*byte);
+                }
+                continue;
+            }
+            self.end_line();
+            if self.framings > 1 {
+                return Seen::FramedTwice;
+            }
+        }
+        Seen::Fine
+    }
+
+    /// Whether all that came may still become HTTP/2's preface.
+    pub(super) const fn may_be_http2(&self) -> bool {
+        matches!(self.preface, Preface::Matches(_))
+    }
+
+    /// The path of the request whose head is being read, as far as it is there.
+    pub(super) fn path(&self) -> String {
+        let line = if self.first_line.is_empty() { &self.line } else { &self.first_line };
+        let target = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        String::from_utf8_lossy(target).into_owned()
+    }
+
+    fn match_preface(&mut self, byte: u8) -> bool {
+        if let Preface::Matches(count) = self.preface {
+            let matches = PREFACE.get(count) == Some(&byte);
+            self.preface = if matches { Preface::Matches(count + 1) } else { Preface::Differs };
+        }
+        self.preface == Preface::Matches(PREFACE.len())
+    }
+
+    fn end_line(&mut self) {
+        let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
+        if line.is_empty() {
+            self.first_line.clear();
+            self.framings = 0;
+        } else if self.first_line.is_empty() {
+            self.first_line = line.to_vec();
+        } else {
+            let begins = |name: &&[u8]| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+            self.framings += u8::from(FRAMING_HEADERS.iter().any(begins));
+        }
+        self.line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(bytes: &[u8]) -> Seen {
+        // Byte by byte: a line may come in any pieces.
+        let mut scanner = Scanner::default();
+        bytes.iter().map(|byte| scanner.read(&[*byte])).find(|seen| *seen != Seen::Fine).unwrap_or(Seen::Fine)
+    }
+
+    #[test]
+    fn a_head_that_is_framed_twice_is_seen_and_two_requests_are_not() {
+        for framing in [
+            "Content-Length: 1\r\nTransfer-Encoding: chunked",
+            "TRANSFER-ENCODING: chunked\r\nx: y\r\ncontent-length: 1",
+            "transfer-encoding: chunked\ntransfer-encoding: chunked",
+            "content-length:1\r\ncontent-length:1",
+        ] {
+            let request = format!("POST / HTTP/1.1\r\nhost: x\r\n{framing}\r\n\r\n");
+            assert_eq!(seen(request.as_bytes()), Seen::FramedTwice, "{framing}");
+        }
+        let one = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}";
+        assert_eq!(seen(format!("{one}{one}\r\n{one}").as_bytes()), Seen::Fine);
+        assert_eq!(
+            seen(b"GET /content-length: HTTP/1.1\r\nx-content-length: 1\r\ncontent-length: 0\r\n\r\n"),
+            Seen::Fine
+        );
+    }
+
+    #[test]
+    fn http_2_is_known_by_its_preface_alone() {
+        assert_eq!(seen(PREFACE), Seen::Http2);
+        assert_eq!(seen(&PREFACE[..23]), Seen::Fine);
+        let mut scanner = Scanner::default();
+        scanner.read(b"PRI /v1/sdk/x HTTP/1.1\r\nhost: x\r\n");
+        assert!(!scanner.may_be_http2());
+        assert_eq!(scanner.path(), "/v1/sdk/x");
+    }
+}

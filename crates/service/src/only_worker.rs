@@ -1,0 +1,59 @@
+//! Whether this is the only process that works on a SQLite file. What a worker that died held is then free at once, and not
+//! only after its leases have run out. On PostgreSQL other nodes may be at work: there leases just run out.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use config::{Config, StoreLocation};
+use store::Store;
+
+/// Held for as long as a process works on a file.
+#[derive(Debug)]
+pub(super) struct OnlyWorker {
+    /// The lock goes with it.
+    _file: File,
+}
+
+/// Gives back what a dead predecessor held; `None` where others may be at work.
+pub(super) async fn take_over(config: &Config, data_dir: &Path, store: &Store) -> anyhow::Result<Option<OnlyWorker>> {
+    let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return Ok(None) };
+    let Some(worker) = lock(&lock_path(&path))? else {
+        tracing::warn!(
+            "another process works on the same database: leases of a worker that died run out by themselves"
+        );
+        return Ok(None);
+    };
+    store.release_leases().await?;
+    Ok(Some(worker))
+}
+
+fn lock_path(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-worker");
+    name.into()
+}
+
+fn lock(path: &Path) -> io::Result<Option<OnlyWorker>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(OnlyWorker { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_has_the_lock_until_it_ends() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = lock_path(&directory.path().join("corridor.db"));
+        let first = lock(&path).expect("a file").expect("nobody else");
+        assert!(lock(&path).expect("a file").is_none());
+        drop(first);
+        assert!(lock(&path).expect("a file").is_some());
+    }
+}

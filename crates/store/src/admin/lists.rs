@@ -1,0 +1,111 @@
+//! The last good copy of each sanction list. It is bytes here: what they say is nothing that the store knows.
+
+use domain::time::Timestamp;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::sql::Stmt;
+use crate::store::Store;
+
+/// Bytes of one row: a list of thirty megabytes is thirty rows.
+const PIECE_BYTES: usize = 1024 * 1024;
+
+static HEAD: Stmt = Stmt::written("list_copy.head", "SELECT name, digest, read_at FROM list_copy WHERE source = $1");
+static PIECES: Stmt = Stmt::written(
+    "list_copy.pieces",
+    "SELECT document, origin, modified, body FROM list_piece WHERE source = $1 ORDER BY document, piece",
+);
+static READ_AGAIN: Stmt = Stmt::written(
+    "list_copy.read_again",
+    "UPDATE list_copy SET read_at = $3 WHERE source = $1 AND digest = $2 AND read_at <= $3",
+);
+static SET: Stmt = Stmt::written(
+    "list_copy.set",
+    "INSERT INTO list_copy (source, name, digest, read_at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (source) DO UPDATE SET name = excluded.name, digest = excluded.digest, read_at = excluded.read_at",
+);
+static DROP_PIECES: Stmt = Stmt::written("list_copy.drop_pieces", "DELETE FROM list_piece WHERE source = $1");
+static ADD_PIECE: Stmt = Stmt::written(
+    "list_copy.add_piece",
+    "INSERT INTO list_piece (source, document, piece, origin, modified, body) VALUES ($1, $2, $3, $4, $5, $6)",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&HEAD, &PIECES, &READ_AGAIN, &SET, &DROP_PIECES, &ADD_PIECE];
+
+/// A document of a list as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptDocument {
+    /// Its file or address, for people.
+    pub origin: String,
+    /// The day on which its carrier says that it was changed, `YYYY-MM-DD`.
+    pub modified: Option<String>,
+    /// What it says.
+    pub bytes: Vec<u8>,
+}
+
+/// The last good copy of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptList {
+    /// What it is called.
+    pub name: String,
+    /// SHA-256 of its documents, in hexadecimal.
+    pub digest: String,
+    /// When it was read from its source.
+    pub read_at: Timestamp,
+    /// Its documents, in their order.
+    pub documents: Vec<KeptDocument>,
+}
+
+impl Store {
+    /// The last good copy of a list, by the source that it is configured with.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn kept_list(&self, source: &str) -> Result<Option<KeptList>, StoreError> {
+        let answers =
+            self.driver().snapshot(vec![(&HEAD, vec![source.into()]), (&PIECES, vec![source.into()])]).await?;
+        let [heads, pieces] = &answers[..] else { return Ok(None) };
+        let Some(head) = heads.first() else { return Ok(None) };
+        let mut fields = head.fields();
+        let (name, digest, read_at) = (fields.text()?.to_owned(), fields.text()?.to_owned(), Timestamp(fields.int()?));
+        let mut documents: Vec<(i64, KeptDocument)> = Vec::new();
+        for row in pieces {
+            let mut fields = row.fields();
+            let (at, origin, modified) = (fields.int()?, fields.text()?, fields.opt_text()?.map(str::to_owned));
+            let body = fields.bytes()?;
+            match documents.last_mut().filter(|(known, _)| *known == at) {
+                Some((_, document)) => document.bytes.extend_from_slice(body),
+                None => {
+                    documents.push((at, KeptDocument { origin: origin.to_owned(), modified, bytes: body.to_vec() }));
+                }
+            }
+        }
+        let documents = documents.into_iter().map(|(_, document)| document).collect();
+        Ok(Some(KeptList { name, digest, read_at, documents }))
+    }
+
+    /// Keeps a list that was read. The same content is written once: only the time of reading moves, and never back.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn keep_list(&self, source: &str, list: KeptList) -> Result<(), StoreError> {
+        let read_at = list.read_at.0;
+        let again = Step::any(&READ_AGAIN, vec![source.into(), list.digest.as_str().into(), read_at.into()]);
+        if self.write_counts(vec![again]).await?.first().is_some_and(|rows| *rows > 0) {
+            return Ok(());
+        }
+        let head = vec![source.into(), list.name.into(), list.digest.into(), read_at.into()];
+        let mut steps = vec![Step::any(&SET, head), Step::any(&DROP_PIECES, vec![source.into()])];
+        for (at, document) in (0_i64..).zip(list.documents) {
+            let pieces = document.bytes.chunks(PIECE_BYTES).map(<[u8]>::to_vec);
+            // An empty document is one all the same.
+            let pieces = pieces.chain(document.bytes.is_empty().then(Vec::new));
+            for (number, body) in (0_i64..).zip(pieces) {
+                let (origin, modified) = (document.origin.clone(), document.modified.clone());
+                let row = vec![source.into(), at.into(), number.into(), origin.into(), modified.into(), body.into()];
+                steps.push(Step::any(&ADD_PIECE, row));
+            }
+        }
+        self.write(steps).await.map(drop)
+    }
+}

@@ -1,0 +1,143 @@
+//! By which of our ids banks name an attempt, and the attempts that the ids of their reports lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::attempt::Attempt;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::rail::RailId;
+use domain::rail_ids::{self, Candidate, Candidates, ReportIds, SentIn};
+use uuid::Uuid as Id;
+
+use crate::driver::Step;
+use crate::error::StoreError;
+use crate::rows::{self, narrow, wide};
+use crate::sql::Kind::{Int, Text, Uuid};
+use crate::sql::{Columns, Stmt, rail_tables};
+use crate::store::Store;
+
+static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_ids", &rail_tables::RAIL_ID);
+static BY_HEAD: Stmt = Stmt::by_keys(
+    "rail.by_head",
+    &[("rail", Text), ("head", Int)],
+    "SELECT {{rail_id r}}, {{attempt a}} FROM {{keys}} JOIN rail_id r ON r.rail = k.rail AND r.head = k.head \
+     JOIN attempt a ON a.id = r.attempt",
+);
+// Attempts that were sent before their ids were kept: by the whole id, and by that of the payment's first attempt, which is
+// the payment's.
+static BY_ID: Stmt = Stmt::by_keys(
+    "rail.by_id",
+    &[("id", Uuid), ("rail", Text)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.id = k.id AND a.rail = k.rail",
+);
+static BY_PAYMENT: Stmt = Stmt::by_keys(
+    "rail.by_payment",
+    &[("id", Uuid), ("rail", Text)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN attempt f ON f.id = k.id \
+     JOIN attempt a ON a.tenant = f.tenant AND a.payment = f.payment AND a.rail = k.rail",
+);
+static BY_REFERENCE: Stmt = Stmt::by_keys(
+    "rail.by_reference",
+    &[("tenant", Uuid), ("reference", Text), ("rail", Text)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN linked_reference l ON l.tenant = k.tenant AND l.reference = k.reference \
+     JOIN attempt a ON a.tenant = l.tenant AND a.payment = l.payment AND a.rail = k.rail \
+     AND a.bank_reference = k.reference",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE];
+
+/// Most references of one look-up: each is asked for once for every tenant.
+const REFERENCES_MAX: usize = 10_000;
+
+impl Store {
+    /// Keeps by which ids the attempts of a message will be named, before it leaves.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn keep_sent(
+        &self,
+        rail: &RailId,
+        message: Option<&str>,
+        sent: &[(AttemptId, PaymentId)],
+    ) -> Result<(), StoreError> {
+        let keys = self.id_keys().await?;
+        let mut columns = Columns::new(rail_tables::RAIL_ID.row_columns(), sent.len() * 2);
+        for (at, (attempt, payment)) in sent.iter().enumerate() {
+            let stored = keys.stored(attempt.0);
+            let own: BTreeSet<String> = [attempt.instruction_id(), payment.end_to_end_id()].into();
+            let in_message = message.and_then(|message| Some((rail_ids::head(message)?, message)));
+            if let Some((head, message)) = in_message {
+                let position = wide(u64::try_from(at + 1).unwrap_or(u64::MAX), "position")?;
+                columns.text(rail.0.to_string()).int(head).uuid(stored).text(message.to_owned()).int(position);
+            }
+            for head in own.iter().filter_map(|id| rail_ids::head(id)) {
+                columns.text(rail.0.to_string()).int(head).uuid(stored).opt_text(None::<&str>).int(0);
+            }
+        }
+        self.write(vec![Step::rows(&INSERT, columns)]).await.map(drop)
+    }
+
+    /// The attempts over `rail` that any of these ids may name.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or a row is not readable.
+    pub async fn rail_candidates<'a>(
+        &self,
+        rail: &RailId,
+        ids: impl Iterator<Item = &'a ReportIds>,
+    ) -> Result<Candidates, StoreError> {
+        let keys = self.id_keys().await?;
+        let (mut heads, mut whole, mut references) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for it in ids {
+            heads.extend(it.strong().chain(it.messages()).filter_map(rail_ids::head));
+            whole.extend(it.strong().filter_map(rail_ids::whole).map(|id| keys.stored(id)));
+            references.extend(it.reference().filter(|_| !it.may_be_ours()).map(str::to_owned));
+        }
+        let mut found: BTreeMap<AttemptId, Candidate> = BTreeMap::new();
+        let mut columns = Columns::new([Text, Int].into_iter(), heads.len());
+        for head in heads {
+            columns.text(rail.0.to_string()).int(head);
+        }
+        for row in &self.query_keys(&BY_HEAD, columns).await? {
+            let mut fields = row.fields();
+            fields.skip(3);
+            let message = fields.opt_text()?.map(str::to_owned);
+            let position = narrow(fields.int()?, "position")?;
+            let attempt = rows::attempt::read(&mut fields, &keys)?;
+            let candidate = found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
+            candidate.sent.extend(message.map(|message| SentIn { message, position }));
+        }
+        let known = found.values().flat_map(|it| [keys.stored(it.attempt.0), keys.stored(it.payment.0)]);
+        let known: BTreeSet<Id> = known.collect();
+        whole.retain(|id| !known.contains(id));
+        for stmt in [&BY_ID, &BY_PAYMENT].into_iter().filter(|_| !whole.is_empty()) {
+            let mut columns = Columns::new([Uuid, Text].into_iter(), whole.len());
+            for id in &whole {
+                columns.uuid(*id).text(rail.0.to_string());
+            }
+            for row in &self.query_keys(stmt, columns).await? {
+                let attempt: Attempt = rows::attempt::read(&mut row.fields(), &keys)?;
+                found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
+            }
+        }
+        for attempt in self.by_reference(rail, &references).await? {
+            found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
+        }
+        Ok(Candidates::new(found.into_values().collect()))
+    }
+
+    async fn by_reference(&self, rail: &RailId, references: &BTreeSet<String>) -> Result<Vec<Attempt>, StoreError> {
+        if references.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = self.id_keys().await?;
+        let tenants: Vec<TenantId> = self.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
+        let mut columns = Columns::new([Uuid, Text, Text].into_iter(), references.len() * tenants.len());
+        for reference in references.iter().take(REFERENCES_MAX) {
+            for tenant in &tenants {
+                columns.uuid(tenant.0).text(reference.clone()).text(rail.0.to_string());
+            }
+        }
+        let rows = self.query_keys(&BY_REFERENCE, columns).await?;
+        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+    }
+}

@@ -1,0 +1,264 @@
+//! Who paid: a payment belongs to the submission whose escrow it came to, and neither a stranger with the link nor dust has
+//! power over what others pay.
+
+use domain::chain::Address;
+use domain::deposit::{Deposit, DepositState};
+use domain::payment_request::{PaymentRequest, SUBMISSIONS_MAX, SenderDetails, SenderInfo};
+use domain::ports::Clock as _;
+use domain::risk::{Hold, ReasonCode};
+use domain::wallet::WalletState;
+use domain::wallet_effects::AlertKind;
+use domain::wallet_event::WalletEventKind;
+use engine::command::Refused;
+use engine::wallets::Denied;
+
+use crate::outside::LISTED;
+use crate::world::{COIN, Setup, TENANT, USDC, World, with};
+
+const PAYER: Address = Address([0xaa; 20]);
+const STRANGER: Address = Address([0x5a; 20]);
+
+fn with_dust(test: impl AsyncFnOnce(World)) {
+    with(Setup { release_min: COIN, ..Setup::default() }, test);
+}
+
+fn named(first: &str, last: &str) -> SenderDetails {
+    let text = |text: &str| Some(text.to_owned());
+    SenderDetails {
+        first_name: text(first),
+        last_name: text(last),
+        email: None,
+        phone_number: text("+971501234567"),
+        custodial_provider: text("Exchange"),
+    }
+}
+
+async fn says(world: &World, request: &PaymentRequest, first: &str, last: &str) -> SenderInfo {
+    world.wallets.submit_sender(&request.token, named(first, last), None).await.expect("taken")
+}
+
+/// A payment to the escrow of a submission, or to the request's own: counted, and what follows is done.
+async fn paid(world: &World, request: &PaymentRequest, to: Option<&SenderInfo>, from: Address, minor: i64) -> Deposit {
+    let found = world.found_at(world.vault(request, to), from, USDC, minor).await;
+    let counted = world.counted(found).await;
+    world.work().await;
+    world.deposit_now(counted.id).await
+}
+
+async fn state_of(world: &World, deposit: &Deposit) -> DepositState {
+    world.deposit_now(deposit.id).await.state
+}
+
+#[test]
+fn a_stranger_s_form_says_nothing_of_what_another_pays() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        for _ in 0..3 {
+            says(&world, &request, "Edgar", "Evil").await;
+        }
+        let deposit = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
+        assert_eq!((deposit.state, deposit.sender.first_name.as_deref()), (DepositState::Approved, Some("Imran")));
+        // Nor what comes after the payment.
+        says(&world, &request, "Edgar", "Evil").await;
+        let kept = world.deposit_now(deposit.id).await;
+        assert_eq!(kept.sender, imran.details);
+        assert_eq!(kept.assessment.map(|it| it.reason), Some(ReasonCode::ChecksPassed));
+    });
+}
+
+#[test]
+fn a_stranger_s_refused_payment_holds_its_own_escrow_and_no_other() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        let stranger = says(&world, &request, "Edgar", "Evil").await;
+        let refused = paid(&world, &request, Some(&stranger), STRANGER, 2 * COIN).await;
+        assert_eq!(refused.state, DepositState::LegalHold);
+        let now = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert!(now.is_held(&stranger.escrow.expect("has one")));
+        let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
+        assert_eq!(honest.state, DepositState::Approved, "{:?}", honest.assessment);
+        let unnamed = paid(&world, &request, None, PAYER, COIN).await;
+        assert_eq!(unnamed.state, DepositState::Approved, "{:?}", unnamed.assessment);
+        // Its lift is its own as well.
+        assert!(!now.is_held(&imran.escrow.expect("has one")) && !now.is_held(&request.escrow));
+    });
+}
+
+#[test]
+fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
+    with_dust(async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        let mut dust = Vec::new();
+        for _ in 0..5 {
+            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            dust.push(paid(&world, &request, Some(&stranger), STRANGER, 1).await);
+        }
+        // To the honest sender's address, too, and to the wallet's and the request's own.
+        dust.push(paid(&world, &request, Some(&imran), LISTED, 1).await);
+        dust.push(paid(&world, &request, None, LISTED, 1).await);
+        for deposit in &dust {
+            let found = deposit.assessment.as_ref().expect("screened, for compliance");
+            assert_eq!((deposit.state, found.hold), (DepositState::Dust, Some(Hold::Legal)), "{found:?}");
+        }
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
+        let kinds: Vec<_> = world.events().await.into_iter().map(|entry| entry.event.kind()).collect();
+        assert_eq!(kinds, [WalletEventKind::PaymentReceived; 7]);
+        let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
+        let listed = alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::ListedDust).count();
+        assert_eq!(listed, 1, "compliance is called once for the request: {alerts:?}");
+        let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
+        assert_eq!((honest.state, honest.riders.len()), (DepositState::Approved, 0), "{:?}", honest.assessment);
+        let this = (honest.id, honest.request);
+        let velocity = world.store.velocity(TENANT, wallet.id, this, world.clock.now()).await.expect("readable");
+        assert_eq!((velocity.day_count, velocity.month_rejections), (0, 0));
+    });
+}
+
+#[test]
+fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_each() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        for _ in 0..4 {
+            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            assert_eq!(paid(&world, &request, Some(&stranger), STRANGER, COIN).await.state, DepositState::LegalHold);
+        }
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
+        let mut last = None;
+        for _ in 0..2 {
+            let another = world.request(&wallet, 25 * COIN).await;
+            let stranger = says(&world, &another, "Edgar", "Evil").await;
+            last = paid(&world, &another, Some(&stranger), STRANGER, COIN).await.assessment;
+        }
+        assert_eq!(last.map(|it| it.reason), Some(ReasonCode::RepeatedRejections));
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
+    });
+}
+
+#[test]
+fn dust_waits_until_its_address_holds_more_and_then_goes_along() {
+    with_dust(async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let (imran, other) =
+            (says(&world, &request, "Imran", "Aslam").await, says(&world, &request, "Sana", "Mir").await);
+        let first = paid(&world, &request, Some(&imran), PAYER, 1).await;
+        let elsewhere = paid(&world, &request, Some(&other), PAYER, 1).await;
+        assert_eq!((first.state, first.release), (DepositState::Dust, None));
+        let real = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
+        assert_eq!((real.state, real.riders.as_slice()), (DepositState::Approved, &[first.id][..]));
+        assert_eq!(state_of(&world, &first).await, DepositState::Approved);
+        assert_eq!(state_of(&world, &elsewhere).await, DepositState::Dust, "of another address");
+        let now = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert_eq!((now.state.name(), now.received.usdc), ("PAID", 25 * COIN + 1));
+        assert_eq!(world.store.verify_books(TENANT).await, Ok(Vec::new()));
+    });
+}
+
+#[test]
+fn dust_is_released_once_it_adds_up_by_itself() {
+    with_dust(async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        let mut parts = Vec::new();
+        for _ in 0..3 {
+            parts.push(paid(&world, &request, Some(&imran), PAYER, 400_000).await);
+        }
+        assert_eq!(state_of(&world, &parts[1]).await, DepositState::Approved);
+        let last = world.deposit_now(parts[2].id).await;
+        assert_eq!((last.state, last.riders.len()), (DepositState::Approved, 2));
+        assert_eq!(world.deposit_now(parts[0].id).await.release, last.release, "one movement");
+        let now = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert_eq!(now.received.usdc, 1_200_000);
+    });
+}
+
+#[test]
+fn money_without_a_submission_has_an_unknown_sender_whatever_forms_were_sent() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 2_000 * COIN).await;
+        says(&world, &request, "Edgar", "Evil").await;
+        let small = paid(&world, &request, None, PAYER, 25 * COIN).await;
+        assert_eq!((small.state, &small.sender), (DepositState::Approved, &SenderDetails::default()));
+        let large = paid(&world, &request, None, PAYER, 1_000 * COIN).await;
+        let found = large.assessment.expect("screened");
+        assert_eq!((large.state, found.reason), (DepositState::InReview, ReasonCode::SenderUnverified));
+        assert!(found.evidence.iter().all(|line| !line.contains("Evil")), "{found:?}");
+    });
+}
+
+#[test]
+fn what_the_form_lets_through_is_all_that_the_risk_check_wants_of_a_sender() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 1_000 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        assert_eq!(imran.details.email, None);
+        let deposit = paid(&world, &request, Some(&imran), PAYER, 1_000 * COIN).await;
+        let found = deposit.assessment.expect("screened");
+        assert_eq!((deposit.state, found.score), (DepositState::Approved, 0), "{found:?}");
+    });
+}
+
+#[test]
+fn payments_to_several_addresses_of_a_request_add_up() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let (one, two) = (says(&world, &request, "Imran", "Aslam").await, says(&world, &request, "Sana", "Mir").await);
+        for (to, minor) in [(Some(&one), 10 * COIN), (Some(&two), 10 * COIN), (None, 5 * COIN)] {
+            assert_eq!(paid(&world, &request, to, PAYER, minor).await.state, DepositState::Approved);
+        }
+        let now = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        assert_eq!((now.state.name(), now.exception().name()), ("PAID", "NONE"));
+        let books = world.store.vault_books(TENANT, None, 9).await.expect("readable");
+        let escrow = books.iter().find(|it| it.address == request.escrow).expect("there");
+        assert_eq!(escrow.others, [one.escrow.expect("has one"), two.escrow.expect("has one")]);
+        assert_eq!(escrow.account.balance().minor, 25 * COIN);
+    });
+}
+
+#[test]
+fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones_are_two() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let submit = async |details, before| world.wallets.submit_sender(&request.token, details, before).await;
+        let first = submit(named("Imran", "Aslam"), None).await.expect("taken");
+        let again = submit(named("Imran", "Aslam"), Some(first.id)).await.expect("taken");
+        assert_eq!(again, first);
+        let phone = submit(named("Imran", "Aslam"), None).await.expect("taken");
+        let changed = submit(named("Imran", "Khan"), Some(first.id)).await.expect("taken");
+        let numbers = [first.number, phone.number, changed.number];
+        assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has an address of its own");
+        // What another link's browser knows is nothing here.
+        let elsewhere = world.request(&wallet, COIN).await;
+        let foreign = world.wallets.submit_sender(&elsewhere.token, named("Imran", "Aslam"), Some(first.id)).await;
+        assert_eq!(foreign.expect("taken").request, elsewhere.id);
+    });
+}
+
+#[test]
+fn a_link_takes_so_many_submissions_and_those_that_it_took_still_pay() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        for _ in 1..SUBMISSIONS_MAX {
+            says(&world, &request, "Edgar", "Evil").await;
+        }
+        let full = world.wallets.submit_sender(&request.token, named("Sana", "Mir"), None).await;
+        assert!(matches!(full, Err(Denied::Refused(Refused::Submissions(_)))), "{full:?}");
+        let again = world.wallets.submit_sender(&request.token, imran.details.clone(), Some(imran.id)).await;
+        assert_eq!(again.as_ref().ok(), Some(&imran));
+        assert_eq!(paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await.state, DepositState::Approved);
+    });
+}
