@@ -197,7 +197,8 @@ impl Schedule {
                 return;
             }
         }
-        self.auditor.violation(format!("no end after {STEPS_MAX} steps"));
+        let left = self.auditor.left();
+        self.auditor.violation(format!("no end after {STEPS_MAX} steps: {left}"));
     }
 
     fn after(&mut self, polled: &Polled) {

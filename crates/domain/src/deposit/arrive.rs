@@ -88,10 +88,13 @@ impl Found {
 }
 
 impl Case {
-    /// Its log is in a block: for the first time, again, or still.
+    /// Its log is in a block: for the first time, again, or still. One that has counted leaves its block by
+    /// [`Case::lost`] alone: a block that names another one comes from a process that was stopped for a while, and is an
+    /// older one.
     pub fn included(&mut self, place: Place, paid_at: Timestamp, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        if self.deposit.place == Some(place) {
+        let waits = matches!(self.deposit.state, DepositState::Seen | DepositState::Suspended);
+        if self.deposit.place == Some(place) || (self.deposit.place.is_some() && !waits) {
             return effects;
         }
         self.deposit.place = Some(place);

@@ -6,16 +6,20 @@ use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PA
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
 use domain::payment::{Cx, JobChange};
+use domain::time::Span;
 use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::FailureReason;
 use store::working_set::{SignerRow, WorkingSet};
 
-use super::outcome::{Failure, fail, finish, is_wanted, stop};
+use super::outcome::{Failure, awaits_deposit, fail, finish, is_wanted, stop};
 use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
+
+/// When to look again at a release that waits until its deposit is in the chain again.
+const DEPOSIT_AWAITED: Span = Span::secs(30);
 
 pub(super) fn act(
     ws: &mut WorkingSet,
@@ -183,11 +187,14 @@ fn take(
     for (key, fence) in intents {
         match held(ws, tenant, key, *fence) {
             Ok(intent) if intent.state != IntentState::Waiting => {}
-            Ok(intent) if is_wanted(ws, tenant, key, cx) => {
+            Ok(intent) if !is_wanted(ws, tenant, key, cx) => stop(ws, key, intent, rules, cx)?,
+            Ok(intent) if awaits_deposit(ws, tenant, key) => {
+                effects::write(ws, tenant, intent.put_off(cx.now + DEPOSIT_AWAITED))?;
+            }
+            Ok(intent) => {
                 wanted.push(intent);
                 keys.push(key);
             }
-            Ok(intent) => stop(ws, key, intent, rules, cx)?,
             // Another worker has it.
             Err(Refused::Fenced { .. } | Refused::NotFound) => {}
             Err(refused) => return Err(refused),

@@ -137,6 +137,12 @@ pub(super) fn stop(
     effects::write(ws, tenant, effects)
 }
 
+/// Whether an intent has to wait until its deposit is in the chain again.
+pub(super) fn awaits_deposit(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
+    matches!(&key.subject, Subject::Deposit(of)
+        if deposit::load(ws, tenant, of).is_ok_and(|case| case.awaits_deposit(key.intent)))
+}
+
 /// An intent whose transaction is over without having tried it, and that is still wanted.
 pub(super) fn wait_again(
     ws: &mut WorkingSet,
@@ -208,7 +214,7 @@ pub(super) fn fail(
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
     let owed = matches!(&key.subject, Subject::Deposit(of)
-        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id)));
+        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && !case.awaits_deposit(id)));
     let patience = match (owed, at_once) {
         (true, _) => Patience::Endless,
         (false, true) => Patience::Over,

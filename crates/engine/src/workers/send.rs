@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 use domain::chain::{Address, Call, ChainFault, Fees, KeyRole, Movement, SignFault, Simulated, TxHash, vault};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
+use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, Halt};
 use domain::ids::{ChainTxId, DepositId, IntentId, TenantId};
 use domain::job::Job;
@@ -154,6 +155,8 @@ impl Workers {
             let halt = intent.coin.and_then(|coin| halted.get(&coin).copied());
             if halt.is_some() && !intent.is_never_given_up() {
                 self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
+            } else if let Some(verdict) = self.release_is_lost(&intent).await {
+                self.tell_verdict(&(intent, fence), verdict).await;
             } else if intent.kind.is_batched() && intent.tries == 0 {
                 batches.entry((intent.kind, lanes.lane(&intent))).or_default().push((intent, fence));
             } else {
@@ -281,6 +284,32 @@ impl Workers {
         let verdict = self.diagnose(wallets, lane, intent, why).await?;
         self.tell_verdict(one, verdict).await;
         Ok(())
+    }
+
+    /// A release that a reorganisation undid together with its deposit waits until the deposit is in the chain again, and is
+    /// given up when that is given up. One that waits for the first time has its deposit.
+    async fn release_is_lost(&self, intent: &Intent) -> Option<Verdict> {
+        if intent.kind != IntentKind::Release || intent.state_at == intent.created_at {
+            return None;
+        }
+        let read = async {
+            let deposit = self.store.deposit(intent.tenant, DepositId(intent.subject)).await?;
+            Ok::<_, store::StoreError>((deposit, self.store.chain_headers(1).await?))
+        };
+        let (deposit, tip) = match read.await {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::warn!(%error, intent = %intent.id, "deposit read failed, its release will be retried");
+                return Some(Verdict::PutOff { after: SOON, halt: None });
+            }
+        };
+        let is_lost = |it: &Deposit| it.state == DepositState::Completed && it.place.is_none();
+        let lost = deposit.filter(is_lost)?.lost_at.unwrap_or(u64::MAX);
+        if tip.first().is_some_and(|tip| tip.number >= lost.saturating_add(DROPPED_AFTER_BLOCKS)) {
+            let why = "its deposit fell out of the chain and did not come back".to_owned();
+            return Some(Verdict::Fails { why, reason: FailureReason::TransactionDropped, at_once: true });
+        }
+        Some(Verdict::PutOff { after: PAUSED, halt: None })
     }
 
     /// The deposit whose release has moved what this one is to move: of the same escrow and amount, taken away by a

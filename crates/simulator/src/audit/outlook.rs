@@ -130,6 +130,21 @@ impl Auditor {
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 
+    /// What keeps [`Auditor::is_quiet`] from being so.
+    pub fn left(&self) -> String {
+        let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
+        let jobs = self.read(|connection| rows::open_jobs(connection, beyond)).unwrap_or_default();
+        let reports: Vec<_> = RAILS.iter().map(|(rail, ..)| *rail).filter(|rail| !self.has_all_reports(rail)).collect();
+        let chain = self.wallets.as_ref().map(|wallets| {
+            let waiting = self.read(wallets::rows::waiting_for_chain).unwrap_or_default();
+            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting)
+        });
+        let bank = self.bank.rests();
+        format!(
+            "jobs {jobs:?}, reports not read of {reports:?}, bank rests {bank}, chain (seen, rests, waiting) {chain:?}"
+        )
+    }
+
     fn has_all_reports(&self, rail: &str) -> bool {
         let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else { return false };
         self.bank.page(&RailId::new(rail), cursor.as_deref()).reports.is_empty()

@@ -216,6 +216,14 @@ pub(super) fn jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<i64
     connection.prepare_cached(sql)?.query_row([beyond], |row| row.get(0))
 }
 
+/// The jobs that [`jobs`] counts, a line each: kind, subject, when it is due, how often it was tried.
+pub(super) fn open_jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT kind || ' ' || hex(subject) || ' at ' || run_at || ', tries ' || tries || ', leased until ' || \
+               COALESCE(leased_until, 'never') FROM job \
+               WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1)";
+    query(connection, sql, [beyond], |row| row.get(0))
+}
+
 /// How far a rail's reports have been taken in.
 pub(super) fn cursor(connection: &Connection, rail: &str) -> rusqlite::Result<Option<String>> {
     let found = query(connection, "SELECT mark FROM rail_cursor WHERE rail = ?1", [rail], |row| row.get(0))?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Block, BlockAt, ChainFault, Depth, Heads, Sighting, TransferAt};
+use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Depth, Heads, Sighting, TransferAt};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
@@ -38,6 +38,9 @@ enum Finding {
     Differs(String),
     /// Enough nodes have its block, and it is not in there.
     Absent(Place),
+    /// A block of this height that was taken in has it, not the one that it is said to be in: a process that was stopped
+    /// for a while said so too late.
+    Elsewhere(u64),
     Dropped,
     /// It is deep enough, and too few nodes confirm it.
     Unconfirmed,
@@ -60,7 +63,7 @@ impl Watch<'_> {
         for tenant in tenants {
             policies.insert(tenant, self.workers.accept_late(tenant).await?);
         }
-        let (mut unconfirmed, mut absent, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
+        let (mut unconfirmed, mut again, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
         for some in waiting.chunks(TOLD_AT_ONCE) {
             let asked: Vec<_> =
                 some.iter().map(|deposit| self.find_out(deposit, &blocks, &heads, release_min)).collect();
@@ -69,7 +72,7 @@ impl Watch<'_> {
             for (deposit, finding) in some.iter().zip(&findings) {
                 match finding {
                     Finding::Unconfirmed => unconfirmed = true,
-                    Finding::Absent(place) => _ = absent.insert(place.number),
+                    Finding::Absent(Place { number, .. }) | Finding::Elsewhere(number) => _ = again.insert(*number),
                     Finding::Differs(_) => _ = differing.insert(deposit.to),
                     _ => {}
                 }
@@ -83,7 +86,7 @@ impl Watch<'_> {
             }
         }
         self.workers.money_waits(self.memory, unconfirmed).await;
-        for number in absent {
+        for number in again {
             self.read_block_again(number).await?;
         }
         for vault in differing {
@@ -106,15 +109,13 @@ impl Watch<'_> {
     }
 
     /// For each block that deposits wait in: whether this node still has it, and whether every other one agrees.
-    async fn judge_blocks(
-        &self,
-        waiting: &[Deposit],
-        heads: &Heads,
-    ) -> Result<BTreeMap<u64, (Place, Verdict)>, Trouble> {
-        let mut blocks = BTreeMap::new();
+    async fn judge_blocks(&self, waiting: &[Deposit], heads: &Heads) -> Result<Verdicts, Trouble> {
+        let mut blocks = Verdicts::new();
         for deposit in waiting {
             let Some(place) = deposit.place else { continue };
-            if blocks.contains_key(&place.number) || !self.is_deep(deposit, place, heads) {
+            // Two deposits may be said to be in different blocks of one height.
+            let key = (place.number, place.block);
+            if blocks.contains_key(&key) || !self.is_deep(deposit, place, heads) {
                 continue;
             }
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
@@ -128,7 +129,7 @@ impl Watch<'_> {
                     Err(fault) => return Err(fault.into()),
                 },
             };
-            blocks.insert(place.number, (place, verdict));
+            blocks.insert(key, verdict);
         }
         Ok(blocks)
     }
@@ -147,7 +148,7 @@ impl Watch<'_> {
     async fn find_out(
         &self,
         deposit: &Deposit,
-        blocks: &BTreeMap<u64, (Place, Verdict)>,
+        blocks: &Verdicts,
         heads: &Heads,
         release_min: i64,
     ) -> Result<Finding, Trouble> {
@@ -155,16 +156,15 @@ impl Watch<'_> {
             let lost = deposit.lost_at.unwrap_or(u64::MAX);
             let long = self.seen_to() >= lost.saturating_add(DROPPED_AFTER_BLOCKS);
             let dropped = long && deposit.state == DepositState::Suspended;
-            return Ok(if dropped { Finding::Dropped } else { Finding::Waits });
+            return if dropped { self.unless_elsewhere(deposit, Finding::Dropped).await } else { Ok(Finding::Waits) };
         };
         if !self.is_deep(deposit, place, heads) {
             return Ok(Finding::Waits);
         }
-        match blocks.get(&place.number) {
-            Some((known, Verdict::Agreed)) if *known == place => {}
-            Some((known, _)) if *known != place => return Ok(Finding::Gone(place)),
-            Some((_, Verdict::Gone)) => return Ok(Finding::Gone(place)),
-            Some(_) => return Ok(Finding::Unconfirmed),
+        match blocks.get(&(place.number, place.block)) {
+            Some(Verdict::Agreed) => {}
+            Some(Verdict::Gone) => return self.unless_elsewhere(deposit, Finding::Gone(place)).await,
+            Some(Verdict::NotYet) => return Ok(Finding::Unconfirmed),
             None => return Ok(Finding::Waits),
         }
         let found = match self.is_seen(deposit, place).await {
@@ -183,6 +183,14 @@ impl Watch<'_> {
                 Ok(Finding::Unconfirmed)
             }
         }
+    }
+
+    /// `finding`, unless a block that was taken in has the deposit's log.
+    async fn unless_elsewhere(&self, deposit: &Deposit, finding: Finding) -> Result<Finding, Trouble> {
+        let logs = self.workers.store.vault_logs(deposit.to).await?;
+        let is_its = |log: &&VaultLog| (log.tx, log.ordinal) == (deposit.tx, deposit.ordinal) && log.minor > 0;
+        let elsewhere = logs.iter().find(|log| is_its(log) && Some(log.place) != deposit.place);
+        Ok(elsewhere.map_or(finding, |log| Finding::Elsewhere(log.place.number)))
     }
 
     /// Holds a deposit against what each node says of its transaction; `None` = enough of them have it.
@@ -255,12 +263,15 @@ impl Watch<'_> {
             Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
             // The block is read again.
-            Finding::Absent(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
+            Finding::Absent(_) | Finding::Elsewhere(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
         };
         let named = DepositRef::of(deposit, late);
         self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await
     }
 }
+
+/// What is known of each block that deposits wait in, by number and hash.
+type Verdicts = BTreeMap<(u64, BlockHash), Verdict>;
 
 /// What is known of a block that deposits wait in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,13 @@ pub(in crate::audit) fn waiting(connection: &Connection) -> rusqlite::Result<i64
     value(connection, "SELECT COUNT(*) FROM deposit WHERE state IN ('seen', 'suspended')")
 }
 
+/// The deposits that wait for the chain, a line each.
+pub(in crate::audit) fn waiting_for_chain(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT state || ' ' || hex(tx) || ' at height ' || COALESCE(height, 'none') \
+               FROM deposit WHERE state IN ('seen', 'suspended')";
+    query(connection, sql, [], |row| row.get(0))
+}
+
 /// A deposit as the books need it.
 pub(in crate::audit) struct DepositRow {
     pub tenant: Key,
