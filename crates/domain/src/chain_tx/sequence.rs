@@ -205,10 +205,14 @@ pub enum Ended {
 
 impl ChainTx {
     /// What is signed next for a transaction that was signed before: dearer by what nodes ask of a replacement. `None`
-    /// = it pays all that it may.
+    /// = it pays all that it may. One that is called off and pays that already is cancelled for the same: where no node
+    /// keeps it any more, its nonce would stay empty.
     pub fn replacement_fees(&self, asked: Fees, config: &ChainConfig) -> Option<Fees> {
         match self.attempts.last() {
-            Some(last) => raised(last.fees, asked, config.most_fees()),
+            Some(last) => {
+                let called_off = self.cancel_wanted && !last.cancels;
+                raised(last.fees, asked, config.most_fees()).or_else(|| called_off.then_some(last.fees))
+            }
             None => Some(capped(self.fees, config.most_fees())),
         }
     }

@@ -166,6 +166,20 @@ fn a_tip_has_a_cap_of_its_own_and_replacements_stay_possible_below_it() {
 }
 
 #[test]
+fn what_pays_all_that_it_may_is_cancelled_for_the_same() {
+    let (mut tx, _) = taken();
+    sign(&mut tx, false).expect("taken");
+    let most = config().most_fees();
+    tx.attempts[0].fees = most;
+    assert_eq!(tx.replacement_fees(FEES, &config()), None, "it is wanted: it waits");
+    tx.call_off();
+    assert_eq!(tx.replacement_fees(FEES, &config()), Some(most));
+    sign(&mut tx, true).expect("called off");
+    tx.attempts[1].fees = most;
+    assert_eq!(tx.replacement_fees(FEES, &config()), None, "the cancellation is broadcast again");
+}
+
+#[test]
 fn an_unmined_transaction_that_is_called_off_is_replaced_at_once() {
     let (mut tx, _) = taken();
     sign(&mut tx, false).expect("taken");

@@ -126,7 +126,7 @@ impl Auditor {
                 .as_ref()
                 .map(|wallets| &wallets.outside)
                 .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
-            && self.read(|connection| rows::jobs(connection, beyond)) == Some(0)
+            && self.read(|connection| rows::open_jobs(connection, beyond)).is_some_and(|jobs| jobs.is_empty())
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 

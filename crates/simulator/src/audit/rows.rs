@@ -201,27 +201,32 @@ pub(super) fn for_people(connection: &Connection, slow_since: i64) -> rusqlite::
     })
 }
 
+/// A job that waits for people: a release that a reorganisation undid after the wallet was blocked, or its escrow put on
+/// legal hold, once people were called.
+const FOR_PEOPLE: &str = "kind = 'send_intent' AND EXISTS (SELECT 1 FROM chain_intent i JOIN deposit d ON d.id = i.subject \
+    WHERE i.id = job.subject AND i.kind = 'release' AND d.state = 'completed' AND \
+    EXISTS (SELECT 1 FROM alert a WHERE a.subject = d.id AND a.kind = 'transaction') AND (\
+    EXISTS (SELECT 1 FROM wallet w WHERE w.id = d.wallet AND w.state IN ('BLOCKED', 'BLACKLISTED')) OR \
+    EXISTS (SELECT 1 FROM deposit h WHERE h.request = d.request AND h.state = 'legal_hold')))";
+
 /// When the next job or quote wants somebody's attention.
 pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    value(
-        connection,
+    let sql = format!(
         "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \
-         WHERE kind NOT IN ('review', 'review_deposit') UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')",
-    )
+         WHERE kind NOT IN ('review', 'review_deposit') AND NOT ({FOR_PEOPLE}) \
+         UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')"
+    );
+    value(connection, &sql)
 }
 
-/// How many jobs there are, but for timers of wallets and requests beyond an instant.
-pub(super) fn jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<i64> {
-    let sql = "SELECT COUNT(*) FROM job WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1)";
-    connection.prepare_cached(sql)?.query_row([beyond], |row| row.get(0))
-}
-
-/// The jobs that [`jobs`] counts, a line each: kind, subject, when it is due, how often it was tried.
+/// The jobs that are to be done yet, a line each: kind, subject, when it is due, how often it was tried. Those that wait
+/// for people, and timers of wallets and requests beyond an instant, are not.
 pub(super) fn open_jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT kind || ' ' || hex(subject) || ' at ' || run_at || ', tries ' || tries || ', leased until ' || \
-               COALESCE(leased_until, 'never') FROM job \
-               WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1)";
-    query(connection, sql, [beyond], |row| row.get(0))
+    let sql = format!(
+        "SELECT kind || ' ' || hex(subject) || ' at ' || run_at || ', tries ' || tries FROM job \
+         WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1) AND NOT ({FOR_PEOPLE})"
+    );
+    query(connection, &sql, [beyond], |row| row.get(0))
 }
 
 /// How far a rail's reports have been taken in.

@@ -46,6 +46,21 @@ fn it_is_pending_below_the_depth_and_received_at_it_and_told_once() {
 }
 
 #[test]
+fn one_that_has_counted_leaves_its_block_only_when_that_is_gone() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    // From a process that stood still since before a reorganisation.
+    world.seen_in(99);
+    assert_eq!(world.case.deposit.place, Some(place(100)));
+    world.lost_from(99);
+    assert_eq!((world.case.deposit.place, world.holds(Pot::Escrow)), (Some(place(100)), MINOR));
+    world.lost_from(100);
+    world.seen_in(101);
+    assert_eq!(world.case.deposit.place, Some(place(101)));
+}
+
+#[test]
 fn an_orphan_of_a_pending_one_disappears_and_comes_again_as_the_same() {
     let mut world = World::for_request();
     world.seen_in(100);
