@@ -50,6 +50,8 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     let far = testkit::wait::until_async(WAIT_MAX, || async { node.chain.block_number() >= FROM });
     assert!(far.await, "blocks come");
     let (request, _) = paid(&node, &wallet).await;
+    // Seen in its block, before a watcher that lags has to read ranges, about which the nodes disagree as well.
+    node.bank.newest(&wallet, "PENDING").await;
     node.mine(DEPOSIT_DEPTH * 2);
     let alerted = testkit::wait::until_async(WAIT_MAX, || async { node.alerts().await.contains(&"chain_mismatch") });
     assert!(alerted.await, "{:?}", node.alerts().await);
