@@ -334,7 +334,7 @@ impl Runner {
         for _ in 0..UNKNOWN_ASKS_MAX {
             match self.store.was_committed(batch).await {
                 Ok(committed) => return Ok(committed),
-                Err(error) => tracing::warn!(%error, "cannot ask yet whether a batch was committed"),
+                Err(error) => tracing::warn!(%error, "batch commit check failed, will retry"),
             }
             self.world.clock.sleep_until(self.world.clock.now() + STORE_RETRY).await;
         }
@@ -394,7 +394,7 @@ impl Trouble {
             ExecuteError::CommitUnknown(_) => Trouble::Unknown,
             ExecuteError::Contended => Trouble::Contended,
             other => {
-                tracing::error!(error = %other, "a batch was not committed");
+                tracing::error!(error = %other, "batch commit failed");
                 Trouble::Unavailable
             }
         }

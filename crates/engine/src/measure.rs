@@ -18,7 +18,7 @@ use crate::pace::RailPace;
 
 /// Says that a person is called.
 pub(crate) fn alert(alert: &Alert) {
-    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "operator alert raised");
     metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
 }
 

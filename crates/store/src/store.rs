@@ -160,7 +160,7 @@ impl Store {
         for _ in 0..TRIES_MAX {
             match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
                 Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
-                Attempted::Again(why) => tracing::debug!(%batch, why, "a batch is decided again"),
+                Attempted::Again(why) => tracing::debug!(%batch, why, "batch conflicted, will be decided again"),
             }
         }
         Err(ExecuteError::Contended)
@@ -177,7 +177,7 @@ impl Store {
         match self.driver().save(batch, Box::new(rows), &keys).await? {
             Attempted::Done(rows) => Ok(Committed { at: rows.now, rows: *rows }),
             Attempted::Again(why) => {
-                tracing::debug!(%batch, why, "a batch's rows were not as they were remembered");
+                tracing::debug!(%batch, why, "cached rows were stale, batch will be decided on loaded rows");
                 Err(ExecuteError::Contended)
             }
         }

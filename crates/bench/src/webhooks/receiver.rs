@@ -63,7 +63,7 @@ impl Receiver {
         let router = Router::new().fallback(take).with_state(shared.clone());
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "the receiver ended");
+                tracing::error!(%error, "webhook receiver ended");
             }
         });
         Ok(Receiver { url, shared, serving })

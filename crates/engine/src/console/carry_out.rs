@@ -65,7 +65,7 @@ impl Console {
             Err(denied) if denied.is_passing() => return Err(denied),
             Err(denied) => store.finish_approval(approval, false, &denied.to_string(), by).await?,
         };
-        tracing::info!(approval = %approval.id, kind = approval.deed.kind(), first, "approval carried out");
+        tracing::info!(approval = %approval.id, kind = approval.deed.kind(), first, "approval executed");
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl Console {
             let page = self.payments.store().approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS).await?;
             for approval in &page {
                 if let Err(denied) = self.carry_out(approval).await {
-                    tracing::warn!(approval = %approval.id, %denied, "an approval cannot be carried out yet");
+                    tracing::warn!(approval = %approval.id, %denied, "approval execution failed, will retry");
                     left += 1;
                 }
             }

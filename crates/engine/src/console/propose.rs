@@ -277,7 +277,7 @@ impl Console {
         if approve {
             match self.carry_out(&decided).await {
                 // It is approved whatever keeps it from being carried out right now, and is tried again.
-                Err(denied) if denied.is_passing() => tracing::warn!(approval = %id, %denied, "not carried out yet"),
+                Err(denied) if denied.is_passing() => tracing::warn!(approval = %id, %denied, "approval execution failed, will retry"),
                 done => done?,
             }
         }

@@ -63,7 +63,7 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
         }
         Err(_) => {
             ws.discard();
-            tracing::error!(tenant = %command.tenant, "a command panicked; it changed nothing");
+            tracing::error!(tenant = %command.tenant, "command panicked, its changes were discarded");
             Outcome::Panicked
         }
     }

@@ -101,7 +101,7 @@ impl Wallets {
             let shown = match wallets.chain.is_blacklisted(token, wallet.address).await {
                 Ok(shown) => Some(shown),
                 Err(error) => {
-                    tracing::warn!(%error, "the chain cannot be asked for a blacklist now");
+                    tracing::warn!(%error, "blacklist read failed, will retry");
                     None
                 }
             };

@@ -191,7 +191,7 @@ impl Wallets {
             Ok(Some(receipt)) => receipt,
             Ok(None) => return Ok(Found::NotYet),
             Err(error) => {
-                tracing::warn!(%error, "a sender's transaction cannot be looked up");
+                tracing::warn!(%error, "sender transaction lookup failed");
                 return Ok(Found::Unclear);
             }
         };

@@ -95,7 +95,7 @@ impl Wallets {
             }
             Ok(false) => Ok(false),
             Err(error) => {
-                tracing::warn!(%error, "the chain cannot be asked for a controller now");
+                tracing::warn!(%error, "controller lookup failed, will retry");
                 Ok(false)
             }
         }

@@ -104,7 +104,7 @@ impl Wallets {
     async fn refund_is_listed(&self, caller: &Caller, deposit: DepositId, screened: Screened, by: Box<Deed>) {
         let action = DepositAction::RefundListed { screened, by };
         if let Err(denied) = self.changed_deposit(caller, deposit, action).await {
-            tracing::error!(%denied, %deposit, "no alert could be raised about a refund to a listed address");
+            tracing::error!(%denied, %deposit, "alert for refund to listed address failed");
         }
     }
 

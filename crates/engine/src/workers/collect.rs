@@ -47,7 +47,7 @@ fn told(report: &RailReport, about: &str) -> String {
 /// A report that is about no attempt of ours, for a person.
 fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
     let Said { status, amount, source, reasons, .. } = &report.said;
-    tracing::warn!(rail = %rail.id(), source, %why, "a report is about no attempt of this rail");
+    tracing::warn!(rail = %rail.id(), source, %why, "rail report matches no attempt, operator alert raised");
     metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
     let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
@@ -103,7 +103,7 @@ impl Workers {
         let held = match self.store.lease_role(role, &self.owner, lease).await {
             Ok(held) => held.is_some(),
             Err(error) => {
-                tracing::warn!(%error, role, "the collector's role cannot be asked for now");
+                tracing::warn!(%error, role, "collector lease acquisition failed, will retry");
                 false
             }
         };
@@ -125,7 +125,7 @@ impl Workers {
             match self.store.rail_cursor(rail.id()).await {
                 Ok(cursor) => (place.cursor, place.behind_since) = (Some(cursor), None),
                 Err(error) => {
-                    tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be read now");
+                    tracing::warn!(%error, rail = %rail.id(), "report cursor read failed, will retry");
                     return false;
                 }
             }
@@ -133,7 +133,7 @@ impl Workers {
         let page = match rail.collect(place.cursor.as_ref().and_then(Option::as_deref)).await {
             Ok(page) => page,
             Err(fault) => {
-                tracing::warn!(%fault, "reports cannot be fetched");
+                tracing::warn!(%fault, "rail report fetch failed, will retry");
                 metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
                 return false;
             }
@@ -165,7 +165,7 @@ impl Workers {
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
+                tracing::warn!(%error, rail = %rail.id(), "report cursor write failed, reports will be fetched again");
                 false
             }
         }
@@ -175,7 +175,7 @@ impl Workers {
     async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
         let mut strays = page.unreadable.clone();
         for what in &page.unreadable {
-            tracing::warn!(rail = %rail.id(), %what, "a report cannot be understood");
+            tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
         }
         if let (true, Some(cursor)) = (planted::is(Planted::CursorBeforeReports), &page.cursor) {
@@ -188,7 +188,7 @@ impl Workers {
             let candidates = match self.store.rail_candidates(rail.id(), ids).await {
                 Ok(candidates) => candidates,
                 Err(error) => {
-                    tracing::warn!(%error, "the attempts that reports are about cannot be read now");
+                    tracing::warn!(%error, "attempt read failed, reports will be fetched again");
                     return false;
                 }
             };
@@ -214,7 +214,7 @@ impl Workers {
             Err(error) => Err(error),
         };
         if let Err(error) = &kept {
-            tracing::warn!(%error, rail = %rail.id(), "what a rail says beside its reports cannot be kept now");
+            tracing::warn!(%error, rail = %rail.id(), "rail notice write failed, reports will be fetched again");
         }
         kept.is_ok()
     }
@@ -242,7 +242,7 @@ impl Workers {
             Ok(Some(order)) => order,
             Ok(None) => return Some(Outcome::Refused(Refused::NotFound)),
             Err(error) => {
-                tracing::warn!(%error, order = %payment, "the order of a report cannot be read now");
+                tracing::warn!(%error, order = %payment, "order read failed, report will be fetched again");
                 return None;
             }
         };
@@ -260,11 +260,11 @@ impl Workers {
             Ok(outcome) => Some(outcome),
             Err(EngineError::Internal) => {
                 // It would panic again: it is logged, counted, and not allowed to hold up every report behind it.
-                tracing::error!(%payment, "a report could not be applied");
+                tracing::error!(%payment, "rail report could not be applied");
                 Some(Outcome::Panicked)
             }
             Err(error) => {
-                tracing::warn!(%payment, %error, "a report was not taken; it will be fetched again");
+                tracing::warn!(%payment, %error, "rail report processing failed, will be fetched again");
                 None
             }
         }

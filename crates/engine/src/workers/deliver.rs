@@ -37,7 +37,7 @@ impl Workers {
             }
             Ok(None) => Takes { payment_events: false, endpoint: None },
             Err(error) => {
-                tracing::warn!(%error, %tenant, "a receiver cannot be read now; the leases of its deliveries will run out");
+                tracing::warn!(%error, %tenant, "webhook endpoint read failed, its deliveries will be retried");
                 return;
             }
         };
@@ -50,7 +50,7 @@ impl Workers {
             Ok(Some(record)) => record,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, event = %job.subject, "a delivery cannot be read now; its lease will run out");
+                tracing::warn!(%error, event = %job.subject, "delivery read failed, will retry");
                 return;
             }
         };

@@ -36,13 +36,13 @@ impl Workers {
             Ok(Some(wallet)) => wallet,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, wallet = %job.subject, "a wallet cannot be read now; its lease will run out");
+                tracing::warn!(%error, wallet = %job.subject, "wallet read failed, will retry");
                 return;
             }
         };
         let in_line = if wallet.follow_up { self.bring_in_line(&wallet).await } else { Ok(true) };
         let in_line = in_line.unwrap_or_else(|error| {
-            tracing::warn!(%error, wallet = %wallet.id, "what hangs on a wallet cannot be read now");
+            tracing::warn!(%error, wallet = %wallet.id, "wallet dependents read failed, will retry");
             false
         });
         let chain_ready = wallet.state == WalletState::Pending && controller_is_there(wallets, wallet.controller).await;
@@ -135,7 +135,7 @@ impl Workers {
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(%error, request = %id, "payment request read failed, its lease will run out");
+                tracing::warn!(%error, request = %id, "payment request read failed, will retry");
             }
         }
     }
@@ -145,12 +145,12 @@ impl Workers {
     pub(super) async fn report(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Option<Outcome> {
         match self.engine.execute(crate::command::Command { tenant, action }).await {
             Ok(Outcome::Refused(refused)) => {
-                tracing::debug!(%subject, %refused, "a worker came too late");
+                tracing::debug!(%subject, %refused, "stale worker result ignored");
                 None
             }
             Ok(outcome) => Some(outcome),
             Err(error) => {
-                tracing::warn!(%subject, %error, "a worker's report was not taken; its lease will run out");
+                tracing::warn!(%subject, %error, "worker result rejected, will retry");
                 None
             }
         }
@@ -159,7 +159,7 @@ impl Workers {
 
 async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool {
     wallets.chain.is_deployed(controller).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the chain cannot be asked for a controller now");
+        tracing::warn!(%error, "controller lookup failed, will retry");
         false
     })
 }

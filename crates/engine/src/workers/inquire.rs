@@ -66,7 +66,7 @@ impl Workers {
         match self.store.attempts(job.tenant, PaymentId(job.subject)).await {
             Ok(attempts) => attempts.into_iter().next_back(),
             Err(error) => {
-                tracing::warn!(%error, "attempts cannot be read now; the lease will run out");
+                tracing::warn!(%error, "attempt read failed, inquiry will be retried");
                 None
             }
         }
@@ -149,8 +149,8 @@ impl Workers {
         if let Some(key) = &ask.order {
             let order = match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
                 Ok(Some(order)) => order,
-                Ok(None) => return tracing::error!(order = %attempt.payment, "an attempt has no order"),
-                Err(error) => return tracing::warn!(%error, "the order cannot be read now"),
+                Ok(None) => return tracing::error!(order = %attempt.payment, "attempt has no order"),
+                Err(error) => return tracing::warn!(%error, "order read failed"),
             };
             let message = order_instruction(attempt, &order, corridors);
             return self.send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key))).await;
@@ -160,8 +160,8 @@ impl Workers {
                 let message = instruction(attempt, &record, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;
             }
-            Ok(None) => tracing::error!(payment = %attempt.payment, "an attempt has no payment"),
-            Err(error) => tracing::warn!(%error, "the payment cannot be read now"),
+            Ok(None) => tracing::error!(payment = %attempt.payment, "attempt has no payment"),
+            Err(error) => tracing::warn!(%error, "payment read failed"),
         }
     }
 }

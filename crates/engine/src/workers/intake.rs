@@ -26,7 +26,7 @@ impl Workers {
             };
             metrics::counter!("corridor_bank_statements_total", "rail" => rail.id().to_string(), "taken" => counted)
                 .increment(1);
-            tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "a page of a bank's statement");
+            tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             if taken == PageTaken::Other {
                 strays.push(format!(
                     "{}: page {} of statement {} came before with another content; the first one counts",

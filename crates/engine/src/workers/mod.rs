@@ -158,7 +158,7 @@ impl Workers {
             Ok(()) if kind == JobKind::Transmit => self.hand_on_lanes().await,
             Ok(()) => {}
             Err(error) => {
-                tracing::warn!(%error, job = kind.name(), "jobs cannot be given back now; their leases will run out");
+                tracing::warn!(%error, job = kind.name(), "job lease release failed, leases will expire");
             }
         }
     }
@@ -166,7 +166,7 @@ impl Workers {
     /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.
     async fn hand_on(&self, role: &str) {
         if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
-            tracing::warn!(%error, role, "a role cannot be given up now; its lease will run out");
+            tracing::warn!(%error, role, "role lease release failed, lease will expire");
         }
     }
 
@@ -190,12 +190,12 @@ impl Workers {
         let command = Command { tenant, action: Action::Payment(payment, action) };
         match self.engine.execute(command).await {
             Ok(Outcome::Refused(refused)) => {
-                tracing::debug!(%payment, %refused, "a worker came too late");
+                tracing::debug!(%payment, %refused, "stale worker result ignored");
                 None
             }
             Ok(outcome) => Some(outcome),
             Err(error) => {
-                tracing::warn!(%payment, %error, "a worker's report was not taken; the payment will be asked about");
+                tracing::warn!(%payment, %error, "worker result rejected, payment will be inquired");
                 None
             }
         }
@@ -224,7 +224,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                         under_way.push(async move { workers.work(kind, jobs).await });
                     }
                 }
-                Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
+                Err(error) => tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry"),
             }
         }
         if taken == tuning.lease_max && under_way.len() < rounds_max {

@@ -73,7 +73,7 @@ impl Workers {
         match self.store.exchange(job.tenant, ExchangeId(job.subject)).await {
             Ok(order) => order,
             Err(error) => {
-                tracing::warn!(%error, order = %job.subject, "an order cannot be read now; its lease will run out");
+                tracing::warn!(%error, order = %job.subject, "order read failed, payout will be retried");
                 None
             }
         }
@@ -106,7 +106,7 @@ impl Workers {
         let attempts = match self.store.attempts(job.tenant, PaymentId(order.id.0)).await {
             Ok(attempts) => attempts,
             Err(error) => {
-                tracing::warn!(%error, order = %order.id, "attempts cannot be read now");
+                tracing::warn!(%error, order = %order.id, "attempt read failed, will retry");
                 return Plan::Nothing;
             }
         };
@@ -134,7 +134,7 @@ impl Workers {
         let spent = match self.spent_by_customer(order).await {
             Ok(spent) => spent,
             Err(error) => {
-                tracing::warn!(%error, order = %order.id, "what the customer has spent cannot be read now");
+                tracing::warn!(%error, order = %order.id, "customer usage read failed, payout will be retried");
                 return Plan::Nothing;
             }
         };
@@ -144,7 +144,7 @@ impl Workers {
             Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
             Choice::Never => {
                 if let Some((rail, exceeded)) = route::exhausted(corridors, &wanted) {
-                    tracing::info!(order = %order.id, rail = %rail.id, "no route: the customer has no room in {exceeded}");
+                    tracing::info!(order = %order.id, rail = %rail.id, %exceeded, "no route, customer limit exceeded");
                 }
                 Plan::Tell(ExchangeAction::NoRoute { fence })
             }

@@ -94,7 +94,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
             Ok(Some(wanted)) if !*stop.borrow() => wanted,
             Ok(_) => continue,
             Err(error) => {
-                tracing::warn!(%error, "it cannot be asked now whether a reconciliation is wanted");
+                tracing::warn!(%error, "reconciliation schedule read failed, will retry");
                 continue;
             }
         };
@@ -106,7 +106,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
         match done {
             // Somebody else is at it: if he dies of it, the report that is wanted will not be there.
             Ok(_) => (has_looked, known) = (true, None),
-            Err(trouble) => tracing::warn!(%trouble, "the ledger cannot be reconciled now"),
+            Err(trouble) => tracing::warn!(%trouble, "ledger reconciliation failed, will retry"),
         }
         workers.hand_on(ROLE).await;
     }

@@ -47,7 +47,7 @@ impl Workers {
     pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         let policies = match self.wallet_policies(&jobs).await {
             Ok(policies) => policies,
-            Err(error) => return tracing::warn!(%error, "tenants cannot be read now; deposits wait to be screened"),
+            Err(error) => return tracing::warn!(%error, "tenant read failed, deposit screening will be retried"),
         };
         join_all(jobs.iter().filter_map(|job| Some(self.screen_one(wallets, job, policies.get(&job.tenant)?)))).await;
     }
@@ -66,7 +66,7 @@ impl Workers {
             Ok(Some(action)) => action,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, deposit = %job.subject, "a deposit cannot be screened now");
+                tracing::warn!(%error, deposit = %job.subject, "deposit screening failed, will retry");
                 return;
             }
         };
@@ -135,7 +135,7 @@ impl Workers {
         match wallets.chain.fees().await {
             Ok(fees) => terms.minor(Some(&fees)),
             Err(fault) => {
-                tracing::warn!(%fault, "fees cannot be read now, taking the least that a release costs");
+                tracing::warn!(%fault, "fee read failed, using the minimum release cost");
                 terms.minor(None)
             }
         }

@@ -129,7 +129,7 @@ impl Workers {
         }
         let halted: BTreeMap<StableCoin, Halt> = match self.store.token_states().await {
             Ok(states) => states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect(),
-            Err(error) => return tracing::warn!(%error, "the tokens' states cannot be read now"),
+            Err(error) => return tracing::warn!(%error, "token state read failed, will retry"),
         };
         join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted))).await;
     }
@@ -144,7 +144,7 @@ impl Workers {
         let ids: Vec<IntentId> = jobs.iter().map(|(id, _)| *id).collect();
         let intents = match self.store.intents(tenant, &ids).await {
             Ok(intents) => intents,
-            Err(error) => return tracing::warn!(%error, "intents cannot be read now; their leases will run out"),
+            Err(error) => return tracing::warn!(%error, "intent read failed, will retry"),
         };
         let fences: BTreeMap<IntentId, i64> = jobs.into_iter().collect();
         let lanes = Spread::of(wallets, tenant);
@@ -180,7 +180,7 @@ impl Workers {
             }
         };
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
-            tracing::warn!(%fault, %tenant, "intents cannot be sent now");
+            tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 let what = fault.to_string();
                 self.raise(tenant, Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what }).await;
@@ -264,7 +264,7 @@ impl Workers {
     /// Nothing can be called before the controller is there, and once it is there it is not put there again.
     async fn around_the_controller(&self, lane: &Lane, held: &[Held], deploys: bool) -> Result<(), ChainFault> {
         if deploys {
-            tracing::info!(tenant = %lane.tenant, "the controller is on the chain already");
+            tracing::info!(tenant = %lane.tenant, "controller is already deployed");
             self.tell_all(held, || Verdict::Needless).await;
             return Ok(());
         }
@@ -475,7 +475,7 @@ impl Workers {
     pub(super) async fn raise(&self, tenant: TenantId, alert: Alert) {
         measure::alert(&alert);
         if let Err(error) = self.store.raise_alert(tenant, &alert).await {
-            tracing::warn!(%error, "an alert cannot be kept now");
+            tracing::warn!(%error, "alert write failed");
         }
     }
 }

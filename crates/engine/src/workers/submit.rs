@@ -95,7 +95,7 @@ impl Workers {
                 Ok(records) => {
                     found.extend(records.into_iter().map(|record| ((tenant, record.payment.id), record)));
                 }
-                Err(error) => tracing::warn!(%error, "payments cannot be read now; their leases will run out"),
+                Err(error) => tracing::warn!(%error, "payment read failed, will retry"),
             }
         }
         found
@@ -111,7 +111,7 @@ impl Workers {
             Some(_) => match self.store.attempts(payment.tenant, payment.id).await {
                 Ok(attempts) => attempts,
                 Err(error) => {
-                    tracing::warn!(%error, payment = %payment.id, "attempts cannot be read now");
+                    tracing::warn!(%error, payment = %payment.id, "attempt read failed, will retry");
                     return Plan::Nothing;
                 }
             },
@@ -131,7 +131,7 @@ impl Workers {
                 self.route(job, &wanted, &attempts, refuse)
             }
             Err(error) => {
-                tracing::warn!(%error, payment = %payment.id, "what the sender has spent cannot be read now");
+                tracing::warn!(%error, payment = %payment.id, "sender usage read failed, payment will be retried");
                 Plan::Nothing
             }
         }
@@ -230,7 +230,7 @@ impl Workers {
         match self.store.keep_sent(rail, id.as_deref(), &sent).await {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, %rail, "the ids of a message cannot be kept now; it is not sent");
+                tracing::warn!(%error, %rail, "message id write failed, message not sent");
                 false
             }
         }

@@ -24,7 +24,7 @@ pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
         match workers.expire_some().await {
             Ok(EXPIRE_MAX) => continue,
             Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "quotes cannot be expired now"),
+            Err(error) => tracing::warn!(%error, "quote expiry failed, will retry"),
         }
         workers.pause(EXPIRE_EVERY, &mut stop).await;
     }
@@ -36,11 +36,11 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
         match workers.store.lease_role(PRUNE_ROLE, &workers.owner, PRUNE_EVERY).await {
             Ok(Some(_)) => {
                 if let Err(error) = workers.store.prune(workers.clock().now()).await {
-                    tracing::warn!(%error, "old rows cannot be removed now");
+                    tracing::warn!(%error, "row pruning failed, will retry");
                 }
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "the role of removing old rows cannot be asked for now"),
+            Err(error) => tracing::warn!(%error, "pruning lease acquisition failed, will retry"),
         }
         workers.pause(PRUNE_EVERY, &mut stop).await;
     }
@@ -63,7 +63,7 @@ impl Workers {
         for (tenant, quotes) in by_tenant {
             let command = Command { tenant, action: Action::ExpireQuotes(quotes) };
             if let Err(error) = self.engine.execute(command).await {
-                tracing::warn!(%error, "quotes were not expired; they will be found again");
+                tracing::warn!(%error, "quote expiry failed, will retry");
                 return Ok(0);
             }
         }

@@ -69,7 +69,7 @@ impl Workers {
         match read.await {
             Ok(found) => found.map(|(tx, intents)| Case { job, tx, intents }),
             Err(error) => {
-                tracing::warn!(%error, tx = %job.subject, "a transaction cannot be read now; its lease will run out");
+                tracing::warn!(%error, tx = %job.subject, "transaction read failed, will retry");
                 None
             }
         }
@@ -83,7 +83,7 @@ impl Workers {
             TxState::Succeeded | TxState::Reverted | TxState::Cancelled => return,
         };
         if let Err(fault) = followed {
-            tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be followed now");
+            tracing::warn!(%fault, tx = %case.tx.id, "transaction tracking failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
             }
@@ -100,14 +100,14 @@ impl Workers {
     /// Signs, has the bytes saved, and only then broadcasts them.
     async fn sign(&self, wallets: &WalletWorld, case: &Case, fees: Fees, cancels: bool) {
         let call = if cancels { Some(Call::Cancel) } else { chain_tx::call(&case.intents) };
-        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "a transaction has no call") };
+        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "transaction has no call") };
         let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
         let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
         let signed = match wallets.signer.sign(&unsigned).await {
             Ok(signed) => signed,
             Err(fault) => {
-                tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be signed now");
+                tracing::warn!(%fault, tx = %case.tx.id, "transaction signing failed, will retry");
                 return self.look_later(case, false).await;
             }
         };
@@ -118,7 +118,7 @@ impl Workers {
         match self.report(tenant, case.tx.id.0, Action::Chain(action)).await {
             Some(Outcome::Done) => self.broadcast(wallets, case, &raw).await,
             // It must not happen any more: what was signed is forgotten, and was never heard of by anybody.
-            Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "a transaction was called off unsent"),
+            Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "transaction cancelled before broadcast"),
             _ => {}
         }
     }
@@ -130,9 +130,9 @@ impl Workers {
         match told {
             Broadcast::Accepted | Broadcast::AlreadyKnown => {}
             // It, or another of its attempts, is mined: seen at the next look.
-            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "a nonce is used already"),
+            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "broadcast rejected: nonce already used"),
             // Replaced in time.
-            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "a transaction pays too little"),
+            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced"),
             Broadcast::InsufficientFunds => {
                 let what = format!("the {} key {} cannot pay for gas", case.tx.role.name(), case.tx.signer);
                 self.alert_about(case, AlertKind::LowGas, what).await;
@@ -141,7 +141,7 @@ impl Workers {
                 let what = format!("the node refuses a transaction: {why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
             }
-            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "a broadcast is unclear"),
+            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown"),
         }
     }
 
@@ -322,7 +322,7 @@ impl Workers {
         match self.store.chain_headers(1).await {
             Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
             Err(error) => {
-                tracing::warn!(%error, "cannot ask how far the chain was watched");
+                tracing::warn!(%error, "watched height read failed");
                 false
             }
         }

@@ -34,7 +34,7 @@ impl Workers {
         let tenant = job.tenant;
         let of_lane = |coin: &StableCoin| sweep::lane(tenant, *coin) == job.subject;
         let Some(coin) = StableCoin::ALL.into_iter().find(of_lane) else {
-            return tracing::error!(%tenant, subject = %job.subject, "a sweep is of no coin");
+            return tracing::error!(%tenant, subject = %job.subject, "sweep job names no known coin");
         };
         match holds(wallets, &job, coin).await {
             Ok(held) => {
@@ -42,7 +42,7 @@ impl Workers {
                 let action = Action::Chain(ChainAction::Sweep { id, coin, held, fence: job.fence });
                 self.report(tenant, job.subject, action).await;
             }
-            Err(trouble) => tracing::warn!(%trouble, %tenant, "a sweep cannot be begun now"),
+            Err(trouble) => tracing::warn!(%trouble, %tenant, "sweep start failed, will retry"),
         }
     }
 }

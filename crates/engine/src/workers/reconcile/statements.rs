@@ -43,7 +43,7 @@ impl Workers {
         let noted = self.store.note_rail_findings(&comparison.found, comparison.now).await?;
         noted.raised.iter().for_each(measure::alert);
         if noted.healed > 0 {
-            tracing::info!(healed = noted.healed, "breaks with banks' statements are no more");
+            tracing::info!(healed = noted.healed, "bank statement discrepancies resolved");
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ impl Watch<'_> {
             }
             // What was taken in counts all the same where nodes confirm it.
             Err(fault @ (ChainFault::Unreachable(_) | ChainFault::TooMuch)) => {
-                tracing::warn!(%fault, from, to, "blocks cannot be read again now, will retry");
+                tracing::warn!(%fault, from, to, "block re-read failed, will retry");
                 return Ok(());
             }
             other => other?,
@@ -148,7 +148,7 @@ impl Watch<'_> {
         self.forget_absent(&block).await?;
         self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
         if found > 0 || gone > 0 {
-            tracing::warn!(number, found, gone, "a block was read again and is not what was taken in");
+            tracing::warn!(number, found, gone, "re-read block differs from the ingested block");
             let what = format!(
                 "block {number} was read again: {found} transfers had been left out by a node, {gone} had been invented"
             );

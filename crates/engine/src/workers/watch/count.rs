@@ -179,7 +179,7 @@ impl Watch<'_> {
             Ok(Some(finding)) => Ok(finding),
             Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes do not agree about {what}"))),
             Err(fault) => {
-                tracing::warn!(%fault, deposit = %deposit.id, "a deposit cannot be confirmed now");
+                tracing::warn!(%fault, deposit = %deposit.id, "deposit confirmation failed, will retry");
                 Ok(Finding::Unconfirmed)
             }
         }

@@ -70,7 +70,7 @@ impl Watch<'_> {
                 LogEvent::Transfer { from, to, value } if value > 0 && from != to => {
                     let Some(coin) = self.wallets.config.coin(&log.contract) else { continue };
                     let Ok(minor) = i64::try_from(value) else {
-                        tracing::error!(tx = %log.tx, value, "a transfer of more coins than there are");
+                        tracing::error!(tx = %log.tx, value, "transfer exceeds the token's total supply");
                         continue;
                     };
                     let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);

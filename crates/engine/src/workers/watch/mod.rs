@@ -204,7 +204,7 @@ impl Workers {
             Ok(round) => Some(round),
             Err(trouble) => {
                 memory.held = None;
-                tracing::warn!(%trouble, "the chain cannot be taken in now");
+                tracing::warn!(%trouble, "chain ingestion failed, will retry");
                 metrics::counter!("corridor_chain_faults_total").increment(1);
                 if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
                     let what = format!("two nodes do not agree about {what}");
@@ -228,7 +228,7 @@ impl Workers {
         let fence = match self.store.lease_role(&name, &self.owner, lease).await {
             Ok(fence) => fence,
             Err(error) => {
-                tracing::warn!(%error, role = name, "the watcher's role cannot be asked for now");
+                tracing::warn!(%error, role = name, "watcher lease acquisition failed, will retry");
                 None
             }
         };
@@ -245,7 +245,7 @@ impl Workers {
                     self.raise(tenant.id, Alert { kind, subject: tenant.id.0, what: what.to_owned() }).await;
                 }
             }
-            Err(error) => tracing::warn!(%error, what, "a person has to look, and tenants cannot be read now"),
+            Err(error) => tracing::warn!(%error, what, "operator alert failed, tenants could not be read"),
         }
     }
 }
@@ -412,17 +412,17 @@ impl Watch<'_> {
         let command = crate::command::Command { tenant, action };
         match self.workers.engine.execute(command).await {
             Ok(crate::command::Outcome::Refused(refused)) => {
-                tracing::warn!(%subject, %refused, "what the chain says was refused");
+                tracing::warn!(%subject, %refused, "chain event rejected");
                 Err(Trouble::Command)
             }
             Ok(_) => Ok(()),
             // It would panic again: it is logged, and not allowed to hold up every block behind it.
             Err(crate::batcher::EngineError::Internal) => {
-                tracing::error!(%subject, "what the chain says could not be applied");
+                tracing::error!(%subject, "chain event could not be applied");
                 Ok(())
             }
             Err(error) => {
-                tracing::warn!(%subject, %error, "what the chain says was not taken; it comes again");
+                tracing::warn!(%subject, %error, "chain event processing failed, will be read again");
                 Err(Trouble::Command)
             }
         }

@@ -73,7 +73,7 @@ impl Workers {
         let reports = wallets.chain.survey().await;
         let taken = match self.store.chain_headers(1).await {
             Ok(newest) => newest.first().map_or(0, |newest| newest.number),
-            Err(error) => return tracing::warn!(%error, "how far the chain was taken in cannot be read now"),
+            Err(error) => return tracing::warn!(%error, "ingested height read failed, will retry"),
         };
         for what in memory.nodes.judge(&reports, taken, memory.block_time, now) {
             self.alert_everybody(AlertKind::ChainNode, &what).await;

@@ -28,7 +28,7 @@ impl Watch<'_> {
         let kept = ancestor.unwrap_or_else(|| oldest.saturating_sub(1));
         let tip = headers.first().map_or(0, |header| header.number);
         let depth = tip.saturating_sub(kept);
-        tracing::warn!(depth, ancestor = kept, "the chain was reorganised");
+        tracing::warn!(depth, ancestor = kept, "chain reorganization detected");
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
         self.forget_deposits(kept, newest).await?;
         self.forget_transactions(kept).await?;

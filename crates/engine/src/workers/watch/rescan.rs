@@ -44,13 +44,13 @@ impl Watch<'_> {
 
     async fn report(&self, wish: Wish, (blocks, found): (usize, usize), trouble: String) -> Result<(), Trouble> {
         let at = self.workers.clock().now();
-        tracing::info!(target = %wish.target, blocks, found, trouble, "blocks were looked through again");
+        tracing::info!(target = %wish.target, blocks, found, trouble, "block rescan finished");
         Ok(rescan::fulfil(&self.workers.store, &Report { wish: wish.id, at, blocks, found, trouble }).await?)
     }
 
     /// What is to be looked through; `Err` = nothing is, and why.
     async fn begin(&mut self, wish: Wish) -> Result<Result<Progress, String>, Trouble> {
-        let Some(tip) = self.tip else { return Ok(Err("no block was taken in yet".to_owned())) };
+        let Some(tip) = self.tip else { return Ok(Err("no block has been ingested yet".to_owned())) };
         let late = "it is in a block that is not taken in yet: it is found with that".to_owned();
         let left = match wish.target {
             Target::Tx(tx) => match self.chain.receipt(tx, &[]).await? {

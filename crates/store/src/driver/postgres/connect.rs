@@ -174,7 +174,7 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
         match client.batch_execute(setting).await {
             Ok(()) => {}
             // Another engine that speaks the protocol may not know a planner's switch, and does not need it.
-            Err(error) if is_unknown(&error) => tracing::debug!(setting, "the database does not know a setting"),
+            Err(error) if is_unknown(&error) => tracing::debug!(setting, "database setting not supported, ignored"),
             Err(error) => return Err(failure::meaning(&error)),
         }
     }
@@ -190,7 +190,7 @@ where
     let driver = tokio::spawn(async move {
         // Whoever uses the connection learns it from the answer that does not come.
         if let Err(error) = connection.await {
-            tracing::debug!(error = reason(&error), "a connection to PostgreSQL ended");
+            tracing::debug!(error = reason(&error), "PostgreSQL connection closed");
         }
     });
     (client, driver.abort_handle())

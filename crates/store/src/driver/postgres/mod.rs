@@ -229,7 +229,7 @@ async fn end(
     result: Result<Attempted, ExecuteError>,
 ) -> Result<Attempted, ExecuteError> {
     if let Err(error) = lease.roll_back().await {
-        tracing::debug!(%error, %batch, "a connection was thrown away with its transaction");
+        tracing::debug!(%error, %batch, "connection discarded with its open transaction");
     }
     result
 }

@@ -95,7 +95,7 @@ impl Pool {
         let discarded = tokio::time::timeout(self.timeout, connection.client.batch_execute("DISCARD PLANS")).await;
         if let Ok(Err(error)) = discarded {
             // Old plans are slow, not wrong; a server that does not know the command keeps its own way.
-            tracing::debug!(%error, "plans are kept");
+            tracing::debug!(%error, "plan cache reset failed, plans are kept");
         }
         // Once for each number: a flight that fails does not count on.
         connection.flights += 1;
@@ -117,8 +117,8 @@ impl Pool {
         tokio::spawn(async move {
             match connector.end_stuck(longer_than).await {
                 Ok(0) => {}
-                Ok(ended) => tracing::warn!(ended, "sessions of ours stood still inside a transaction and were ended"),
-                Err(error) => tracing::warn!(%error, "whether a session of ours stands still cannot be seen"),
+                Ok(ended) => tracing::warn!(ended, "terminated idle-in-transaction sessions"),
+                Err(error) => tracing::warn!(%error, "idle session check failed, will retry"),
             }
         });
     }

@@ -81,7 +81,7 @@ impl Drop for Transaction<'_> {
         if !self.0.is_autocommit()
             && let Err(error) = step(self.0, "ROLLBACK")
         {
-            tracing::error!(%error, "a transaction cannot be rolled back");
+            tracing::error!(%error, "transaction rollback failed");
         }
     }
 }

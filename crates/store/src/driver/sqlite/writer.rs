@@ -34,12 +34,12 @@ impl Writer {
                 // A panic in one piece of work has rolled its transaction back; the next one finds a clean connection.
                 let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&mut connection)));
                 if done.is_err() {
-                    tracing::error!("a transaction panicked and was rolled back");
+                    tracing::error!("transaction panicked, rolled back");
                 }
             }
         };
         let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
-        thread.spawn(run).map_err(|error| StoreError::Unavailable(format!("starting the writer's thread: {error}")))?;
+        thread.spawn(run).map_err(|error| StoreError::Unavailable(format!("writer thread could not be started: {error}")))?;
         Ok(Writer { work })
     }
 
