@@ -1,4 +1,4 @@
-//! From what was read to a statement, with every check. Pure: no store, no clock.
+//! Assembles a statement from the rows read, with every check. Pure: no store, no clock.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use uuid::Uuid;
 
 use super::{Balance, Direction, Entry, FINAL_AFTER, Statement, StatementError, Subject, Total, Wanted, words};
 
-/// How many reservations are open at the end of the period: debits, credits.
+/// Reservations open at the end of the period: debits, credits.
 pub(super) fn open_counts(account: &AccountCode, period: &AccountPeriod) -> Result<(i64, i64), StatementError> {
     let ending = ending(account, period)?;
     Ok((ending.debits.reserved_count, ending.credits.reserved_count))
 }
 
-/// The statement, if everything agrees.
+/// Returns the statement if everything agrees.
 pub(super) fn statement(
     wanted: &Wanted,
     period: &AccountPeriod,
@@ -63,12 +63,12 @@ pub(super) fn statement(
     })
 }
 
-/// What all transfers up to the end of the period add up to.
+/// The sums of all transfers up to the end of the period.
 fn ending(account: &AccountCode, period: &AccountPeriod) -> Result<Totals, StatementError> {
     period.before.plus(period.during).ok_or_else(|| beyond(account))
 }
 
-/// All transfers there are make the account as its row says.
+/// All transfers must add up to the account's row.
 fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals) -> Result<(), StatementError> {
     let all = ending.plus(period.after).ok_or_else(|| beyond(account))?;
     let row = &period.account;
@@ -91,7 +91,7 @@ fn reserved(totals: Totals) -> Listed {
     [totals.debits, totals.credits].map(|side| (side.reserved_count, side.reserved))
 }
 
-/// What is listed is what was summed up.
+/// The listed transfers must match the sums.
 fn agree_with_list(
     account: &AccountCode,
     what: &str,

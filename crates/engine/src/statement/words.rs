@@ -1,4 +1,5 @@
-//! The ledger's words in words of business. A reader of a statement knows neither accounts nor reasons.
+//! Business labels for the ledger's codes. Readers of a statement know neither accounts nor
+//! reasons.
 
 use domain::ledger::AccountCode;
 
@@ -23,7 +24,7 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
     }
 }
 
-/// Why money moved. A reason that this program does not write any more is only "Movement".
+/// The reason for a movement. A reason code that is no longer written is only "Movement".
 pub(super) fn purpose(reason: &str) -> &'static str {
     match reason {
         "prefund.top_up" => "Prefunding received",

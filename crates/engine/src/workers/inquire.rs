@@ -1,4 +1,4 @@
-//! Asks rails what became of pay-outs whose outcome is not known yet.
+//! Inquires with rails about payouts of unknown outcome.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
-/// Most attempts that one inquiry asks about.
+/// Maximum number of attempts per inquiry.
 const INQUIRY_MAX: usize = 100;
 
-/// An attempt that is to be asked about.
+/// An attempt to inquire about.
 pub(super) struct Ask {
-    /// The job that wants to know.
+    /// The job that needs the answer.
     pub(super) job: Job,
     /// The attempt.
     pub(super) attempt: Attempt,
@@ -31,7 +31,7 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    /// What is told of the answer.
+    /// The action that reports the answer.
     fn told(&self, answer: InquiryAnswer) -> Action {
         let (attempt, fence) = (self.attempt.id, self.job.fence);
         match &self.order {
@@ -42,7 +42,7 @@ impl Ask {
 }
 
 impl Workers {
-    /// Works off leased `inquire` jobs.
+    /// Processes leased `inquire` jobs.
     pub(super) async fn inquire(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
@@ -51,7 +51,7 @@ impl Workers {
         self.ask_about(asks).await;
     }
 
-    /// Works off leased `inquire_payout` jobs.
+    /// Processes leased `inquire_payout` jobs.
     pub(super) async fn inquire_payouts(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
@@ -72,7 +72,7 @@ impl Workers {
         }
     }
 
-    /// Asks about attempts, rail by rail.
+    /// Inquires about attempts, rail by rail.
     pub(super) async fn ask_about(&self, asks: Vec<Ask>) {
         let mut by_rail: BTreeMap<RailId, Vec<Ask>> = BTreeMap::new();
         for ask in asks {
@@ -121,20 +121,21 @@ impl Workers {
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
-        // A bank that has called it a duplicate has it, whatever its inquiry says.
+        // A bank that reported a duplicate has the message, whatever its inquiry answers.
         let rail = self.world.corridors.rail(&ask.attempt.rail);
         let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
             && !ask.attempt.is_at_the_bank(rail);
         let again = answer == InquiryAnswer::NotFound && unproven;
-        // Told first: the attempt is `indeterminate` from here on, so that a repetition which certainly does not leave
-        // says nothing about the first message; and whoever lost the job's fence repeats nothing.
+        // Reported first: the attempt is `indeterminate` from here on, so that a repetition that
+        // certainly is not sent proves nothing about the first message. A worker that lost the
+        // job's fence repeats nothing.
         if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some() && again {
             self.send_again(ask).await;
         }
     }
 
-    /// "Not found" is no proof that nothing was sent: the identical message goes again, to the same rail, and only if
-    /// that rail declares that it recognises duplicates.
+    /// "Not found" does not prove that nothing was sent: the identical message is sent again, to
+    /// the same rail, and only if that rail declares duplicate detection.
     async fn send_again(&self, ask: &Ask) {
         let detects = |rail: &&domain::policy::RailConfig| rail.duplicate_detection;
         if self.world.corridors.rail(&ask.attempt.rail).filter(detects).is_some() {

@@ -1,4 +1,4 @@
-//! Timers: quotes whose time ran out, and rows that are kept for a limited time only. One node at a time.
+//! Timers: expired quotes, and rows with limited retention. One node at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use domain::time::Span;
 use super::{Stop, Workers};
 use crate::command::{Action, Command};
 
-/// The roles, each of one node at a time.
+/// The roles, each held by one node at a time.
 const EXPIRE_ROLE: &str = "expire quotes";
 const PRUNE_ROLE: &str = "prune";
-/// How often quotes are looked through.
+/// Interval between quote expiry runs.
 const EXPIRE_EVERY: Span = Span::secs(1);
-/// How often old rows are removed.
+/// Interval between pruning runs.
 const PRUNE_EVERY: Span = Span::mins(10);
-/// Most quotes of one look.
+/// Maximum number of quotes per run.
 const EXPIRE_MAX: usize = 1_000;
 
 pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
@@ -51,7 +51,7 @@ impl Workers {
     pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
         let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
         let found = past.len();
-        // Only who has found some asks for the role: looking writes nothing.
+        // The role is requested only if there is work: looking writes nothing.
         let lease = Span(EXPIRE_EVERY.0 * 10);
         if found == 0 || self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
             return Ok(0);

@@ -1,6 +1,6 @@
-//! Follows our transactions to their end: signs, broadcasts what is saved, replaces what is stuck or no longer wanted,
-//! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
-//! has saved are ever broadcast.
+//! Tracks our transactions to completion: signs, broadcasts what is saved, replaces what is stuck
+//! or no longer wanted, detects what is mined and what a reorganization undid. Findings become
+//! commands; only bytes that a command has saved are ever broadcast.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,20 +25,20 @@ use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
 use crate::world::WalletWorld;
 
-/// What a transaction that does nothing may use.
+/// Gas limit of a no-op transaction.
 const CANCEL_GAS: u64 = 30_000;
-/// A transaction is broadcast again this often as long as it is not mined, and at every look at first.
+/// A transaction that is not mined is rebroadcast at this interval, and at every pass at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
-/// A gap below an open transaction is filled after this long, and so many nonces of it at once.
+/// A gap below an open transaction is filled after this time, at most this many nonces at once.
 const GAP_AFTER: Span = Span::secs(15);
 const GAP_MAX: u64 = 16;
-/// A nonce that the chain has used for something that is not ours for this long is lost.
+/// A nonce that a foreign transaction has used for this long is lost.
 const SUPERSEDED_AFTER: Span = Span::mins(30);
 
-/// An attempt in a block, why intents of it failed alone, in the controller's words, and what says so.
+/// A mined attempt, the controller's errors for intents that failed individually, and the receipt.
 type Found = (Mined, Vec<(IntentId, String)>, Receipt);
 
-/// A leased job with its transaction and its intents.
+/// A leased job with its transaction and intents.
 struct Case {
     job: Job,
     tx: ChainTx,
@@ -52,9 +52,10 @@ impl Case {
 }
 
 impl Workers {
-    /// Works off leased `transmit` jobs.
+    /// Processes leased `transmit` jobs.
     pub(super) async fn transmit(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
-        // One signer's transactions in the order of their nonces: a node that holds gaps back takes them sooner.
+        // One signer's transactions in nonce order: a node that holds back gaps accepts them
+        // sooner.
         let mut cases = join_all(jobs.into_iter().map(|job| self.tx_case(job))).await;
         cases.sort_by_key(|case| case.as_ref().map(|case| (case.tx.signer, case.tx.nonce)));
         join_all(cases.into_iter().flatten().map(|case| self.follow_tx(wallets, case))).await;
@@ -117,7 +118,7 @@ impl Workers {
         let action = ChainAction::Signed { tx, fence, signed, fees, cancels };
         match self.report(tenant, case.tx.id.0, Action::Chain(action)).await {
             Some(Outcome::Done) => self.broadcast(wallets, case, &raw).await,
-            // It must not happen any more: what was signed is forgotten, and was never heard of by anybody.
+            // It must no longer happen: the signed bytes are discarded and were never broadcast.
             Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "transaction cancelled before broadcast"),
             _ => {}
         }
