@@ -287,10 +287,10 @@ pub enum Refused {
     #[error(transparent)]
     Tx(#[from] TxRefusal),
     /// The record's related records differ from those that the caller read.
-    #[error("what was read has changed")]
+    #[error("conflict: the record was modified")]
     Moved,
     /// The record changed after its reviewers looked at it.
-    #[error("it has changed since it was looked at")]
+    #[error("it has changed since it was reviewed")]
     NotAsSeen,
     /// The payment request's state does not allow it.
     #[error(transparent)]

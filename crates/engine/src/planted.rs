@@ -38,13 +38,13 @@ pub enum Planted {
     /// A transaction's nonce is read from the chain, ignoring those assigned before (the simulator
     /// drops the schema's constraint too).
     NonceOutsideCommit,
-    /// A deposit counts as soon as it is seen.
+    /// A deposit is credited as soon as it is seen.
     CreditBeforeDepth,
-    /// A release is signed whatever has become of the wallet.
+    /// A release is signed whatever the wallet's state.
     ReleaseUnchecked,
-    /// Coins that go back to a wallet are booked twice.
+    /// Coins returned to a wallet are booked twice.
     ReturnedTwice,
-    /// A webhook is taken to be received before the receiver has answered.
+    /// A webhook is marked as delivered before the endpoint answers.
     EarlyAcknowledgement,
 }
 
@@ -66,7 +66,7 @@ impl Planted {
         Planted::KeptReservation,
     ];
 
-    /// Bugs of the wallet service: found only by schedules in which coins move.
+    /// Bugs of the wallet service: found only by schedules that move coins.
     pub const OF_WALLETS: [Planted; 5] = [
         Planted::NonceOutsideCommit,
         Planted::CreditBeforeDepth,
@@ -111,7 +111,7 @@ mod switch {
         static PLANTED: Cell<Planted> = const { Cell::new(Planted::Nothing) };
     }
 
-    /// Takes the bug out again when it is dropped.
+    /// Removes the bug when dropped.
     #[must_use]
     #[derive(Debug)]
     pub struct Roots(());

@@ -66,7 +66,7 @@ pub struct Break {
 impl fmt::Display for Break {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let money = |minor| Money::new(minor, self.account.currency());
-        write!(out, "{}: the {} says {}, ", self.account, self.side.name(), money(self.said))?;
+        write!(out, "{}: the {} reports {}, ", self.account, self.side.name(), money(self.said))?;
         if self.least == self.most {
             return write!(out, "the ledger {}", money(self.least));
         }
@@ -208,12 +208,12 @@ mod tests {
     fn a_discrepancy_names_both_sides() {
         let mut at = report().breaks.remove(0);
         let account = &at.account;
-        assert_eq!(at.to_string(), format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC"));
+        assert_eq!(at.to_string(), format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC"));
         at.most = 4_500_000;
         let account = &at.account;
         assert_eq!(
             at.to_string(),
-            format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
+            format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
         );
     }
 }

@@ -183,7 +183,7 @@ pub struct Statement {
 #[derive(Debug, thiserror::Error)]
 pub enum StatementError {
     /// The period is empty or reversed.
-    #[error("a period ends behind its beginning: {from} is not before {to}")]
+    #[error("the period ends before it starts: {from} is not before {to}")]
     Period {
         /// Start.
         from: Timestamp,
@@ -191,7 +191,7 @@ pub enum StatementError {
         to: Timestamp,
     },
     /// The period has not ended.
-    #[error("the period ends at {to}, and it is {now}: a statement says what has happened")]
+    #[error("the period ends at {to}, which is after the current time {now}: choose a period that has ended")]
     NotOver {
         /// End.
         to: Timestamp,
@@ -199,10 +199,10 @@ pub enum StatementError {
         now: Timestamp,
     },
     /// The account does not exist.
-    #[error("nothing was ever booked on {0}")]
+    #[error("account {0} has no bookings")]
     Unknown(AccountCode),
     /// The period has too many entries.
-    #[error("{found} {what} are more than the {limit} that one statement lists: choose a shorter period")]
+    #[error("{found} {what} exceed the limit of {limit} per statement: choose a shorter period")]
     TooLong {
         /// The kind of entries.
         what: &'static str,
@@ -212,7 +212,7 @@ pub enum StatementError {
         limit: usize,
     },
     /// The books are inconsistent.
-    #[error("no statement can be made of {account}: {what}. `corridor ledger verify` says more")]
+    #[error("cannot make a statement of {account}: {what}. Run `corridor ledger verify` for details")]
     Disagrees {
         /// The account.
         account: AccountCode,

@@ -26,16 +26,16 @@ use crate::wallets::{self, Wallets};
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
     /// The proposal or its subject does not exist.
-    #[error("there is no such thing")]
+    #[error("not found")]
     NotFound,
     /// An identical proposal is waiting for a decision.
-    #[error("the same is proposed already")]
+    #[error("an identical proposal is already waiting")]
     Proposed,
     /// The proposal was decided or has expired.
-    #[error("somebody has decided already, or its time is up")]
+    #[error("this proposal was already decided or has expired")]
     Decided,
     /// Users cannot approve their own proposals.
-    #[error("somebody else has to decide")]
+    #[error("another user has to decide")]
     SamePerson,
     /// None of the user's roles allows it.
     #[error("none of your roles allows it")]

@@ -38,12 +38,12 @@ pub const ORDER_ENDS: [(RailStatus, &str); 4] = [
 ];
 
 /// Reviewers resolve a payout only after the rail's own response window is over.
-pub const EARLY: &str = "the rail may still tell what became of the pay-out";
+pub const EARLY: &str = "the rail may still report the payout's outcome";
 
 /// Returns the label of an outcome that reviewers can record.
 fn word(ends: &[(RailStatus, &'static str)], became: &RailStatus) -> Result<&'static str, Denied> {
     let known = ends.iter().find(|(status, _)| status == became);
-    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("nobody can say that this became of it".to_owned()))
+    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("this outcome cannot be recorded manually".to_owned()))
 }
 
 fn change(what: &str, before: impl ToString, after: impl ToString) -> Change {
@@ -56,7 +56,7 @@ fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Res
 
 /// A proposal applies to the state that its maker reviewed.
 fn must_be_as_seen(is: bool) -> Result<(), Denied> {
-    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was looked at".to_owned())) }
+    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was reviewed".to_owned())) }
 }
 
 /// What a finding changes about a payment.
@@ -267,7 +267,7 @@ impl Console {
         }
         let maker = store.user(approval.maker.id).await?;
         if approve && maker.is_none_or(|maker| maker.disabled_at.is_some()) {
-            return Err(Denied::Refused("whoever proposed it may not sign in any more".to_owned()));
+            return Err(Denied::Refused("the user who proposed it can no longer sign in".to_owned()));
         }
         let by = by.together_with(&approval.maker.login);
         let note = by.why.clone();

@@ -279,8 +279,8 @@ fn end(
             Ended::Failed => {
                 let why = match told.refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),
-                    Some((_, why)) => format!("refused by the controller: {why}"),
-                    None => "refused by the controller".to_owned(),
+                    Some((_, why)) => format!("rejected by the controller: {why}"),
+                    None => "rejected by the controller".to_owned(),
                 };
                 let reason = FailureReason::OnChainRevert;
                 fail(ws, intent_key, intent, Failure { why: &why, reason, halt: None, at_once: false }, cx)?;

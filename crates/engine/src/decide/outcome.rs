@@ -175,7 +175,7 @@ pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refu
     let mut effects = WalletEffects::default();
     if intent.state.is_terminal() && intent.state != IntentState::Done {
         let (kind, state) = (intent.kind.name(), intent.state.name());
-        let what = format!("a {kind} that was {state} took effect after all: a reorganisation brought it back");
+        let what = format!("a {kind} that was {state} took effect after all: a reorganization restored it");
         effects.alerts.push(Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what });
     }
     effects::write(ws, intent.tenant, effects)
@@ -326,7 +326,7 @@ pub(super) fn unsupported(
 ) -> Result<Outcome, Refused> {
     ws.add_unsupported(*asset);
     if tell {
-        let what = "a token that is not supported was sent to an address of ours".to_owned();
+        let what = "an unsupported token was sent to one of our addresses".to_owned();
         let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: tenant.0, what };
         effects::write(ws, tenant, WalletEffects { alerts: vec![alert], ..WalletEffects::default() })?;
     }

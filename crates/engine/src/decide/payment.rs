@@ -301,7 +301,7 @@ impl Case<'_> {
         let waited = Span(i64::from(job.tries).saturating_mul(ROUTE_DELAY.0));
         if open && waited >= self.rules.corridors.submit_deadline {
             let last = self.last(ws);
-            let msg = "no rail could take it in time";
+            let msg = "no rail accepted it in time";
             return Ok((report::refuse(&mut self.payment, last.as_ref(), Trigger::DeadlinePassed, msg, cx)?, None));
         }
         (job.kind, job.run_at, job.leased_until) = (JobKind::Submit, until, None);

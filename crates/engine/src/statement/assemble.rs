@@ -43,7 +43,7 @@ pub(super) fn statement(
         entries.push((entry, running));
     }
     if running != closing.booked {
-        let what = format!("opening and movements make {running}, the closing balance is {}", closing.booked);
+        let what = format!("opening balance and movements add up to {running}, but the closing balance is {}", closing.booked);
         return Err(disagrees(account, what));
     }
     Ok(Statement {
@@ -77,7 +77,7 @@ fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals)
     if folded == stored {
         return Ok(());
     }
-    Err(disagrees(account, format!("its transfers add up to {folded:?}, the account has {stored:?}")))
+    Err(disagrees(account, format!("its transfers add up to {folded:?}, but the account holds {stored:?}")))
 }
 
 /// Count and sum of debits and of credits.
@@ -110,7 +110,7 @@ fn agree_with_list(
     if listed == summed {
         return Ok(());
     }
-    Err(disagrees(account, format!("the {what} listed add up to {listed:?}, summed up they are {summed:?}")))
+    Err(disagrees(account, format!("the {what} listed add up to {listed:?}, but their stored sum is {summed:?}")))
 }
 
 fn balance(account: &AccountCode, totals: Totals) -> Result<Balance, StatementError> {
@@ -160,5 +160,5 @@ fn disagrees(account: &AccountCode, what: String) -> StatementError {
 }
 
 fn beyond(account: &AccountCode) -> StatementError {
-    disagrees(account, "a sum leaves 64 bits".to_owned())
+    disagrees(account, "a sum exceeds 64 bits".to_owned())
 }

@@ -17,10 +17,10 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
         AccountCode::External(_) => "Outside (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
-        AccountCode::Unswept(_) => "Coins taken for exchange",
+        AccountCode::Unswept(_) => "Stablecoins collected for exchange",
         AccountCode::Treasury(_) => "Treasury",
-        AccountCode::Exchanged(_) => "Coins paid out for",
-        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Money under clarification",
+        AccountCode::Exchanged(_) => "Stablecoins exchanged and paid out",
+        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Funds under investigation",
     }
 }
 
@@ -39,23 +39,23 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "deposit.credit" => "Incoming transfer",
         "deposit.reserve" => "Incoming transfer on its way to the wallet",
         "deposit.release" | "deposit.clear" => "Incoming transfer, credited to the wallet",
-        "deposit.fee" => "Fee that the coin's contract took of an incoming transfer",
-        "deposit.refund" => "Incoming transfer given back",
+        "deposit.fee" => "Token contract's fee on an incoming transfer",
+        "deposit.refund" => "Incoming transfer refunded",
         "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
-            "Incoming transfer taken back: it is no longer on the chain"
+            "Incoming transfer reversed: no longer on the chain"
         }
         "deposit.resume" => "Incoming transfer, on the chain again",
-        "exchange.reserve" => "Exchange order under way",
+        "exchange.reserve" => "Exchange order in progress",
         "exchange.debit" => "Exchange order",
         "exchange.fx" => "Exchange order: exchange",
         "exchange.spread" => "Exchange order: spread",
         "exchange.payout" => "Exchange order: paid out",
-        "exchange.payout_returned" => "Exchange order: pay-out came back",
-        "exchange.recredit" => "Exchange order: to be given back",
-        "exchange.return" => "Exchange order given back",
-        "sweep.reserve" => "Sweep to the treasury under way",
+        "exchange.payout_returned" => "Exchange order: payout returned",
+        "exchange.recredit" => "Exchange order: to be refunded",
+        "exchange.return" => "Exchange order refunded",
+        "sweep.reserve" => "Sweep to the treasury in progress",
         "sweep.done" => "Sweep to the treasury",
-        "sweep.fund" => "Coins sent back from the treasury",
+        "sweep.fund" => "Stablecoins sent back from the treasury",
         _ => "Movement",
     }
 }

@@ -62,7 +62,7 @@ pub enum Denied {
     #[error("no current rate from {} to {}", .0.code(), .1.code())]
     RateUnavailable(Currency, Currency),
     /// The sanctions lists are too old to clear anything.
-    #[error("the sanction lists are too old: nothing can be cleared now")]
+    #[error("the sanctions lists are too old: nothing can be cleared now")]
     ListsStale,
     /// The tenant's keys are unavailable.
     #[error(transparent)]

@@ -31,7 +31,7 @@ impl Workers {
             tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             if taken == PageTaken::Other {
                 strays.push(format!(
-                    "{}: page {} of statement {} came before with another content; the first one counts",
+                    "{}: page {} of statement {} was received before with different content; the first one applies",
                     page.source, page.page, page.id
                 ));
             }

@@ -244,7 +244,7 @@ impl Workers {
 /// The client's message if no rail accepts a payment and none has rejected it.
 fn no_route(corridors: &Corridors, wanted: &Wanted<'_>) -> String {
     match route::exhausted(corridors, wanted) {
-        Some((rail, exceeded)) => format!("no route: {} takes no more than {exceeded} of one sender", rail.id),
+        Some((rail, exceeded)) => format!("no route: {} accepts no more than {exceeded} from one sender", rail.id),
         None => "no route to the beneficiary's bank".to_owned(),
     }
 }

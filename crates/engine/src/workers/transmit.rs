@@ -130,16 +130,16 @@ impl Workers {
         failpoint::reach(Failpoint::AfterBroadcast);
         match told {
             Broadcast::Accepted | Broadcast::AlreadyKnown => {}
-            // It, or another of its attempts, is mined: seen at the next look.
+            // It, or another of its attempts, is mined: detected in the next pass.
             Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "broadcast rejected: nonce already used"),
-            // Replaced in time.
+            // Replaced later.
             Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced"),
             Broadcast::InsufficientFunds => {
                 let what = format!("the {} key {} cannot pay for gas", case.tx.role.name(), case.tx.signer);
                 self.alert_about(case, AlertKind::LowGas, what).await;
             }
             Broadcast::Refused(why) => {
-                let what = format!("the node refuses a transaction: {why}");
+                let what = format!("the node rejected a transaction: {why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
             }
             Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown"),
@@ -150,14 +150,14 @@ impl Workers {
         self.raise(case.tx.tenant, Alert { kind, subject: case.tx.id.0, what }).await;
     }
 
-    /// Is one of its attempts in a block?
+    /// Checks whether one of its attempts was mined.
     async fn look_for(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         if let Some(found) = self.mined(wallets, case).await? {
             return self.tell_mined(wallets, case, found).await;
         }
         let now = self.clock().now();
         let counts = wallets.chain.nonces(case.tx.signer).await?;
-        // One node's word alone gives nothing up.
+        // A single node's count is not enough to give up.
         let used = counts.iter().min().is_some_and(|count| *count > case.tx.nonce);
         self.fill_gap(wallets, case, counts.iter().max().copied()).await?;
         if used && now - case.tx.state_at >= SUPERSEDED_AFTER && self.mined(wallets, case).await?.is_none() {
@@ -177,8 +177,9 @@ impl Workers {
         Ok(())
     }
 
-    /// It is not mined: it is looked at again later, and broadcast once more as long as it is wanted. What took effect
-    /// before a reorganisation is not broadcast before the watcher knows what became of its deposits.
+    /// It is not mined: it is retried later, and rebroadcast while it is wanted. What took effect
+    /// before a reorganization is not rebroadcast before the watcher knows the fate of its
+    /// deposits.
     async fn look_again(&self, wallets: &WalletWorld, case: &Case, stuck: bool) -> Result<(), ChainFault> {
         let abreast = case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
@@ -192,8 +193,8 @@ impl Workers {
         Ok(())
     }
 
-    /// Fills nonces that the chain waits for and that no transaction of ours has: all later ones of the signer wait for
-    /// them. Not at once: nodes tell each other of transactions in any order.
+    /// Fills nonces that the chain expects and that none of our transactions has, since all later
+    /// ones of the signer wait for them. Not at once: nodes propagate transactions in any order.
     async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: Option<u64>) -> Result<(), ChainFault> {
         let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
         let Some(count) = count.filter(|count| *count < nonce) else { return Ok(()) };
@@ -216,11 +217,11 @@ impl Workers {
         Ok(())
     }
 
-    /// Is it still where it was, and deep enough?
+    /// Checks whether it is still in its block, and deep enough.
     async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         match self.mined(wallets, case).await? {
             Some(found) => self.tell_mined(wallets, case, found).await,
-            // It is broadcast again when it is looked at next, if it is still wanted then.
+            // It is rebroadcast in the next pass, if it is still wanted then.
             None => {
                 self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
                 Ok(())
@@ -228,8 +229,8 @@ impl Workers {
         }
     }
 
-    /// The attempt that is in a block, with what the controller says of intents that failed. All of a transaction have
-    /// one nonce, so there is one at most.
+    /// The mined attempt, with the controller's errors for failed intents. All attempts of a
+    /// transaction share one nonce, so at most one is mined.
     async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Found>, ChainFault> {
         let controllers = [case.tx.controller];
         for attempt in case.tx.attempts.iter().rev() {
@@ -241,8 +242,8 @@ impl Workers {
         Ok(None)
     }
 
-    /// Has the block saved first. It is over where that is deep, the watcher has come past it and it is still there: the
-    /// watcher, who finds it gone later than that, finds the transaction with it.
+    /// Has the block saved first. The transaction is final if that block is deep, ingested by the
+    /// watcher and still there: a watcher that finds it gone later finds the transaction with it.
     async fn tell_mined(
         &self,
         wallets: &WalletWorld,
@@ -273,7 +274,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Whether a block is deep enough for what is in it to count.
+    /// Whether a block is deep enough for its contents to count.
     async fn is_settled(&self, wallets: &WalletWorld, number: u64) -> Result<bool, ChainFault> {
         let newest = match wallets.config.settled_depth {
             Depth::Blocks(blocks) => (wallets.chain.head().await? + 1).checked_sub(blocks),
@@ -282,7 +283,8 @@ impl Workers {
         Ok(newest.is_some_and(|newest| newest >= number))
     }
 
-    /// What coins' contracts kept of releases, as the watcher has saved it. Of our coins only USDT's contract can take a fee.
+    /// Fees that token contracts kept from releases, from the logs that the watcher saved. Of our
+    /// tokens only USDT's contract can charge one.
     async fn fees(
         &self,
         wallets: &WalletWorld,
@@ -318,7 +320,8 @@ impl Workers {
         Ok(fees)
     }
 
-    /// Whether the watcher has come to this block. Where the store cannot be asked it has not: that is looked at again.
+    /// Whether the watcher has ingested this block. If the store cannot be read, it counts as not
+    /// ingested and is checked again.
     async fn is_watched(&self, number: u64) -> bool {
         match self.store.chain_headers(1).await {
             Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
@@ -339,8 +342,8 @@ impl Workers {
     }
 }
 
-/// What was kept of `amount`: the fee is a transfer of its own, and what arrived comes last. Where the logs do not add up to
-/// the amount nothing is said here: reconciliation finds out what is missing.
+/// The fee kept from `amount`: the fee is a transfer of its own, and the net amount comes last. If
+/// the logs do not add up to the amount, no fee is reported: reconciliation finds what is missing.
 fn fee_of(amount: u64, moved: &mut VecDeque<i64>) -> i64 {
     let Ok(amount) = i64::try_from(amount) else { return 0 };
     let (mut sum, mut last) = (0, 0);
@@ -357,7 +360,7 @@ fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
     age < BROADCAST_AGAIN || age.0 % BROADCAST_AGAIN.0 < LOOK_EVERY.0
 }
 
-/// What a receipt says. Only what the controller says was carried out was.
+/// The result of a receipt. Only intents that the controller reports as executed were executed.
 fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receipt) -> Mined {
     let says = |event| receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == event);
     let done = |intent: &&Intent| attempt.cancels || intent.plan.evidence().is_none_or(says);
@@ -370,7 +373,7 @@ fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receip
     }
 }
 
-/// Why intents failed alone. A word of the controller's that is none of theirs says nothing.
+/// Why intents failed individually. Controller events that match none of them are ignored.
 fn refusals(tx: &ChainTx, intents: &[Intent], receipt: &Receipt) -> Vec<(IntentId, String)> {
     let known = |word| intents.iter().find(|intent| intent_word(tx.tenant, intent.id) == word);
     let named = |(word, why): &(Word, String)| Some((known(*word)?.id, why.clone()));
@@ -386,10 +389,10 @@ mod tests {
         let cases: [(u64, &[i64], [i64; 2], usize); 6] = [
             (100, &[100], [0, 0], 0),
             (100, &[1, 99], [1, 0], 0),
-            // Two releases out of one escrow, each with its fee.
+            // Two releases from one escrow, each with its fee.
             (100, &[1, 99, 2, 98], [1, 2], 0),
             (100, &[100, 3, 97], [0, 3], 0),
-            // Not what was released, or not all of it: nothing is said.
+            // Not what was released, or not all of it: no fee is reported.
             (100, &[60], [0, 0], 0),
             (100, &[150, 1], [0, 0], 0),
         ];

@@ -1,4 +1,5 @@
-//! Begins sweeps: asks what a controller holds, then has the engine reserve what may go. The intent does the rest.
+//! Starts sweeps: reads a controller's balance, then has the engine reserve the sweepable amount.
+//! The intent does the rest.
 
 use domain::chain::{ChainFault, SignFault};
 use domain::currency::StableCoin;
@@ -13,7 +14,7 @@ use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::world::WalletWorld;
 
-/// Why a controller cannot be asked now.
+/// Why a controller cannot be queried now.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -25,7 +26,7 @@ enum Trouble {
 }
 
 impl Workers {
-    /// Works off leased `sweep` jobs. One that cannot be done now comes again when its lease has run out.
+    /// Processes leased `sweep` jobs. One that fails now is retried after its lease expires.
     pub(super) async fn begin_sweeps(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         join_all(jobs.into_iter().map(|job| self.begin_sweep(wallets, job))).await;
     }
@@ -47,7 +48,7 @@ impl Workers {
     }
 }
 
-/// What the tenant's controller holds, in minor units.
+/// The controller's balance in minor units.
 async fn holds(wallets: &WalletWorld, job: &Job, coin: StableCoin) -> Result<i64, Trouble> {
     let controller = wallets.contracts.controller(job.tenant)?.address;
     let token = wallets.config.token(coin).ok_or(Trouble::NoToken)?;

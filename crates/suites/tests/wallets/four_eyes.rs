@@ -95,7 +95,7 @@ fn a_block_that_nobody_looked_at_is_not_ended() {
         let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(
             (decided.state, decided.outcome.as_str()),
-            (ApprovalState::Failed, "it has changed since it was looked at")
+            (ApprovalState::Failed, "it has changed since it was reviewed")
         );
         assert_eq!(world.wallet_now(blocked.id).await.block, other.block);
         assert_eq!(noted(&world, id).await, ["approval.failed", "approval.approve", "approval.propose"]);

@@ -181,7 +181,7 @@ fn place(entry: &RailEntry) -> String {
 
 fn unknown(entry: &RailEntry) -> String {
     let (what, amount) = (if entry.booking.is_credit { "credited" } else { "debited" }, entry.booking.amount);
-    format!("rail {}: {amount} is {what}, and no pay-out of ours ({})", entry.place.rail, place(entry))
+    format!("rail {}: {amount} is {what} but matches no payout ({})", entry.place.rail, place(entry))
 }
 
 #[cfg(test)]
@@ -206,12 +206,12 @@ mod tests {
         };
         assert_eq!(
             unknown(&entry),
-            "rail pak-raast: 123.45 PKR is debited, and no pay-out of ours (statement S-1 entry 3, reference R-9)"
+            "rail pak-raast: 123.45 PKR is debited but matches no payout (statement S-1 entry 3, reference R-9)"
         );
         (entry.place.page, entry.reference, entry.booking.is_credit) = (2, None, true);
         assert_eq!(
             unknown(&entry),
-            "rail pak-raast: 123.45 PKR is credited, and no pay-out of ours (statement S-1 page 2 entry 3)"
+            "rail pak-raast: 123.45 PKR is credited but matches no payout (statement S-1 page 2 entry 3)"
         );
     }
 }
