@@ -26,10 +26,10 @@ impl fmt::Debug for AuditSigner {
 }
 
 impl AuditSigner {
-    /// The signer of a 32-byte secret.
+    /// Returns the signer for a 32-byte secret.
     ///
     /// # Errors
-    /// `Config` where the secret is none.
+    /// `Config` if the secret is not a valid key.
     pub fn of_secret(secret: &[u8; 32]) -> Result<AuditSigner, StoreError> {
         let unusable = || StoreError::Config("the audit log's signing key is not usable".to_owned());
         let pair = Ed25519KeyPair::from_seed_unchecked(secret).map_err(|_| unusable())?;
@@ -37,7 +37,7 @@ impl AuditSigner {
         Ok(AuditSigner { pair, public })
     }
 
-    /// The public key: whoever has it can check what was signed.
+    /// The public key, with which signatures are verified.
     pub const fn public_key(&self) -> [u8; 32] {
         self.public
     }
@@ -51,7 +51,8 @@ impl AuditSigner {
 }
 
 impl Store {
-    /// What signs this installation's audit log: the key that is `given`, or the store's own, made now if there is none.
+    /// The signer of this installation's audit log: the `given` key, or the store's own, created
+    /// now if missing.
     ///
     /// # Errors
     /// The database cannot be reached, or the key is not usable.

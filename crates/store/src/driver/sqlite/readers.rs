@@ -47,6 +47,6 @@ impl Readers {
         };
         tokio::task::spawn_blocking(read)
             .await
-            .unwrap_or_else(|error| Err(DbError::Unavailable(format!("a read was cut short: {error}"))))
+            .unwrap_or_else(|error| Err(DbError::Unavailable(format!("a read was interrupted: {error}"))))
     }
 }
