@@ -11,7 +11,7 @@ use crate::rows::{self, Keys};
 use crate::sql::{Fields, Stmt, tables};
 use crate::store::Store;
 
-/// A statement that reads events with their subjects: `$columns` precede each event in the row,
+/// A statement that reads events with their subjects: `$before` precedes each event in the row,
 /// `$from` is its source. The subject is the payment with its order, and the quote of either.
 macro_rules! told {
     ($name:literal, $before:literal, $from:literal, $rest:literal) => {

@@ -109,7 +109,7 @@ impl Store {
         rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// What a wallet holds: one account per coin, in the coins' order; empty where nothing has moved yet.
+    /// A wallet's balances: one account per coin, in the coins' order; empty before the first booking.
     ///
     /// # Errors
     /// As [`Store::wallet`].
@@ -127,7 +127,7 @@ impl Store {
         Ok(accounts)
     }
 
-    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when they were made.
+    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when they were created.
     ///
     /// # Errors
     /// As [`Store::wallet`].

@@ -1,5 +1,5 @@
-//! Entries of the audit log, ends of chains and signed checkpoints as rows. Their ids are written as they are: they are
-//! hashed, and whoever checks the hashes has no key of ours.
+//! Audit log entries, ends of chains and signed checkpoints as rows. Their ids are written
+//! unmapped: they are hashed, and verifiers of the hashes do not have the id key.
 
 use domain::audit::{Deed, Entry, Head, Note, Via};
 use domain::ids::TenantId;

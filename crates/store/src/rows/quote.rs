@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::sealed::Place;
 use crate::sql::{Columns, Fields};
 
-/// What a quote is bound to.
+/// The account and branch of a quote.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bound {

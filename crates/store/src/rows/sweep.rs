@@ -1,4 +1,4 @@
-//! Sweeps as rows. Nothing of them is secret: all of it is in columns.
+//! Sweeps as rows. They contain no secrets and have no document.
 
 use domain::chain::TxHash;
 use domain::ids::{IntentId, SweepId, TenantId, TransferId};

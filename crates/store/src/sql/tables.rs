@@ -10,7 +10,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Table> {
     all.copied().find(|table| table.name == name)
 }
 
-/// Every table of the payment service that has rows of a fixed shape here.
+/// All tables of the payment service with a fixed row type.
 static ALL: [&Table; 19] = [
     &TENANT,
     &ACCESS_KEY,
