@@ -10,10 +10,10 @@ pub enum StoreError {
     #[error("the database cannot be reached: {0}")]
     Unavailable(String),
     /// The database's address or an option is invalid.
-    #[error("the database's address or options are not usable: {0}")]
+    #[error("invalid database address or options: {0}")]
     Config(String),
     /// The schema is missing, older, newer, or was created by another program.
-    #[error("the database's schema does not fit: {0}")]
+    #[error("the database schema does not match: {0}")]
     Schema(String),
     /// A row is not readable: it contains a value that this program never writes, or is sealed with
     /// an unknown key.
@@ -23,7 +23,7 @@ pub enum StoreError {
     #[error("the change conflicts with what is stored: {0}")]
     Conflict(String),
     /// The record to change does not exist; nothing was written.
-    #[error("there is no {0}")]
+    #[error("{0} not found")]
     NotFound(&'static str),
 }
 
@@ -31,10 +31,10 @@ pub enum StoreError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecuteError {
     /// The connection died while COMMIT was in flight. [`crate::Store::was_committed`] resolves it.
-    #[error("it is not known whether batch {0} was committed")]
+    #[error("the outcome of batch {0} is unknown")]
     CommitUnknown(BatchId),
     /// Each attempt met a conflicting commit; nothing was written.
-    #[error("other commits kept getting in the way")]
+    #[error("too many conflicting commits")]
     Contended,
     /// The database cannot be reached; nothing was written.
     #[error("the database cannot be reached, nothing was written: {0}")]
@@ -65,7 +65,7 @@ pub(crate) enum DbError {
     #[error("unavailable: {0}")]
     Unavailable(String),
     /// The connection died while COMMIT was in flight.
-    #[error("commit in doubt: {0}")]
+    #[error("commit outcome unknown: {0}")]
     InDoubt(String),
     /// The database rejected the statement itself: a missing table, a bug.
     #[error("refused: {0}")]

@@ -428,7 +428,7 @@ mod tests {
             let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
             rows.collect::<Result<_, _>>().expect("read")
         };
-        assert_eq!(owed, [(vec![1], "screen".to_owned())], "a wallet is no escrow, and rejected is no hold");
+        assert_eq!(owed, [(vec![1], "screen".to_owned())], "wallets have no escrow, and a rejection is not a hold");
         let kept = "SELECT COUNT(*) FROM chain_intent WHERE kind = 'set_frozen' AND state = 'done'";
         assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(1));
         apply(

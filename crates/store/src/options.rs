@@ -80,7 +80,7 @@ pub struct Options {
     pub statement_timeout: Span,
     /// Runtime for connections to PostgreSQL; `None` = the one that first uses them.
     pub connections: Option<tokio::runtime::Handle>,
-    /// Maximum size of a SQLite file in pages of 4 KiB, for tests: writes then fails as on a full
+    /// Maximum size of a SQLite file in pages of 4 KiB, for tests: writes then fail as on a full
     /// disk.
     pub sqlite_pages_max: Option<u32>,
     /// Fault points, for tests.

@@ -35,7 +35,7 @@ async fn make<const BYTES: usize>(store: &Store, name: &str) -> Result<(), Store
 
 fn open<const BYTES: usize>(store: &Store, name: &str, sealed: &[u8]) -> Result<[u8; BYTES], StoreError> {
     let plain = store.vault().open(place(name), sealed)?;
-    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is no key {name}")))
+    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is not a valid key {name}")))
 }
 
 /// Creates the key of the id permutation unless it exists.

@@ -92,5 +92,5 @@ impl Store {
 }
 
 fn offset(value: &str) -> Result<i64, StoreError> {
-    value.parse().map_err(|_| StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is no number of microseconds")))
+    value.parse().map_err(|_| StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is not a number of microseconds")))
 }

@@ -195,7 +195,7 @@ impl Store {
         let step = Step::one(&SET_URL, vec![tenant.0.into(), url.into()]);
         let moved = |it: &mut Webhook| {
             if seen.is_some_and(|seen| seen != it.url) {
-                return Err(StoreError::Conflict("the receiver has changed since it was looked at".to_owned()));
+                return Err(StoreError::Conflict("the webhook endpoint has changed since it was reviewed".to_owned()));
             }
             it.url = url.to_owned();
             Ok(())
@@ -217,7 +217,7 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let found = self.sealed_webhook(tenant).await?;
-        let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("receiver of webhooks"))?;
+        let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("webhook endpoint"))?;
         let before = facts(&webhook);
         secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&webhook).number("overlap_s", overlap.0 / 1_000_000);
@@ -240,7 +240,7 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             if webhook.payment_events == on {
                 let already = format!("payment events are {} already", on_or_off(on));
                 return Err(StoreError::Conflict(already));
@@ -266,7 +266,7 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             let (old, new) = (webhook.subscriptions.to_string(), subscriptions.to_string());
             let step = Step::one(&SUBSCRIBE, vec![tenant.0.into(), old.into(), new.into()]);
             let before = facts(&webhook);
@@ -316,7 +316,7 @@ impl Store {
         let changed = async || {
             let found = self.webhook(tenant).await?;
             let mut webhook =
-                found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+                found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             let before = facts(&webhook);
             change(&mut webhook)?;
             Ok((Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)), vec![step.clone()]))

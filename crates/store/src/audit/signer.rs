@@ -31,7 +31,7 @@ impl AuditSigner {
     /// # Errors
     /// `Config` if the secret is not a valid key.
     pub fn of_secret(secret: &[u8; 32]) -> Result<AuditSigner, StoreError> {
-        let unusable = || StoreError::Config("the audit log's signing key is not usable".to_owned());
+        let unusable = || StoreError::Config("the audit log's signing key is invalid".to_owned());
         let pair = Ed25519KeyPair::from_seed_unchecked(secret).map_err(|_| unusable())?;
         let public = pair.public_key().as_ref().try_into().map_err(|_| unusable())?;
         Ok(AuditSigner { pair, public })

@@ -211,7 +211,7 @@ pub async fn a_new_key_encryption_key_opens_what_the_old_one_sealed(world: World
     assert!(matches!(old_only, Err(StoreError::Corrupt(_))), "the newest key seals");
 }
 
-pub async fn cursors_and_values_are_remembered(world: World) {
+pub async fn cursors_and_values_are_stored(world: World) {
     let rail = RailId::new("pak-raast");
     assert_eq!(world.store.rail_cursor(&rail).await, Ok(None));
     for cursor in ["a/1", "b/2"] {

@@ -85,7 +85,7 @@ pub async fn a_change_that_is_refused_leaves_no_entry(world: World) {
     assert_eq!(actions(&world.audited(tenant).await), ["key.create", "tenant.create"]);
 }
 
-pub async fn before_and_after_are_told_without_secrets(world: World) {
+pub async fn before_and_after_are_recorded_without_secrets(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     world.store.insert_key(&key(tenant, "k"), "op").await.expect("added");
     world.store.suspend_key("k", true, "op").await.expect("suspended");
@@ -130,7 +130,7 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
     whole(&world).await;
 }
 
-pub async fn whoever_writes_at_once_finds_his_place(world: World) {
+pub async fn concurrent_writers_append_in_order(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let writers = (0..40).map(|n| world.store.note_deed(tenant, "op", Note::new("alert.close", "alert", n)));
     for done in join_all(writers).await {
@@ -206,7 +206,7 @@ pub async fn entries_are_found_by_number_thing_and_request(world: World) {
     assert_eq!(store.audit_entries(&filter, 10).await.expect("read").len(), 3);
 }
 
-pub async fn what_an_older_program_noted_is_chained(world: World) {
+pub async fn entries_of_older_versions_are_chained(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let id = match world.side {
         Side::Memory => return,

@@ -30,7 +30,7 @@ fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
     VaultLog { place, log_index, tx, ordinal: log_index, vault, coin, minor }
 }
 
-pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
+pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     let role = watcher(&world, "a").await;
     let (escrow, wallet) = (Address([5; 20]), Address([6; 20]));
     assert_eq!(world.store.chain_headers(9).await, Ok(Vec::new()));
@@ -76,7 +76,7 @@ pub async fn old_headers_go_and_logs_stay(world: World) {
     assert_eq!(world.store.vault_sum(vault, StableCoin::Usdc).await, Ok(COIN));
 }
 
-pub async fn who_lost_the_role_writes_nothing(world: World) {
+pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {
     world.tenant("demobank", 0).await;
     let old = watcher(&world, "a").await;
     world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("taken in");
@@ -97,7 +97,7 @@ pub async fn who_lost_the_role_writes_nothing(world: World) {
     world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("taken in");
 }
 
-pub async fn states_of_tokens_are_remembered(world: World) {
+pub async fn token_states_are_stored(world: World) {
     let role = watcher(&world, "a").await;
     let mut token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
     for paused in [true, false] {
@@ -219,7 +219,7 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
     }
 }
 
-pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
+pub async fn alerts_stay_open_until_closed(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let alert =
         |what: &str| Alert { kind: AlertKind::LowGas, subject: Uuid::from_u128(7 << 64), what: what.to_owned() };

@@ -188,7 +188,7 @@ pub async fn event_numbers_have_no_gaps_under_concurrent_batches(world: World) {
     assert_eq!(found, made.iter().sum::<usize>() * 2);
 }
 
-pub async fn a_caller_that_goes_away_leaves_nothing(world: World) {
+pub async fn a_cancelled_caller_leaves_nothing(world: World) {
     if matches!(world.side, Side::Memory) {
         return;
     }
@@ -227,7 +227,7 @@ pub async fn a_batch_must_lock_every_tenant_that_it_names(world: World) {
 }
 
 /// Rows are made while those before them are on their way to the database.
-pub async fn a_row_that_cannot_be_made_leaves_nothing_of_its_batch(world: World) {
+pub async fn a_row_that_cannot_be_encoded_rolls_back_its_batch(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let quote = world.quote(tenant).await;
     let mut need = tenant_need(tenant);

@@ -29,7 +29,7 @@ pub async fn person(world: &World, login: &str) -> StoredUser {
     world.store.user_by_login(login).await.expect("read").expect("there")
 }
 
-pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
+pub async fn users_are_stored_and_their_codes_accepted_once(world: World) {
     let ayesha = person(&world, "ayesha").await;
     let again = NewUser {
         login: "ayesha".to_owned(),
@@ -65,7 +65,7 @@ pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
     world.store.enrol_totp(&found.user, &other, 9, "ayesha").await.expect("enrolled again");
 }
 
-pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
+pub async fn a_session_is_valid_until_its_user_is_disabled(world: World) {
     let ayesha = person(&world, "ayesha").await;
     let session = |number: u8, stage, totp| NewSession {
         token_digest: [number; 32],
@@ -260,7 +260,7 @@ pub async fn proposed(world: &World, tenant: TenantId, maker: &Person, url: &str
     Ok(world.store.approval(id).await?.expect("there"))
 }
 
-pub async fn a_proposal_is_decided_once_by_somebody_else(world: World) {
+pub async fn a_proposal_is_decided_once_by_another_user(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (maker, checker) = (who(&person(&world, "ayesha").await), who(&person(&world, "omar").await));
     let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
@@ -295,7 +295,7 @@ pub async fn the_database_refuses_a_maker_as_checker(world: World) {
     assert!(alone.is_err(), "nobody approved it: {alone:?}");
 }
 
-pub async fn a_maker_takes_his_own_proposal_back(world: World) {
+pub async fn a_maker_withdraws_their_own_proposal(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (maker, other) =
         (who(&person(&world, "ayesha").await), Person { id: UserId(uuid::Uuid::new_v4()), login: "x".into() });

@@ -67,7 +67,7 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
     given_back.expect("given back")
 }
 
-pub async fn payments_come_newest_first_behind_a_mark(world: World) {
+pub async fn payments_are_listed_newest_first_after_a_mark(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let mut made = Vec::new();
     for number in 0..7 {
@@ -99,7 +99,7 @@ pub async fn payments_come_newest_first_behind_a_mark(world: World) {
     assert_eq!(page(&world, foreign(), &first(10)).await, (Vec::new(), None));
 }
 
-pub async fn what_waits_for_people_is_counted_and_listed(world: World) {
+pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let (held, stuck) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
     world.payment(tenant, None).await;

@@ -50,7 +50,7 @@ pub async fn an_external_id_is_taken_once(world: World) {
     refused(&world, &copy("external_id", "tenant, external_id, payment", &changed), UNIQUE).await;
 }
 
-pub async fn only_a_refused_attempt_makes_room(world: World) {
+pub async fn only_a_rejected_attempt_frees_its_slot(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;

@@ -297,7 +297,7 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     let store = &world.store;
     assert!(store.webhook(tenant).await.expect("read").is_none());
     let nobody = store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await;
-    assert_eq!(nobody, Err(StoreError::NotFound("receiver of webhooks")));
+    assert_eq!(nobody, Err(StoreError::NotFound("webhook endpoint")));
     assert!(matches!(store.set_webhook_url(tenant, "https://x.example", "op").await, Err(StoreError::Conflict(_))));
     store.add_webhook(tenant, "https://bank.example/hooks", secret("whsec_a"), "op").await.expect("added");
     let again = store.add_webhook(tenant, "https://other.example", secret("whsec_x"), "op").await;

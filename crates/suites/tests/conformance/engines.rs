@@ -56,7 +56,7 @@ async fn stuck_in_a_flight(world: World) {
 }
 
 #[test]
-fn a_session_that_stands_still_inside_a_flight_is_ended() {
+fn a_session_stuck_inside_a_flight_is_terminated() {
     on_postgres("stuck_in_a_flight", stuck_in_a_flight);
 }
 
@@ -76,7 +76,7 @@ async fn grown_tables(world: World) {
 }
 
 #[test]
-fn rows_are_inserted_into_tables_that_have_grown_a_column() {
+fn rows_are_inserted_into_tables_with_a_new_column() {
     on_postgres("grown_tables", grown_tables);
 }
 
@@ -121,7 +121,7 @@ async fn clocks_apart(world: World) {
 }
 
 #[test]
-fn nodes_whose_clocks_differ_go_by_the_databases_clock() {
+fn nodes_with_different_clocks_use_the_databases_clock() {
     on_postgres("clocks_apart", clocks_apart);
 }
 
@@ -136,7 +136,7 @@ async fn poison(world: World) {
 }
 
 #[test]
-fn a_text_that_the_database_does_not_take_is_one_commands_fault() {
+fn a_text_that_the_database_rejects_fails_one_command() {
     on_postgres("poison", poison);
 }
 
@@ -152,7 +152,7 @@ async fn nowhere(_: World) {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_unavailable() {
+fn an_unreachable_server_is_unavailable() {
     on_sqlite_file(nowhere);
 }
 
@@ -283,6 +283,6 @@ async fn full_disk(world: World) {
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     on_sqlite_file(full_disk);
 }

@@ -20,7 +20,7 @@ async fn again(world: &World, approval: &Approval) -> Approval {
     world.store.approval(approval.id).await.expect("read").expect("there")
 }
 
-pub async fn what_waits_does_not_stand_before_what_is_to_be_done(world: World) {
+pub async fn waiting_proposals_do_not_delay_approved_ones(world: World) {
     let (maker, checker) = two(&world).await;
     let mut approved = Vec::new();
     for number in 0..5 {
@@ -93,7 +93,7 @@ pub async fn an_end_is_in_the_audit_log(world: World) {
     assert!(report.is_whole(), "{report:?}");
 }
 
-pub async fn what_was_done_for_a_proposal_is_found_again(world: World) {
+pub async fn executed_proposals_are_found_in_the_audit_log(world: World) {
     let (maker, checker) = two(&world).await;
     let tenant = world.tenant("demobank", 0).await;
     world.store.add_webhook(tenant, "https://a.example", secret(), "op").await.expect("added");

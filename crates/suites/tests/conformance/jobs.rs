@@ -12,7 +12,7 @@ use crate::world::{World, payment_need};
 
 const LEASE: Span = Span::mins(1);
 
-pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
+pub async fn due_jobs_are_leased_once_and_fenced(world: World) {
     let tenants = [world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await];
     let mut payments = Vec::new();
     for at in 0..6 {
@@ -39,7 +39,7 @@ pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
     assert_eq!(counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(), [(JobKind::Submit, 6)]);
 }
 
-pub async fn a_lane_is_taken_by_its_signer(world: World) {
+pub async fn a_lane_is_leased_by_signer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let signers = [Address([7; 20]), Address([8; 20])];
     let txs = world
@@ -77,7 +77,7 @@ pub async fn a_lane_is_taken_by_its_signer(world: World) {
     assert_eq!(again.iter().map(|job| job.fence).collect::<Vec<_>>(), [2, 2], "whoever held them is fenced");
 }
 
-pub async fn a_lease_that_ran_out_is_taken_again(world: World) {
+pub async fn an_expired_lease_is_taken_again(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;
     let first = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 9).await.expect("taken");
@@ -106,7 +106,7 @@ pub async fn a_node_that_stops_gives_its_jobs_back(world: World) {
     assert_ne!(other[0].subject, first[0].subject);
 }
 
-pub async fn what_dead_nodes_held_can_be_given_back_at_once(world: World) {
+pub async fn leases_of_dead_nodes_can_be_released_at_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;
     let store = &world.store;
@@ -207,7 +207,7 @@ pub async fn a_role_has_one_holder_at_a_time(world: World) {
     assert_eq!(lease("b").await, Ok(Some(2)), "nobody else took it meanwhile");
 }
 
-pub async fn who_has_roles_and_jobs_is_told(world: World) {
+pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     for _ in 0..3 {
         world.payment(tenant, None).await;

@@ -89,7 +89,7 @@ async fn prefund(world: &World, tenant: TenantId) -> Account {
     accounts.into_iter().find(|it| it.code == AccountCode::Prefund(StableCoin::Usdt)).expect("there")
 }
 
-pub async fn what_was_decided_on_remembered_rows_is_saved(world: World) {
+pub async fn a_decision_on_cached_rows_is_saved(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let first = world.quote(tenant).await;
     // Each on what the one before has left.
@@ -169,7 +169,7 @@ impl Meanwhile {
     }
 }
 
-pub async fn what_is_remembered_otherwise_is_refused_and_leaves_nothing(world: World) {
+pub async fn a_stale_cache_is_refused_and_leaves_nothing(world: World) {
     for (number, (meanwhile, old)) in [
         // As it happens: all rows are as they were before.
         (Meanwhile::Quoted, Old::Everything),
@@ -249,7 +249,7 @@ impl Faults for Armed {
     }
 }
 
-pub async fn a_commit_of_remembered_rows_can_be_in_doubt(world: World) {
+pub async fn a_commit_of_cached_rows_can_have_an_unknown_outcome(world: World) {
     for (number, (point, action, is_there)) in [
         (FaultPoint::AfterCommit, FaultAction::LoseAck, true),
         (FaultPoint::BeforeCommit, FaultAction::LoseCommit, false),
@@ -284,7 +284,7 @@ pub async fn a_commit_of_remembered_rows_can_be_in_doubt(world: World) {
     }
 }
 
-pub async fn a_caller_that_goes_away_leaves_remembered_rows_whole_or_nothing(world: World) {
+pub async fn a_cancelled_save_of_cached_rows_lands_whole_or_not_at_all(world: World) {
     if matches!(world.side, Side::Memory) {
         return;
     }
@@ -354,7 +354,7 @@ impl Node {
     }
 }
 
-pub async fn batches_on_remembered_rows_write_one_after_the_other(world: World) {
+pub async fn batches_on_cached_rows_write_one_after_the_other(world: World) {
     const ROUNDS: usize = 12;
     let tenant = world.tenant("demobank", 100_000_000_000).await;
     let quote = world.quote(tenant).await;

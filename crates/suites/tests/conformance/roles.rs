@@ -65,6 +65,6 @@ async fn open_as(world: &World, url: &str) -> Store {
 }
 
 #[test]
-fn the_service_cannot_change_what_is_only_added_to() {
+fn the_service_cannot_change_append_only_tables() {
     on_postgres("roles", roles);
 }

@@ -86,7 +86,7 @@ async fn settle(
     world.execute(&payment_need(payment), decide).await.expect("saved");
 }
 
-pub async fn what_is_discarded_leaves_no_trace(world: World) {
+pub async fn discarded_changes_leave_no_trace(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (mut kept, mut dropped) = (None, None);
     let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {

@@ -59,7 +59,7 @@ async fn save(world: &World, tenant: TenantId, attempts: &[Attempt]) {
     world.execute(&tenant_need(tenant), put).await.expect("saved");
 }
 
-pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
+pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
     use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let mine = tally(tenant, "C-1", "egy-ipn");
@@ -108,7 +108,7 @@ pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
     assert_eq!(stored, attempts[..1], "the sender is read back");
 }
 
-pub async fn what_a_batch_begins_and_gives_back_is_counted(world: World) {
+pub async fn usage_begun_and_returned_in_a_batch_is_counted(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let mine = tally(tenant, "C-1", "egy-ipn");
     let mut ids = world.store.ids();
@@ -137,7 +137,7 @@ pub async fn what_a_batch_begins_and_gives_back_is_counted(world: World) {
 }
 
 /// The tenant's lock makes batches of it serial: the second one sees what the first one began.
-pub async fn two_batches_at_once_share_one_limit(world: World) {
+pub async fn concurrent_batches_share_one_limit(world: World) {
     const MOST: i64 = 100;
     let tenant = world.tenant("demobank", 0).await;
     let mine = tally(tenant, "C-1", "egy-ipn");

@@ -72,7 +72,7 @@ fn folded(all: &[StoredTransfer], period: &AccountPeriod, (from, to): (Timestamp
     }
 }
 
-pub async fn an_account_is_summed_up_before_in_and_behind_a_period(world: World) {
+pub async fn an_account_is_summed_up_before_in_and_after_a_period(world: World) {
     let (tenant, midnight) = two_days(&world).await;
     let accounts = world.store.accounts(tenant).await.expect("read");
     assert!(accounts.len() > 5, "with and without an index: {accounts:?}");

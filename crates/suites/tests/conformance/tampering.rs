@@ -126,7 +126,7 @@ pub async fn an_inserted_entry_is_found(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::Changed(4)));
 }
 
-pub async fn an_entry_behind_the_end_is_found(world: World) {
+pub async fn an_entry_after_the_end_is_found(world: World) {
     let Some(chain) = chain(world).await else { return };
     // It fits; only the head does not know it.
     let end = chain.entries().await.pop().expect("there");
@@ -161,7 +161,7 @@ pub async fn a_tail_that_was_cut_off_is_found(world: World) {
     assert_eq!(chain.fault(&outside).await, Some(ChainFault::Missing { from: 6, to: 7 }), "by the checkpoint");
 }
 
-pub async fn a_chain_that_was_written_anew_is_found(world: World) {
+pub async fn a_rewritten_chain_is_detected(world: World) {
     let Some(chain) = chain(world).await else { return };
     let mut head = Head::default();
     for mut entry in chain.entries().await {
@@ -181,7 +181,7 @@ pub async fn a_chain_that_was_written_anew_is_found(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::Rewritten { from: 1, to: 7 }));
 }
 
-pub async fn a_chain_that_was_taken_away_is_found(world: World) {
+pub async fn a_removed_chain_is_detected(world: World) {
     let Some(chain) = chain(world).await else { return };
     let owner = chain.owner();
     chain.sql(&format!("DELETE FROM audit_entry WHERE tenant = {owner}")).await;

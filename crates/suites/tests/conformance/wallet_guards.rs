@@ -60,7 +60,7 @@ pub async fn a_link_leads_to_one_request(world: World) {
 }
 
 /// I11: `UNIQUE(tx_hash, ordinal of the log in its transaction)`.
-pub async fn a_log_is_credited_once_whosever_it_is(world: World) {
+pub async fn a_log_is_credited_once_across_tenants(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
     let (mine, other_wallet) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
     world.deposit(&mine, None, 100, |_| {}).await;

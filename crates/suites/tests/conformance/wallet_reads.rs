@@ -281,7 +281,7 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     crate::constraints::refused(&world, &sql, crate::constraints::CHECK).await;
 }
 
-pub async fn what_is_not_at_its_end_has_a_job(world: World) {
+pub async fn open_records_have_a_job(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
@@ -317,7 +317,7 @@ pub async fn what_is_not_at_its_end_has_a_job(world: World) {
 }
 
 /// I14: what is under way is told apart from what does not agree.
-pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World) {
+pub async fn permitted_differences_of_chain_and_books_are_summed_up(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;

@@ -138,7 +138,7 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
     assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
 }
 
-pub async fn where_senders_want_money_back_is_kept_answer_by_answer(world: World) {
+pub async fn refund_addresses_are_stored_per_answer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let other = world.tenant("other", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
@@ -470,7 +470,7 @@ pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }
 
-pub async fn what_an_idempotency_key_made_is_kept(world: World) {
+pub async fn records_of_idempotency_keys_are_stored(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let id = Uuid::new_v4();
     let made = [

@@ -80,7 +80,7 @@ impl Model {
 }
 
 #[test]
-fn nodes_that_take_turns_answer_rightly_and_lose_or_double_nothing() {
+fn alternating_nodes_answer_correctly_and_lose_or_double_nothing() {
     with(async |world| {
         let (mut model, mut numbers) = (Model::default(), Numbers(7));
         let nodes = [&world.a, &world.b];
@@ -117,7 +117,7 @@ fn nodes_that_take_turns_answer_rightly_and_lose_or_double_nothing() {
 }
 
 #[test]
-fn a_node_that_is_alone_loads_no_rows_for_new_quotes_and_orders() {
+fn a_single_node_loads_no_rows_for_new_quotes_and_orders() {
     with(async |world| {
         world.top_up(&world.a, 100 * CHARGE).await;
         let mut quotes = world.remembering(&world.a).await;
@@ -141,7 +141,7 @@ fn a_node_that_is_alone_loads_no_rows_for_new_quotes_and_orders() {
 }
 
 #[test]
-fn what_is_spent_on_both_nodes_at_once_is_spent_once() {
+fn concurrent_spending_on_both_nodes_is_counted_once() {
     with(async |world| {
         let mut quotes = Vec::new();
         for _ in 0..20 {

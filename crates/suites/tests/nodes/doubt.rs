@@ -6,7 +6,7 @@ use store::options::{FaultAction, FaultPoint};
 use crate::world::{CHARGE, Rows, TENANT, with};
 
 #[test]
-fn a_commit_on_remembered_rows_that_is_in_doubt_is_decided_and_the_rows_are_forgotten() {
+fn an_unknown_commit_on_cached_rows_is_resolved_and_the_rows_are_evicted() {
     use FaultPoint::{AfterCommit, BeforeCommit};
     let cases = [
         (AfterCommit, FaultAction::LoseAck, Rows::Remembered),

@@ -18,7 +18,7 @@ fn short(paid: Result<impl std::fmt::Debug, Refusal>) -> i64 {
 }
 
 #[test]
-fn a_top_up_on_another_node_is_seen_by_an_order_that_memory_would_refuse() {
+fn a_top_up_on_another_node_is_seen_by_an_order_that_the_cache_would_refuse() {
     with(async |world| {
         let quote = world.remembering(&world.a).await.remove(0);
         // No event tells of a top-up.
@@ -33,7 +33,7 @@ fn a_top_up_on_another_node_is_seen_by_an_order_that_memory_would_refuse() {
 }
 
 #[test]
-fn a_top_up_on_another_node_is_not_lost_by_an_order_that_memory_would_accept() {
+fn a_top_up_on_another_node_is_not_lost_by_an_order_that_the_cache_would_accept() {
     with(async |world| {
         world.top_up(&world.a, 3 * CHARGE).await;
         let quotes = world.remembering(&world.a).await;
@@ -58,7 +58,7 @@ fn a_prefund_that_another_node_has_spent_is_not_spent_again() {
 }
 
 #[test]
-fn what_another_node_has_taken_is_taken() {
+fn keys_and_ids_taken_on_another_node_stay_taken() {
     with(async |world| {
         world.top_up(&world.a, 10 * CHARGE).await;
         let quotes = world.remembering(&world.a).await;
@@ -84,7 +84,7 @@ async fn delivery(world: &World, quote: QuoteId, version: i64) -> Option<Deliver
 }
 
 #[test]
-fn events_that_are_to_be_delivered_are_whatever_the_node_remembers() {
+fn subscribed_events_are_delivered_despite_a_stale_cache() {
     with(async |world| {
         world.top_up(&world.a, 10 * CHARGE).await;
         let before = world.remembering(&world.a).await;

@@ -21,7 +21,7 @@ async fn entries(world: &World) -> Vec<Entry> {
 }
 
 #[test]
-fn a_deposit_that_people_decide_about_tells_each_step() {
+fn each_decision_on_a_deposit_is_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -52,7 +52,7 @@ fn a_deposit_that_people_decide_about_tells_each_step() {
 }
 
 #[test]
-fn a_person_who_calls_a_request_off_is_noted_with_it() {
+fn a_user_who_cancels_a_request_is_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let (one, other) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
@@ -72,7 +72,7 @@ fn a_person_who_calls_a_request_off_is_noted_with_it() {
 }
 
 #[test]
-fn what_clients_and_workers_do_is_not_noted() {
+fn actions_of_clients_and_workers_are_not_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;

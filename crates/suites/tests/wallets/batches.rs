@@ -12,7 +12,7 @@ use crate::world::{COIN, Setup, USDC, with};
 const ROUNDS: u32 = 10_000;
 
 #[test]
-fn a_worker_s_command_is_executed_whenever_the_callers_turn_ends() {
+fn a_workers_command_is_executed_whenever_the_callers_turn_ends() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         // The turn, of two milliseconds, ends at each of the batcher's looks at the clock.

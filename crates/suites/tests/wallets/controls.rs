@@ -50,7 +50,7 @@ async fn freezes(world: &World, wallet: &Wallet) -> Vec<bool> {
 }
 
 #[test]
-fn a_block_tells_the_bank_freezes_on_the_chain_and_runs_out() {
+fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let blocked = block(&world, &wallet, Some(2)).await;
@@ -76,7 +76,7 @@ fn a_block_tells_the_bank_freezes_on_the_chain_and_runs_out() {
 }
 
 #[test]
-fn a_blocked_wallet_asks_for_no_payment() {
+fn a_blocked_wallet_cannot_request_payments() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         block(&world, &wallet, None).await;
@@ -175,7 +175,7 @@ fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
 }
 
 #[test]
-fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
+fn usdc_contract_blacklist_applied_reflects_the_chain() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
@@ -205,7 +205,7 @@ fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
 }
 
 #[test]
-fn where_only_the_issuer_can_write_the_blacklist_a_person_is_called_and_the_flag_follows_the_chain() {
+fn without_a_blacklister_key_an_operator_is_alerted_and_the_flag_follows_the_chain() {
     with(Setup::default(), async |world| {
         world.keys.no_blacklister.store(true, Ordering::SeqCst);
         let wallet = world.wallet().await;

@@ -33,7 +33,7 @@ async fn states(world: &World) -> Vec<DeliveryState> {
 }
 
 #[test]
-fn an_event_is_tried_at_once_and_every_try_is_kept() {
+fn an_event_is_delivered_at_once_and_every_attempt_is_stored() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[failed(), failed()]);
@@ -54,7 +54,7 @@ fn an_event_is_tried_at_once_and_every_try_is_kept() {
 }
 
 #[test]
-fn every_try_carries_the_same_id_and_the_same_bytes() {
+fn every_attempt_carries_the_same_id_and_bytes() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[failed(), failed()]);
@@ -72,7 +72,7 @@ fn every_try_carries_the_same_id_and_the_same_bytes() {
 }
 
 #[test]
-fn twelve_failures_are_a_dead_letter_with_an_alert_and_the_next_event_goes_on() {
+fn twelve_failures_give_up_the_event_with_an_alert_and_the_next_one_proceeds() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&vec![failed(); 12]);
@@ -108,7 +108,7 @@ fn events_of_different_aggregates_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn gone_switches_the_receiver_off_and_the_rest_waits_to_be_replayed() {
+fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[DeliveryResult::Gone]);
@@ -127,7 +127,7 @@ fn gone_switches_the_receiver_off_and_the_rest_waits_to_be_replayed() {
 }
 
 #[test]
-fn without_a_receiver_the_log_is_still_written_and_can_be_delivered_later() {
+fn without_an_endpoint_the_log_is_written_and_can_be_delivered_later() {
     with(Setup { webhook: false, ..Setup::default() }, async |world| {
         two_events(&world).await;
         world.work().await;
@@ -160,7 +160,7 @@ fn a_foreign_delivery_answers_like_an_unknown_one() {
 }
 
 #[test]
-fn the_log_reads_on_behind_a_number_without_gaps() {
+fn the_log_continues_after_a_number_without_gaps() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.work().await;

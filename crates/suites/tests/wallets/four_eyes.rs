@@ -81,7 +81,7 @@ fn unblocking(wallet: &Wallet) -> Deed {
 }
 
 #[test]
-fn a_block_that_nobody_looked_at_is_not_ended() {
+fn an_unreviewed_block_is_not_lifted() {
     with(Setup::default(), async |world| {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
@@ -108,7 +108,7 @@ fn a_block_that_nobody_looked_at_is_not_ended() {
 }
 
 #[test]
-fn what_is_approved_is_tried_again_once_nobody_can_be_at_it() {
+fn an_approval_is_retried_once_its_executor_must_have_ended() {
     with(Setup::default(), async |world| {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
@@ -173,7 +173,7 @@ async fn attempt_of(world: &World, order: &ExchangeOrder) -> Attempt {
 }
 
 #[test]
-fn an_attempt_that_nobody_looked_at_is_not_resolved() {
+fn an_unreviewed_attempt_is_not_resolved() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let doubt = order.doubt().expect("in doubt");
@@ -196,7 +196,7 @@ fn an_attempt_that_nobody_looked_at_is_not_resolved() {
 }
 
 #[test]
-fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
+fn an_action_of_a_node_that_crashed_before_recording_it_counts_as_executed() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
@@ -225,7 +225,7 @@ fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
 }
 
 #[test]
-fn what_somebody_else_did_is_not_what_was_approved() {
+fn another_users_action_does_not_execute_the_approval() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
@@ -243,7 +243,7 @@ fn what_somebody_else_did_is_not_what_was_approved() {
 }
 
 #[test]
-fn a_hold_that_nobody_looked_at_is_not_lifted() {
+fn an_unreviewed_hold_is_not_lifted() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;

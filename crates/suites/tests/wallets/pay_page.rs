@@ -14,7 +14,7 @@ use crate::outside::{CONTROLLER, LISTED};
 use crate::world::{COIN, Setup, TENANT, USDC, with};
 
 #[test]
-fn a_page_knows_the_request_and_how_far_its_payments_are() {
+fn a_page_shows_the_request_and_its_payments_progress() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -35,7 +35,7 @@ fn a_page_knows_the_request_and_how_far_its_payments_are() {
 }
 
 #[test]
-fn a_deposit_is_of_the_submission_whose_address_was_paid() {
+fn a_deposit_belongs_to_the_submission_whose_address_was_paid() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -61,7 +61,7 @@ fn a_deposit_is_of_the_submission_whose_address_was_paid() {
 }
 
 #[test]
-fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_leads_nowhere() {
+fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_is_not_found() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -86,7 +86,7 @@ fn paid(event: LogEvent, succeeded: bool) -> Receipt {
 }
 
 #[test]
-fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
+fn a_senders_transaction_is_looked_up_for_this_request_only() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -124,7 +124,7 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
 }
 
 #[test]
-fn where_refused_money_goes_back_to_is_screened_and_kept_so_often_and_no_more() {
+fn refund_addresses_are_screened_and_stored_up_to_a_limit() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;

@@ -46,7 +46,7 @@ async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Dep
 }
 
 #[test]
-fn what_waits_for_a_person_is_listed_the_longest_first_and_for_its_tenant_only() {
+fn reviews_are_listed_longest_waiting_first_per_tenant() {
     with(Setup::default(), async |world| {
         let (one, two) = (in_review(&world).await, in_review(&world).await);
         let page = Page { page: 0, limit: 1 };
@@ -65,7 +65,7 @@ fn what_waits_for_a_person_is_listed_the_longest_first_and_for_its_tenant_only()
 }
 
 #[test]
-fn each_verdict_leads_where_it_says_and_records_who_decided() {
+fn each_verdict_has_its_effect_and_records_the_reviewer() {
     for (verdict, state, result, hold) in [
         (ReviewVerdict::Approve, DepositState::Approved, RiskResult::Approved, None),
         (ReviewVerdict::Reject, DepositState::Rejected, RiskResult::Rejected, Some(Hold::Refundable)),
@@ -118,7 +118,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
 }
 
 #[test]
-fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
+fn a_legal_hold_queues_one_call_and_holds_everything_in_the_escrow() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         let good = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
@@ -168,7 +168,7 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
 }
 
 #[test]
-fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
+fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         world.keys.no_compliance.store(true, Ordering::SeqCst);
@@ -202,7 +202,7 @@ async fn lift(world: &World, deposit: &Deposit, seen: Option<Timestamp>) -> Resu
 }
 
 #[test]
-fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before_is_over() {
+fn lifting_the_last_hold_queues_one_call_and_cancels_the_earlier_one() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
@@ -236,7 +236,7 @@ fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before
 }
 
 #[test]
-fn a_hold_is_lifted_as_it_was_looked_at_and_once() {
+fn a_hold_is_lifted_once_and_as_reviewed() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         let early = lift(&world, &held, None).await;
@@ -258,7 +258,7 @@ fn a_hold_is_lifted_as_it_was_looked_at_and_once() {
 }
 
 #[test]
-fn who_counted_what_holds_an_escrow_before_something_came_on_hold_counts_again() {
+fn a_lift_counts_holds_again_after_a_new_one() {
     with(Setup::default(), async |world| {
         let (_, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
@@ -300,7 +300,7 @@ fn nothing_is_approved_for_a_frozen_wallet() {
 }
 
 #[test]
-fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
+fn only_refundable_deposits_are_refunded_and_never_to_a_listed_address() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         decide(&world, &held, ReviewVerdict::LegalHold).await;
@@ -320,7 +320,7 @@ fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
 }
 
 #[test]
-fn a_release_that_the_chain_refused_because_of_a_hold_is_for_a_person_and_has_not_failed() {
+fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
     with(Setup { sandbox: true, ..Setup::default() }, async |world| {
         world.keys.signs.store(true, Ordering::SeqCst);
         world.chain.works.store(true, Ordering::SeqCst);

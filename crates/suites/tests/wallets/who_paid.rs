@@ -50,7 +50,7 @@ async fn state_of(world: &World, deposit: &Deposit) -> DepositState {
 }
 
 #[test]
-fn a_stranger_s_form_says_nothing_of_what_another_pays() {
+fn a_strangers_form_does_not_affect_anothers_payment() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -69,7 +69,7 @@ fn a_stranger_s_form_says_nothing_of_what_another_pays() {
 }
 
 #[test]
-fn a_stranger_s_refused_payment_holds_its_own_escrow_and_no_other() {
+fn a_strangers_rejected_payment_holds_only_its_own_escrow() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -89,7 +89,7 @@ fn a_stranger_s_refused_payment_holds_its_own_escrow_and_no_other() {
 }
 
 #[test]
-fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
+fn repeated_dust_under_a_listed_name_neither_holds_nor_blocks() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -121,7 +121,7 @@ fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
 }
 
 #[test]
-fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_each() {
+fn rejections_count_once_per_link_for_the_wallet() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -142,7 +142,7 @@ fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_eac
 }
 
 #[test]
-fn dust_waits_until_its_address_holds_more_and_then_goes_along() {
+fn dust_waits_until_its_address_holds_more_and_is_released_with_it() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -162,7 +162,7 @@ fn dust_waits_until_its_address_holds_more_and_then_goes_along() {
 }
 
 #[test]
-fn dust_is_released_once_it_adds_up_by_itself() {
+fn dust_is_released_once_it_adds_up_to_enough() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -181,7 +181,7 @@ fn dust_is_released_once_it_adds_up_by_itself() {
 }
 
 #[test]
-fn money_without_a_submission_has_an_unknown_sender_whatever_forms_were_sent() {
+fn a_payment_without_a_submission_has_an_unknown_sender() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 2_000 * COIN).await;
@@ -196,7 +196,7 @@ fn money_without_a_submission_has_an_unknown_sender_whatever_forms_were_sent() {
 }
 
 #[test]
-fn what_the_form_lets_through_is_all_that_the_risk_check_wants_of_a_sender() {
+fn the_form_requires_all_that_the_risk_check_needs() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 1_000 * COIN).await;
@@ -247,7 +247,7 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
 }
 
 #[test]
-fn a_link_takes_so_many_submissions_and_those_that_it_took_still_pay() {
+fn a_link_limits_submissions_and_accepted_ones_still_pay() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;

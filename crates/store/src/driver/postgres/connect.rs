@@ -84,7 +84,7 @@ impl Connector {
         Box::pin(async move {
             let Some(room) = self.room.clone() else { return self.connect_here(role, timeout).await };
             let connecting = room.spawn(async move { self.connect_here(role, timeout).await });
-            let lost = |error| DbError::Unavailable(format!("nobody connects any more: {error}"));
+            let lost = |error| DbError::Unavailable(format!("connecting was interrupted: {error}"));
             connecting.await.unwrap_or_else(|error| Err(lost(error)))
         })
     }
@@ -101,7 +101,7 @@ impl Connector {
         };
         let (client, driver) = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
             .await
-            .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
+            .map_err(|_| DbError::Unavailable("connecting timed out".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
         set_up(&client, role, statement_timeout).await?;
         Ok(Connected { client, flights, driver })
@@ -118,7 +118,7 @@ impl Connector {
         }
         let looked = tokio::time::timeout(LOOK_TIMEOUT, self.look_for_stuck(longer_than)).await;
         self.looking.store(false, Ordering::Relaxed);
-        looked.unwrap_or_else(|_| Err(DbError::Unavailable("looking took too long".to_owned())))
+        looked.unwrap_or_else(|_| Err(DbError::Unavailable("the check for stuck sessions timed out".to_owned())))
     }
 
     async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {

@@ -185,7 +185,7 @@ fn value(value: ValueRef<'_>) -> Result<Value, DbError> {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Text(bytes) => {
-            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("a text is not UTF-8".to_owned()))?;
+            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("text is not UTF-8".to_owned()))?;
             Value::Text(text.to_owned())
         }
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
