@@ -1,4 +1,4 @@
-//! The audit log: one entry per deed, in the commit of the deed; lists.
+//! The audit log: one entry per action, in the commit of the action; lists.
 
 use domain::audit::{ChainFault, Deed, Entry, Facts, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
@@ -121,10 +121,10 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
     world.execute(&need, |ws, _| two(ws)).await.expect("committed");
     let entries = world.audited(tenant).await;
     let subjects: Vec<&str> = entries.iter().map(|entry| entry.note.subject.as_str()).collect();
-    assert_eq!(subjects[..4], ["3", "1", "3", "1"], "what was discarded was never noted");
+    assert_eq!(subjects[..4], ["3", "1", "3", "1"], "discarded actions were never recorded");
     assert_eq!(entries[0].seq, 5);
     assert_eq!(world.audited(other).await.len(), 1);
-    // What a batch says of a chain that it has not read meets the chain.
+    // An entry based on a chain that was not read conflicts with the chain.
     let blind = world.execute(&tenant_need(tenant), |ws, _| two(ws)).await;
     assert!(matches!(blind, Err(store::ExecuteError::Contended)), "{blind:?}");
     whole(&world).await;
@@ -231,5 +231,5 @@ pub async fn entries_of_older_versions_are_chained(world: World) {
     whole(&world).await;
     world.sql("DELETE FROM audit_head WHERE seq = 0").await.expect("beside").expect("the tenant's");
     let report = world.store.verify_audit(Some(tenant), &[], &[]).await.expect("read");
-    assert_eq!(report.chains[0].fault, Some(ChainFault::Gone), "each tenant has a chain from the beginning");
+    assert_eq!(report.chains[0].fault, Some(ChainFault::Gone), "each tenant has a chain from its creation");
 }

@@ -1,7 +1,7 @@
 //! One suite for every backend: SQLite in a file, SQLite in memory, PostgreSQL.
 //!
-//! A case is an async function of a [`world::World`]: a migrated, empty database of its own. PostgreSQL takes part
-//! where the environment asks for it (see `testkit::postgres`).
+//! A case is an async function of a [`world::World`]: a separate, migrated, empty database.
+//! PostgreSQL is included if the environment asks for it (see `testkit::postgres`).
 
 mod admin;
 mod audit;
@@ -34,7 +34,7 @@ mod wallet_rows;
 mod wallet_world;
 mod world;
 
-/// Makes one test per backend of each case.
+/// Defines one test per backend for each case.
 macro_rules! conformance {
     ($($module:ident: $($case:ident)+;)+) => {
         mod sqlite_file { $(mod $module { $(

@@ -1,4 +1,4 @@
-//! Commits that fail, or of which nobody knows, on remembered rows.
+//! Commits on cached rows that fail or have an unknown outcome.
 
 use engine::command::Outcome;
 use store::options::{FaultAction, FaultPoint};
@@ -11,7 +11,7 @@ fn an_unknown_commit_on_cached_rows_is_resolved_and_the_rows_are_evicted() {
     let cases = [
         (AfterCommit, FaultAction::LoseAck, Rows::Remembered),
         (BeforeCommit, FaultAction::LoseCommit, Rows::Loaded),
-        // Nothing was written: it is tried once more, as a connection that died while it lay idle is replaced.
+        // Nothing was written: it is retried once, as after a connection died while idle.
         (BeforeCommit, FaultAction::FailBefore, Rows::Loaded),
     ];
     for (point, action, expected) in cases {
@@ -26,7 +26,7 @@ fn an_unknown_commit_on_cached_rows_is_resolved_and_the_rows_are_evicted() {
             assert_eq!(world.available().await, CHARGE, "{action:?}");
             let (next, rows) = world.quote(&world.a).await;
             assert_eq!(rows, Rows::Loaded, "{action:?}");
-            world.pay(&world.a, &next).await.expect("there is enough");
+            world.pay(&world.a, &next).await.expect("sufficient funds");
             assert!(world.store.quote(TENANT, next.id).await.expect("readable").is_some());
             world.verified().await;
         });

@@ -1,4 +1,4 @@
-//! Block, unblock, blacklist, and what hangs on them.
+//! Block, unblock, blacklist, and their effects on dependents.
 
 use std::sync::atomic::Ordering;
 
@@ -70,7 +70,7 @@ fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
         assert_eq!(
             freezes(&world, &wallet).await,
             Vec::<bool>::new(),
-            "what was never sent is not undone on the chain"
+            "an unsent call is not reverted on the chain"
         );
     });
 }
@@ -160,7 +160,7 @@ fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
         }
         assert_eq!(world.deposit_now(held.id).await.state, DepositState::Rejected);
         let late = world.pay(&unpaid, COIN).await;
-        assert_eq!(late.state, DepositState::Rejected, "what comes later is rejected at once");
+        assert_eq!(late.state, DepositState::Rejected, "later deposits are rejected at once");
         let failed: Vec<FailureReason> = world
             .events()
             .await
@@ -179,7 +179,8 @@ fn usdc_contract_blacklist_applied_reflects_the_chain() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
-        // Our key may write the list; the chain has not done it within the ten seconds that the answer waits.
+        // Our key may write the list; the chain has not executed it within the ten seconds that the
+        // answer waits.
         let made = world
             .wallets
             .blacklist(&world.caller(), wallet.id, order.clone(), "test", None)

@@ -1,4 +1,4 @@
-//! Deliveries to the bank's receiver: order, retries, an end, replay.
+//! Deliveries to the bank's endpoint: order, retries, giving up, replay.
 
 use domain::delivery::{DeliveryState, SCHEDULE};
 use domain::ids::EventId;
@@ -19,7 +19,7 @@ fn all() -> DeliveryFilter {
     DeliveryFilter::default()
 }
 
-/// A deposit that is approved: two events of one request.
+/// An approved deposit: two events of one request.
 async fn two_events(world: &World) {
     let wallet = world.wallet().await;
     let request = world.request(&wallet, COIN).await;
@@ -38,7 +38,7 @@ fn an_event_is_delivered_at_once_and_every_attempt_is_stored() {
         two_events(&world).await;
         world.bank.say(&[failed(), failed()]);
         world.work().await;
-        assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits behind the first");
+        assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits for the first");
         world.later(Span::secs(7)).await;
         world.later(Span::secs(40)).await;
         assert_eq!(
@@ -66,7 +66,7 @@ fn every_attempt_carries_the_same_id_and_bytes() {
         for message in &got[1..3] {
             assert_eq!((message.id, &message.body), (got[0].id, &got[0].body));
         }
-        assert!(got[0].at < got[1].at, "the timestamp is that of the try");
+        assert!(got[0].at < got[1].at, "the timestamp is that of the attempt");
         assert_eq!(got[0].path, "/webhooks/wallet/payment-received");
     });
 }
@@ -103,7 +103,7 @@ fn events_of_different_aggregates_do_not_wait_for_each_other() {
         world.bank.say(&[failed()]);
         world.work().await;
         let delivered = states(&world).await.iter().filter(|state| **state == DeliveryState::Delivered).count();
-        assert_eq!(delivered, 2, "both events of the request that was not held up");
+        assert_eq!(delivered, 2, "both events of the other request");
     });
 }
 

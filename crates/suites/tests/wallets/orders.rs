@@ -1,4 +1,4 @@
-//! Orders beside each other, and orders of a wallet that is frozen.
+//! Concurrent orders, and orders of a frozen wallet.
 
 use domain::currency::Currency;
 use domain::exchange::{

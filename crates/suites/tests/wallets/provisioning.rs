@@ -1,4 +1,4 @@
-//! Provisioning, reading, and what belongs to another tenant.
+//! Provisioning, reading, and other tenants' wallets.
 
 use std::sync::atomic::Ordering;
 

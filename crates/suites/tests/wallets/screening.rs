@@ -1,4 +1,4 @@
-//! What becomes of deposits that count.
+//! Outcomes of deposits that count.
 
 use std::sync::atomic::Ordering;
 
@@ -49,7 +49,7 @@ fn a_clean_deposit_is_approved_with_events_in_order() {
         assert_eq!((*minor, *confirmations, *from), (25 * COIN, 3, PAYER));
         assert_eq!(sender.first_name.as_deref(), Some("Ayesha"));
         // The release is reserved: the escrow cannot spend it twice.
-        let request = deposit.request.expect("it came to a request");
+        let request = deposit.request.expect("paid to a request");
         let escrow = AccountCode::Escrow(request, USDC);
         let books = world.store.accounts(TENANT).await.expect("readable");
         let books = books.into_iter().find(|account| account.code == escrow).expect("there");

@@ -1,5 +1,5 @@
-//! Who paid: a payment belongs to the submission whose escrow it came to, and neither a stranger with the link nor dust has
-//! power over what others pay.
+//! Attribution: a payment belongs to the submission whose escrow received it, and neither a
+//! stranger with the link nor dust affects others' payments.
 
 use domain::chain::Address;
 use domain::deposit::{Deposit, DepositState};
@@ -37,7 +37,8 @@ async fn says(world: &World, request: &PaymentRequest, first: &str, last: &str) 
     world.wallets.submit_sender(&request.token, named(first, last), None).await.expect("taken")
 }
 
-/// A payment to the escrow of a submission, or to the request's own: counted, and what follows is done.
+/// A payment to the escrow of a submission, or to the request's own: counted, with all follow-up
+/// work done.
 async fn paid(world: &World, request: &PaymentRequest, to: Option<&SenderInfo>, from: Address, minor: i64) -> Deposit {
     let found = world.found_at(world.vault(request, to), from, USDC, minor).await;
     let counted = world.counted(found).await;
@@ -60,7 +61,7 @@ fn a_strangers_form_does_not_affect_anothers_payment() {
         }
         let deposit = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
         assert_eq!((deposit.state, deposit.sender.first_name.as_deref()), (DepositState::Approved, Some("Imran")));
-        // Nor what comes after the payment.
+        // Nor does a submission after the payment.
         says(&world, &request, "Edgar", "Evil").await;
         let kept = world.deposit_now(deposit.id).await;
         assert_eq!(kept.sender, imran.details);
@@ -83,7 +84,7 @@ fn a_strangers_rejected_payment_holds_only_its_own_escrow() {
         assert_eq!(honest.state, DepositState::Approved, "{:?}", honest.assessment);
         let unnamed = paid(&world, &request, None, PAYER, COIN).await;
         assert_eq!(unnamed.state, DepositState::Approved, "{:?}", unnamed.assessment);
-        // Its lift is its own as well.
+        // Its lift is separate as well.
         assert!(!now.is_held(&imran.escrow.expect("has one")) && !now.is_held(&request.escrow));
     });
 }
@@ -99,7 +100,7 @@ fn repeated_dust_under_a_listed_name_neither_holds_nor_blocks() {
             let stranger = says(&world, &request, "Edgar", "Evil").await;
             dust.push(paid(&world, &request, Some(&stranger), STRANGER, 1).await);
         }
-        // To the honest sender's address, too, and to the wallet's and the request's own.
+        // Also to the honest sender's address, and to the wallet's and the request's own.
         dust.push(paid(&world, &request, Some(&imran), LISTED, 1).await);
         dust.push(paid(&world, &request, None, LISTED, 1).await);
         for deposit in &dust {
@@ -111,7 +112,7 @@ fn repeated_dust_under_a_listed_name_neither_holds_nor_blocks() {
         assert_eq!(kinds, [WalletEventKind::PaymentReceived; 7]);
         let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
         let listed = alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::ListedDust).count();
-        assert_eq!(listed, 1, "compliance is called once for the request: {alerts:?}");
+        assert_eq!(listed, 1, "compliance is alerted once for the request: {alerts:?}");
         let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
         assert_eq!((honest.state, honest.riders.len()), (DepositState::Approved, 0), "{:?}", honest.assessment);
         let this = (honest.id, honest.request);
@@ -238,8 +239,8 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
         let phone = submit(named("Imran", "Aslam"), None).await.expect("taken");
         let changed = submit(named("Imran", "Khan"), Some(first.id)).await.expect("taken");
         let numbers = [first.number, phone.number, changed.number];
-        assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has an address of its own");
-        // What another link's browser knows is nothing here.
+        assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has its own address");
+        // The browser of another link is unknown here.
         let elsewhere = world.request(&wallet, COIN).await;
         let foreign = world.wallets.submit_sender(&elsewhere.token, named("Imran", "Aslam"), Some(first.id)).await;
         assert_eq!(foreign.expect("taken").request, elsewhere.id);
