@@ -99,7 +99,10 @@ impl Checks {
             ));
         }
         if self.refused + self.differing > 0 {
-            return Some(format!("{} webhooks were not genuine, {} differed from the log", self.refused, self.differing));
+            return Some(format!(
+                "{} webhooks were not genuine, {} differed from the log",
+                self.refused, self.differing
+            ));
         }
         (self.out_of_order > 0).then(|| format!("{} webhooks arrived out of order", self.out_of_order))
     }

@@ -279,7 +279,9 @@ impl Console {
         if approve {
             match self.carry_out(&decided).await {
                 // The approval is stored; execution is retried.
-                Err(denied) if denied.is_passing() => tracing::warn!(approval = %id, %denied, "approval execution failed, will retry"),
+                Err(denied) if denied.is_passing() => {
+                    tracing::warn!(approval = %id, %denied, "approval execution failed, will retry")
+                }
                 done => done?,
             }
         }

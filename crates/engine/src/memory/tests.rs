@@ -183,7 +183,11 @@ fn a_batch_that_found_another_head_forgets_open_quotes() {
     };
     load(&memory, ONE, 0, 1);
     loaded(&memory, &tenants(&[ONE]), none_counted(1));
-    assert_eq!(recalled(&memory, &to_quote(ONE)), Some([Some(1), None, Some(1)]), "the head shows that no other node wrote");
+    assert_eq!(
+        recalled(&memory, &to_quote(ONE)),
+        Some([Some(1), None, Some(1)]),
+        "the head shows that no other node wrote"
+    );
     loaded(&memory, &tenants(&[ONE]), none_counted(2));
     assert_eq!(recalled(&memory, &to_quote(ONE)), None);
     assert_eq!(recalled(&memory, &tenants(&[ONE])), Some([Some(2), None, None]));

@@ -43,7 +43,8 @@ pub(super) fn statement(
         entries.push((entry, running));
     }
     if running != closing.booked {
-        let what = format!("opening balance and movements add up to {running}, but the closing balance is {}", closing.booked);
+        let what =
+            format!("opening balance and movements add up to {running}, but the closing balance is {}", closing.booked);
         return Err(disagrees(account, what));
     }
     Ok(Statement {

@@ -88,7 +88,9 @@ impl Wallets {
             match world.chain.is_blacklisted(token.address, *address).await {
                 Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
                 Ok(false) => {}
-                Err(fault) => tracing::debug!(%fault, "token blacklist read failed, will be checked before the refund is paid"),
+                Err(fault) => {
+                    tracing::debug!(%fault, "token blacklist read failed, will be checked before the refund is paid")
+                }
             }
         }
         Ok(screened)

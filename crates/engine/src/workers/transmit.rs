@@ -119,7 +119,9 @@ impl Workers {
         match self.report(tenant, case.tx.id.0, Action::Chain(action)).await {
             Some(Outcome::Done) => self.broadcast(wallets, case, &raw).await,
             // It must no longer happen: the signed bytes are discarded and were never broadcast.
-            Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "transaction cancelled before broadcast"),
+            Some(Outcome::CalledOff) => {
+                tracing::info!(tx = %case.tx.id, %hash, "transaction cancelled before broadcast")
+            }
             _ => {}
         }
     }

@@ -67,11 +67,7 @@ fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
         let ended = world.wallet_now(wallet.id).await;
         assert_eq!((ended.state, ended.unblocked_at.is_some()), (WalletState::Active, true));
         world.later(Span::secs(5)).await;
-        assert_eq!(
-            freezes(&world, &wallet).await,
-            Vec::<bool>::new(),
-            "an unsent call is not reverted on the chain"
-        );
+        assert_eq!(freezes(&world, &wallet).await, Vec::<bool>::new(), "an unsent call is not reverted on the chain");
     });
 }
 

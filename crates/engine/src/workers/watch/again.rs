@@ -150,9 +150,7 @@ impl Watch<'_> {
         self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
         if found > 0 || gone > 0 {
             tracing::warn!(number, found, gone, "re-read block differs from the ingested block");
-            let what = format!(
-                "block {number} was re-read: a node had omitted {found} transfers and invented {gone}"
-            );
+            let what = format!("block {number} was re-read: a node had omitted {found} transfers and invented {gone}");
             self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
         }
         Ok(Some(found))

@@ -117,9 +117,10 @@ impl Watch<'_> {
         let (state, what) = match log.event {
             LogEvent::Paused => (TokenState { paused: true, ..known }, moves(true)),
             LogEvent::Unpaused => (TokenState { paused: false, ..known }, moves(false)),
-            _ => {
-                (TokenState { code_changed: true, ..known }, "has new code: transfers are halted until a reviewer accepts it")
-            }
+            _ => (
+                TokenState { code_changed: true, ..known },
+                "has new code: transfers are halted until a reviewer accepts it",
+            ),
         };
         // A further code change needs another review.
         let again = log.event == LogEvent::CodeChanged && block.number > known.at_block;

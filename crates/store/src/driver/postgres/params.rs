@@ -72,7 +72,9 @@ impl WholeRows<'_> {
 impl ToSql for WholeRows<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
         let Kind::Array(row_type) = ty.kind() else { return Err(format!("{ty} is not an array").into()) };
-        let Kind::Composite(fields) = row_type.kind() else { return Err(format!("{row_type} is not a row type").into()) };
+        let Kind::Composite(fields) = row_type.kind() else {
+            return Err(format!("{row_type} is not a row type").into());
+        };
         let made;
         let columns = match self.source {
             Source::Made(columns) => columns,

@@ -206,9 +206,10 @@ impl Lease {
                     // no COMMIT.
                     self.cut_off();
                     let cause = results.iter().rev().find_map(|result| result.as_ref().err());
-                    return Err(
-                        cause.map_or_else(|| DbError::Corrupt("a flight has no final answer".to_owned()), failure::meaning)
-                    );
+                    return Err(cause.map_or_else(
+                        || DbError::Corrupt("a flight has no final answer".to_owned()),
+                        failure::meaning,
+                    ));
                 }
                 Ok(results)
             }

@@ -40,7 +40,9 @@ impl Writer {
             }
         };
         let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
-        thread.spawn(run).map_err(|error| StoreError::Unavailable(format!("writer thread could not be started: {error}")))?;
+        thread
+            .spawn(run)
+            .map_err(|error| StoreError::Unavailable(format!("writer thread could not be started: {error}")))?;
         Ok(Writer { work })
     }
 
