@@ -30,7 +30,6 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(installation: &Installation, tally: &Tally) -> anyhow::Result<Checks> {
         let store = &installation.store;
         let mut checks = Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };

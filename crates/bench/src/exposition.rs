@@ -24,7 +24,6 @@ impl Sizes {
         Sizes(self.0.iter().map(|(bound, count)| (*bound, count.saturating_sub(before(*bound)))).collect())
     }
 
-    /// Number of values.
     pub(super) fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| *count).sum()
     }

@@ -42,7 +42,6 @@ pub(super) struct Link {
     pub(super) escrow: Address,
 }
 
-/// The service.
 pub(super) struct Inside {
     wallets: Wallets,
     caller: Caller,
@@ -53,7 +52,6 @@ pub(super) struct Inside {
 }
 
 impl Inside {
-    /// Starts it.
     pub(super) async fn open(installation: &Installation) -> anyhow::Result<Inside> {
         let (config, store) = (&installation.config, &installation.store);
         let owner = installation.tenants.first().context("an installation without a tenant")?.tenant.clone();

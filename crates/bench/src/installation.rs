@@ -83,7 +83,6 @@ impl Installation {
         Ok(Installation { dir, config, overrides, store, tenants: Vec::new() })
     }
 
-    /// The server's data directory.
     pub(super) fn data_dir(&self) -> &Path {
         self.dir.path()
     }

@@ -147,7 +147,6 @@ impl Crowd {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
-    /// Runs all clients.
     pub(super) async fn run(&self, until: Until, pace: Pace) -> anyhow::Result<Tally> {
         let began = Instant::now();
         let mut clients = JoinSet::new();

@@ -53,7 +53,6 @@ struct Template {
     middle: String,
 }
 
-/// Makes bodies.
 pub(super) struct Orders {
     templates: Vec<Template>,
 }
@@ -94,7 +93,6 @@ impl Orders {
     }
 }
 
-/// A random external id.
 pub(super) fn external_id(numbers: &mut Numbers, out: &mut String) {
     use std::fmt::Write as _;
     out.clear();

@@ -26,7 +26,6 @@ const LAST_LINES: usize = 10;
 
 type Lines = Arc<Mutex<VecDeque<String>>>;
 
-/// A running server.
 pub(super) struct ServerProcess {
     child: Child,
     last_lines: Lines,

@@ -26,14 +26,12 @@ pub(super) enum WireError {
     Malformed,
 }
 
-/// One answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer<'a> {
     pub(super) status: u16,
     pub(super) body: &'a [u8],
 }
 
-/// One connection.
 pub(super) struct Connection {
     stream: TcpStream,
     host: String,
@@ -42,7 +40,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects.
     pub(super) async fn open(address: SocketAddr) -> Result<Connection, WireError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;

@@ -199,7 +199,6 @@ impl Done {
     }
 }
 
-/// Executes batches.
 #[derive(Clone)]
 struct Runner {
     store: Store,

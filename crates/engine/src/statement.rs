@@ -224,7 +224,7 @@ pub enum StatementError {
     Store(#[from] StoreError),
 }
 
-/// Makes a statement.
+/// Creates a statement.
 ///
 /// # Errors
 /// See [`StatementError`].

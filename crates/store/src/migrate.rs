@@ -205,7 +205,7 @@ fn meaning(word: &str, dialect: Dialect) -> String {
         (Dialect::Sqlite, "key") => "TEXT",
         (Dialect::Sqlite, "clustered") => "STRICT, WITHOUT ROWID",
         (Dialect::Sqlite, "heap") => "STRICT",
-        (_, other) => panic!("a migration speaks of {other:?}"),
+        (_, other) => panic!("unknown placeholder {other:?} in a migration"),
     };
     fixed.to_owned()
 }

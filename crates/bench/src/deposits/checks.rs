@@ -34,7 +34,6 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(
         installation: &Installation,
         links: &[Link],

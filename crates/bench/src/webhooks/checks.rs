@@ -40,7 +40,6 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(
         installation: &Installation,
         tenant: TenantId,

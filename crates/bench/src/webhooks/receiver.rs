@@ -46,7 +46,6 @@ struct Shared {
     received: Mutex<Received>,
 }
 
-/// A running receiver.
 pub(super) struct Receiver {
     /// The base URL of webhooks.
     pub(super) url: String,

@@ -80,7 +80,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// The desk over the services.
+    /// Creates the console over the services.
     pub const fn new(payments: Payments, wallets: Wallets) -> Console {
         Console { payments, wallets }
     }

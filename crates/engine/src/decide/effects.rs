@@ -101,7 +101,6 @@ fn announce(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version
     effects.jobs
 }
 
-/// Alerts an operator.
 pub(in crate::decide) fn raise(ws: &mut WorkingSet, tenant: TenantId, alert: Alert) {
     measure::alert(&alert);
     ws.add_alert(tenant, alert);

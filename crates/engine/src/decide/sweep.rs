@@ -86,12 +86,12 @@ fn change(
     effects
 }
 
-/// It took effect in `tx`.
+/// The sweep took effect in `tx`.
 pub(super) fn done(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
     change(ws, tenant, id, |sweep| sweep.done(tx, cx))
 }
 
-/// Its intent was given up.
+/// The sweep's intent was given up.
 pub(super) fn given_up(
     ws: &mut WorkingSet,
     tenant: TenantId,

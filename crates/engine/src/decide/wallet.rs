@@ -16,7 +16,7 @@ use super::{as_seen, effects, holds};
 use crate::command::wallets::{Followed, NewWallet, WalletAction};
 use crate::command::{Idempotency, Outcome, Refused};
 
-/// Wait before what hangs on a wallet is looked at again where it could not be brought in line.
+/// Retry delay if a wallet's dependents could not be synchronized.
 const FOLLOW_RETRY: Span = Span::secs(1);
 
 pub(super) fn provision(

@@ -114,7 +114,7 @@ impl Payments {
         Payments { store, engine, world, environment }
     }
 
-    /// Makes a quote (POST /v2/quote).
+    /// Creates a quote (POST /v2/quote).
     pub async fn quote(
         &self,
         caller: &Caller,

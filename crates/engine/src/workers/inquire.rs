@@ -24,7 +24,6 @@ const INQUIRY_MAX: usize = 100;
 pub(super) struct Ask {
     /// The job that needs the answer.
     pub(super) job: Job,
-    /// The attempt.
     pub(super) attempt: Attempt,
     /// The order that it pays out; `None` = a payment.
     pub(super) order: Option<OrderKey>,

@@ -85,7 +85,7 @@ pub(super) enum Stopped {
 }
 
 impl Stopped {
-    /// What is wrong.
+    /// The fault, if any.
     pub(super) const fn fault(self) -> Option<ChainFault> {
         match self {
             Stopped::Fault(fault) => Some(fault),

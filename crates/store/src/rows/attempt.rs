@@ -38,7 +38,7 @@ pub(crate) fn write_reference<'a>(old: Option<&Attempt>, new: &'a Attempt, keys:
     }
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Attempt,
     new: &'a Attempt,

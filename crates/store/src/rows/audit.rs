@@ -39,7 +39,7 @@ pub(crate) fn write_head(tenant: TenantId, head: &Head, out: &mut Columns<'_>) {
     out.uuid(tenant.0).int(head.seq).bytes(head.hash.to_vec());
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_head_change(tenant: TenantId, old: &Head, new: &Head, out: &mut Columns<'_>) {
     out.uuid(tenant.0).int(new.seq).bytes(new.hash.to_vec()).int(old.seq).bytes(old.hash.to_vec());
 }

@@ -56,7 +56,7 @@ pub(crate) fn write_signer<'a>(
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_signer_change<'a>(
     (tenant, signer): &'a (TenantId, Address),
     old: &SignerRow,

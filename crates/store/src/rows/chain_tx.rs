@@ -47,7 +47,7 @@ pub(crate) fn write<'a>(tx: &'a ChainTx, keys: &Keys, out: &mut Columns<'a>) -> 
     standing(tx, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(old: &ChainTx, new: &ChainTx, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;

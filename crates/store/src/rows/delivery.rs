@@ -39,7 +39,7 @@ fn standing<'a>(delivery: &'a Delivery, out: &mut Columns<'a>) {
     out.opt_int(delivery.last_status.map(i64::from)).opt_text(delivery.last_fault.as_deref());
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Delivery,
     new: &'a Delivery,
@@ -115,7 +115,7 @@ pub(crate) fn write_stream(stream: &DeliveryStream, keys: &Keys, out: &mut Colum
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_stream_change(
     old: &DeliveryStream,
     new: &DeliveryStream,
@@ -140,7 +140,7 @@ pub(crate) fn read_stream(fields: &mut Fields<'_>, keys: &Keys) -> Result<Delive
     })
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_receiver_change<'a>(
     tenant: TenantId,
     old: &ReceiverRow,

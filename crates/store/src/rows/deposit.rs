@@ -82,7 +82,7 @@ pub(crate) fn write<'a>(deposit: &'a Deposit, keys: &Keys, out: &mut Columns<'a>
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Deposit,
     new: &'a Deposit,

@@ -58,7 +58,7 @@ pub(crate) fn write(order: &ExchangeOrder, keys: &Keys, out: &mut Columns<'_>) -
     standing(order, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(
     old: &ExchangeOrder,
     new: &ExchangeOrder,

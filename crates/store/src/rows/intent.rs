@@ -55,7 +55,7 @@ pub(crate) fn write(intent: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Resu
     standing(intent, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(old: &Intent, new: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;

@@ -51,7 +51,7 @@ pub(crate) fn write_account(account: &Account, out: &mut Columns<'_>) -> Result<
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_account_change(old: &Account, new: &Account, out: &mut Columns<'_>) -> Result<(), StoreError> {
     write_key(new, out);
     write_sums(new, out);

@@ -35,7 +35,7 @@ use crate::keyed_id::IdCodec;
 use crate::sealed::Vault;
 use crate::sql::Fields;
 
-/// What stands between the domain's values and what is stored.
+/// Maps domain values to stored ones and back.
 pub(crate) struct Keys {
     pub(crate) ids: IdCodec,
     pub(crate) vault: std::sync::Arc<Vault>,

@@ -49,7 +49,7 @@ fn bound(offer: &Offer, place: Place<'_>, keys: &Keys) -> Result<Option<Vec<u8>>
     Ok(Some(keys.vault.seal(place, &plain)))
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Quote,
     new: &'a Quote,

@@ -68,7 +68,7 @@ fn standing<'a>(request: &'a PaymentRequest, out: &mut Columns<'a>) {
     out.int(request.confirming.into()).int(request.version);
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a PaymentRequest,
     new: &'a PaymentRequest,

@@ -21,7 +21,7 @@ pub(crate) fn write<'a>(sweep: &'a Sweep, keys: &Keys, out: &mut Columns<'a>) {
     standing(sweep, out);
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(old: &Sweep, new: &'a Sweep, keys: &Keys, out: &mut Columns<'a>) {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, out);

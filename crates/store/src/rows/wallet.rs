@@ -52,7 +52,7 @@ pub(crate) fn write<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) 
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Wallet,
     new: &'a Wallet,

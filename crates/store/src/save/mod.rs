@@ -236,7 +236,7 @@ fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     )
 }
 
-/// Quotes, payments with their orders, external ids, attempts.
+/// Saves quotes, payments with their orders, external ids and attempts.
 fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(
@@ -280,7 +280,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
     Ok(())
 }
 
-/// Accounts and transfers.
+/// Saves accounts and transfers.
 fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     saver.changed(
         &ws.accounts,
@@ -297,7 +297,7 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     Ok(())
 }
 
-/// Counters, idempotency records, jobs, discrepancies and events.
+/// Saves counters, idempotency records, jobs, discrepancies and events.
 fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(

@@ -25,7 +25,6 @@ enum Text {
     Delete(&'static Table),
 }
 
-/// A statement.
 #[derive(Debug)]
 pub(crate) struct Stmt {
     /// Its unique name, by which connections cache it as prepared.
@@ -148,7 +147,7 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("now", Dialect::Sqlite) => "$1".to_owned(),
         (name, _) => {
             let table = tables::named(name);
-            table.map_or_else(|| panic!("a statement speaks of {word:?}"), |table| table.select_list(of))
+            table.map_or_else(|| panic!("unknown placeholder {word:?} in a statement"), |table| table.select_list(of))
         }
     }
 }

@@ -29,7 +29,6 @@ impl Kind {
 /// A column: name and kind.
 pub(crate) type Col = (&'static str, Kind);
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,

@@ -96,7 +96,6 @@ impl<'a> Columns<'a> {
         &self.columns
     }
 
-    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         match self.columns.first() {
             None => 0,
@@ -267,7 +266,6 @@ impl<'a> Fields<'a> {
         parse(text).ok_or_else(|| StoreError::Corrupt(format!("unknown {what} {text:?}")))
     }
 
-    /// Skips columns.
     pub(crate) fn skip(&mut self, columns: usize) {
         self.at += columns;
     }

@@ -282,7 +282,7 @@ type Verdicts = BTreeMap<(u64, BlockHash), Verdict>;
 enum Verdict {
     /// Every node has it.
     Agreed,
-    /// A second node is not that far yet.
+    /// A second node lags behind this height.
     NotYet,
     /// It is not in the chain.
     Gone,

@@ -117,7 +117,7 @@ impl Memory {
     }
 }
 
-/// One round.
+/// The state of one round.
 struct Watch<'a> {
     workers: &'a Workers,
     wallets: &'a WalletWorld,

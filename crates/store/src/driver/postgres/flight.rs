@@ -15,7 +15,6 @@ use crate::error::DbError;
 use crate::save::Rows;
 use crate::sql::{Columns, Row, Stmt, Value};
 
-/// A statement's parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Params<'a> {
     None,

@@ -53,7 +53,6 @@ const LOST_AFTER: Duration = Duration::from_secs(5);
 /// Timeout of one audit statement.
 const AUDIT_TIMEOUT: Span = Span::hours(1);
 
-/// A PostgreSQL database.
 pub(crate) struct Postgres {
     writers: Arc<Pool>,
     readers: Arc<Pool>,

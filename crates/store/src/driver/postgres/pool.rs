@@ -60,7 +60,6 @@ impl Pool {
         self.take(true).await
     }
 
-    /// A new connection.
     pub(super) async fn lease_fresh(self: &Arc<Pool>) -> Result<Lease, DbError> {
         self.forget_idle();
         self.take(false).await
@@ -125,7 +124,6 @@ impl Pool {
         });
     }
 
-    /// Discards idle connections.
     pub(super) fn forget_idle(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -38,7 +38,6 @@ enum Mode {
     File { writer: writer::Writer, readers: readers::Readers },
 }
 
-/// An open SQLite database.
 pub(crate) struct Sqlite {
     mode: Mode,
     clock: Arc<dyn Clock>,
