@@ -134,7 +134,7 @@ describe('one search', () => {
     for (const [name, id, why] of [
       ['refused-1', failed, /The rail accepted it and then did not pay it/],
       ['unknown-1', unknown, /has not said what became of it/],
-      [held, held, /A person has to decide: screening scored \d+/],
+      [held, held, /A reviewer has to decide: screening scored \d+/],
     ]) {
       assert.equal(await person.find(name), `${TENANT}/payments/${id}`);
       await person.finds(why);

@@ -80,7 +80,7 @@ async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
     let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has other code").await;
     assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
-    let told = "a release failed: TOKEN_PAUSED (the coin's contract has other code, which nobody has accepted)";
+    let told = "a release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }

@@ -70,7 +70,7 @@ async fn a_payment_in_review_says_who_has_to_decide(on: On) {
     let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
     let compliance = officer(&bank, &[Role::Compliance]).await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["A person has to decide: screening scored", "Decide whether it may be paid", "in review"]);
+    has(&page, &["A reviewer has to decide: screening scored", "Decide whether it may be paid", "in review"]);
     has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
     has(&compliance.get("/overview").await.page(), &["Payments in review", "the oldest for"]);
     let link = format!("/review/payments/{id}");
