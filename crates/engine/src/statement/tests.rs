@@ -257,9 +257,9 @@ fn an_entry_carries_business_labels_and_its_subject() {
     assert_eq!(
         shown,
         [
-            ("Prefunding received", "Payments under way"),
-            ("Payment", "Payments under way"),
-            ("Prefunding received", "Payments under way")
+            ("Prefunding received", "Payments in transit"),
+            ("Payment", "Payments in transit"),
+            ("Prefunding received", "Payments in transit")
         ]
     );
     assert_eq!(made.entries[1].0.references.external_id.as_deref(), Some("inv-1"));

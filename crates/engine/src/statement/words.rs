@@ -7,14 +7,14 @@ use domain::ledger::AccountCode;
 pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
     match account {
         AccountCode::Prefund(_) => "Prefunded account",
-        AccountCode::InTransit(_) => "Payments under way",
+        AccountCode::InTransit(_) => "Payments in transit",
         AccountCode::Nostro(..) => "Account at the paying bank",
         AccountCode::FxPosition(_) => "Currency exchange",
         AccountCode::FeeIncome(_) => "Fees",
-        AccountCode::RailCost(_) => "Cost of paying out",
+        AccountCode::RailCost(_) => "Payout cost",
         AccountCode::RailCharges(_) => "Charges of the paying bank",
         AccountCode::Rounding(_) => "Rounding differences",
-        AccountCode::External(_) => "Outside (paid in or out)",
+        AccountCode::External(_) => "External (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
         AccountCode::Unswept(_) => "Stablecoins collected for exchange",
@@ -28,11 +28,11 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
 pub(super) fn purpose(reason: &str) -> &'static str {
     match reason {
         "prefund.top_up" => "Prefunding received",
-        "payment.reserve" => "Payment under way",
+        "payment.reserve" => "Payment in transit",
         "payment.post" => "Payment",
         "payment.fx" => "Payment: exchange",
         "payment.premium" => "Payment: fee",
-        "payment.rail_cost" => "Payment: cost of paying out",
+        "payment.rail_cost" => "Payment: payout cost",
         "rail.charges" => "Charges of the paying bank",
         "payment.rounding" => "Payment: rounding difference",
         "payment.return" => "Payment returned",

@@ -257,7 +257,7 @@ impl Store {
             expires_at,
             state,
             decided,
-            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: no text")))?,
+            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: not UTF-8")))?,
         })
     }
 }

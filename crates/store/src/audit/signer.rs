@@ -45,7 +45,7 @@ impl AuditSigner {
     pub(super) fn sign(&self, tenant: TenantId, head: Head, at: Timestamp) -> Result<Checkpoint, StoreError> {
         let signature = self.pair.sign(&signed_bytes(tenant, head.seq, &head.hash, at));
         let signature = signature.as_ref().try_into();
-        let signature = signature.map_err(|_| StoreError::Corrupt("a signature has not 64 bytes".to_owned()))?;
+        let signature = signature.map_err(|_| StoreError::Corrupt("a signature does not have 64 bytes".to_owned()))?;
         Ok(Checkpoint { tenant, seq: head.seq, hash: head.hash, at, signer: self.public, signature })
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<I
     let tenant = TenantId(fields.uuid()?);
     let key = IdempotencyKey { scope: fields.text()?.to_owned(), key: fields.text()?.to_owned() };
     let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
-        .map_err(|_| StoreError::Corrupt("idempotency.body_hash has not 32 bytes".to_owned()))?;
+        .map_err(|_| StoreError::Corrupt("idempotency.body_hash does not have 32 bytes".to_owned()))?;
     let kind = fields.text()?;
     let id = keys.public(fields.uuid()?);
     let made = match kind {
