@@ -40,7 +40,8 @@ impl Feed {
         self.commits.subscribe()
     }
 
-    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind due.
+    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind
+    /// due.
     pub fn follow_jobs(&self, kind: JobKind) -> watch::Receiver<u64> {
         self.jobs.get(&kind).map_or_else(|| self.follow(), watch::Sender::subscribe)
     }

@@ -130,7 +130,8 @@ impl Store {
         self.driver().dialect() == Dialect::Postgres
     }
 
-    /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random instead.
+    /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random
+    /// instead.
     pub fn ids(&self) -> Box<dyn IdSource + Send> {
         let codec = self.inner.keys.get().map(|keys| keys.ids.clone());
         let (clock, entropy) = (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));

@@ -1,4 +1,5 @@
-//! Permits that all nodes draw from one counter per window, so that their total never exceeds the limit.
+//! Permits that all nodes draw from one counter per window, so that their total never exceeds the
+//! limit.
 
 use domain::ids::TenantId;
 use domain::time::Timestamp;

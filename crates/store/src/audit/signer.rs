@@ -1,4 +1,5 @@
-//! The key that signs ends of chains: Ed25519 (RFC 8032), from the configuration or the store's own.
+//! The key that signs ends of chains: Ed25519 (RFC 8032), from the configuration or the store's
+//! own.
 
 use std::fmt;
 

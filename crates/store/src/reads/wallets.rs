@@ -109,7 +109,8 @@ impl Store {
         rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// A wallet's balances: one account per coin, in the coins' order; empty before the first booking.
+    /// A wallet's balances: one account per coin, in the coins' order; empty before the first
+    /// booking.
     ///
     /// # Errors
     /// As [`Store::wallet`].
@@ -127,7 +128,8 @@ impl Store {
         Ok(accounts)
     }
 
-    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when they were created.
+    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when
+    /// they were created.
     ///
     /// # Errors
     /// As [`Store::wallet`].

@@ -1,4 +1,5 @@
-//! The tables of `migrations/`, as rows are written and read. The order of columns is the order of the row structs.
+//! The tables of `migrations/`, as rows are written and read. The order of columns is the order of
+//! the row structs.
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;

@@ -1,4 +1,5 @@
-//! Reader connections of a database file, each used by one blocking thread at a time. They never wait for the writer.
+//! Reader connections of a database file, each used by one blocking thread at a time. They never
+//! wait for the writer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
