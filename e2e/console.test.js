@@ -133,8 +133,8 @@ describe('one search', () => {
     const person = await open(omar);
     for (const [name, id, why] of [
       ['refused-1', failed, /The rail accepted it and then did not pay it/],
-      ['unknown-1', unknown, /has not said what became of it/],
-      [held, held, /A person has to decide: screening scored \d+/],
+      ['unknown-1', unknown, /has not reported its outcome/],
+      [held, held, /A reviewer has to decide: screening scored \d+/],
     ]) {
       assert.equal(await person.find(name), `${TENANT}/payments/${id}`);
       await person.finds(why);

@@ -1,5 +1,5 @@
-//! Tells whoever follows a log, and idle workers, that a commit has brought something new. A hint only: everybody
-//! reads the store, and looks by itself now and then for what other nodes wrote.
+//! Notifies log followers and idle workers of new commits. Only a hint: every reader reads the
+//! store, and polls it occasionally for other nodes' writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use domain::job::JobKind;
 use tokio::sync::watch;
 
-/// Counters that rise with the commits of this node.
+/// Counters that increase with this node's commits.
 #[derive(Clone, Debug)]
 pub struct Feed {
     commits: Arc<watch::Sender<u64>>,
-    /// For each kind of job, the commits that made one due.
+    /// Per kind of job, the number of commits that made one due.
     jobs: Arc<BTreeMap<JobKind, watch::Sender<u64>>>,
 }
 
@@ -23,12 +23,12 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Something was committed.
+    /// Announces a commit.
     pub fn announce(&self) {
         self.commits.send_modify(|count| *count += 1);
     }
 
-    /// A commit has made jobs of these kinds due.
+    /// Announces a commit that made jobs of these kinds due.
     pub fn announce_jobs(&self, kinds: &BTreeSet<JobKind>) {
         for counter in kinds.iter().filter_map(|kind| self.jobs.get(kind)) {
             counter.send_modify(|count| *count += 1);
@@ -40,7 +40,8 @@ impl Feed {
         self.commits.subscribe()
     }
 
-    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind due.
+    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind
+    /// due.
     pub fn follow_jobs(&self, kind: JobKind) -> watch::Receiver<u64> {
         self.jobs.get(&kind).map_or_else(|| self.follow(), watch::Sender::subscribe)
     }

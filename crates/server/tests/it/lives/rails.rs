@@ -139,7 +139,7 @@ async fn payments_that_wait_too_long_are_rejected(on: On) {
     let id = bank.paid(Country::Pak, |order| order).await;
     with_time(&bank, &id, Span::secs(15), "rejected").await;
     let record = bank.record(Country::Pak, &id).await;
-    assert_eq!(record["response"]["msg"].text(), "no rail could take it in time");
+    assert_eq!(record["response"]["msg"].text(), "no rail accepted it in time");
     faults(&bank, Faults::NONE);
     assert!(bank.book(&id).await.is_empty());
     bank.finish().await;

@@ -102,7 +102,7 @@ async fn a_payment_that_no_rail_has_room_for_is_rejected_and_told_the_limit(on: 
     let id = pay(&bank, |order| order).await;
     assert!(rails(&bank, &id, "rejected").await.is_empty(), "nothing was sent");
     let record = bank.record(Country::Egy, &id).await;
-    let told = "no route: egy-ipn takes no more than 120000.00 EGP a day of one sender";
+    let told = "no route: egy-ipn accepts no more than 120000.00 EGP a day from one sender";
     assert_eq!(record["response"]["msg"].text(), told);
     assert_eq!(bank.history(&id).await, ["payment.queued", "payment.rejected"]);
     bank.finish().await;

@@ -227,7 +227,7 @@ async fn a_statement_that_comes_again_changed_is_told(on: On) {
     let told = || async { !bank.running.store().strays(10).await.expect("read").is_empty() };
     assert!(until_async(WAIT_MAX, told).await, "nobody is told");
     let strays = bank.running.store().strays(10).await.expect("read");
-    assert!(strays[0].what.contains("came before with another content"), "{strays:?}");
+    assert!(strays[0].what.contains("was received before with different content"), "{strays:?}");
     compare(&bank).await;
     assert_eq!((kept(&bank).await, kinds(&bank).await), (before, vec![BreakKind::Amount]), "the first one counts");
     bank.finish().await;

@@ -78,9 +78,9 @@ async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On
     let bank = bank_of_its_own(on).await;
     let successor = [word(Address([0x55; 20]))];
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
-    let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has other code").await;
+    let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has new code").await;
     assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
-    let told = "a release failed: TOKEN_PAUSED (the coin's contract has other code, which nobody has accepted)";
+    let told = "a release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }
@@ -150,7 +150,7 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     let bank = bank_of_its_own(on).await;
     let (wallet, other) = (bank.in_use("waits").await, bank.in_use("other").await);
     issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x55; 20]))]);
-    bank.is_alerted(AlertKind::TokenChanged, "USDT has other code").await;
+    bank.is_alerted(AlertKind::TokenChanged, "USDT has new code").await;
     let request = bank.request(&wallet, "25.00", "USDT").await;
     bank.paid(&request, "").await;
     bank.newest_is(&wallet, DepositState::Approved).await;

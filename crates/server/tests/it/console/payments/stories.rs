@@ -70,7 +70,7 @@ async fn a_payment_in_review_says_who_has_to_decide(on: On) {
     let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
     let compliance = officer(&bank, &[Role::Compliance]).await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["A person has to decide: screening scored", "Decide whether it may be paid", "in review"]);
+    has(&page, &["A reviewer has to decide: screening scored", "Decide whether it may be paid", "in review"]);
     has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
     has(&compliance.get("/overview").await.page(), &["Payments in review", "the oldest for"]);
     let link = format!("/review/payments/{id}");
@@ -92,13 +92,13 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     bank.reaches(Country::Pak, &id, "unknown").await;
     let maker = officer(&bank, &[Role::Operator]).await;
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["has not said what became of it", "two people have to find out", "Say what became of it"]);
+    has(&page, &["has not reported its outcome", "two reviewers have to confirm it", "Say what became of it"]);
     has(&maker.get("/payments?status=for-people").await.page(), &[&id]);
     has(&maker.get("/overview").await.page(), &["Unknown payments"]);
     let fields = [("became", "succeeded"), ("why", "line 14 of the statement")];
     let approval = maker.post(&format!("/review/payments/{id}/resolve"), &fields).await.done();
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &[&format!("is proposed by {} and waits", maker.login), &approval, "has not said what became of it"]);
+    has(&page, &[&format!("is proposed by {} and waits", maker.login), &approval, "has not reported its outcome"]);
     let checker = officer(&bank, &[Role::Approver]).await;
     checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;

@@ -108,7 +108,7 @@ async fn nothing_is_sent_over_a_rail_that_is_off(on: On) {
     let id = bank.paid(Country::Pak, |order| order).await;
     let page = format!("/payments/{id}");
     let waits = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        treasury.get(&page).await.page().contains("No rail can take it now; it is tried again at")
+        treasury.get(&page).await.page().contains("No rail can accept it now; the next attempt is at")
     });
     assert!(waits.await, "it waits: {}", treasury.get(&page).await.page());
     has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["it does not answer, or is switched off"]);

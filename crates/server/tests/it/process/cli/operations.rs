@@ -116,7 +116,7 @@ fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
         |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("a release failed: ON_CHAIN"));
     let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
     let what = alert["what"].as_str().expect("a text");
-    assert!(what.contains("(refused by the controller: ") && what.ends_with("))"), "{what}");
+    assert!(what.contains("(rejected by the controller: ") && what.ends_with("))"), "{what}");
     assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(what));
     let listed = installation.ok(&["tx", "list", "--output", "json"]);
     assert!(!listed.contains("controller"), "{listed}");

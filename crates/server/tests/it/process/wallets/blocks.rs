@@ -133,7 +133,7 @@ async fn waits(world: &World, nonce: u64, to: Option<Address>) -> bool {
 
 /// Takes blocks away, and waits until the service has noticed it.
 async fn take_away(world: &World, node: &Node, depth: u64, dropped: Option<&Signed>) {
-    let noticed = || node.process.log().matches("the chain was reorganised").count();
+    let noticed = || node.process.log().matches("chain reorganization detected").count();
     let before = noticed();
     world.ground.reorg(depth, dropped).await;
     let seen = wait::until_async(STEP_AT_MOST, || std::future::ready(noticed() > before)).await;

@@ -130,7 +130,7 @@ async fn a_strange_token_is_no_payment(world: &World, node: &Node) {
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
     assert_eq!(world.incoming(at, &wallet).await.len(), 1);
-    let alerted = node.process.log().contains("a token that is not supported was sent to an address of ours");
+    let alerted = node.process.log().contains("an unsupported token was sent to one of our addresses");
     assert!(alerted, "{}", node.process.log_tail());
     assert_eq!(world.balance(at, &wallet).await, minor("25"));
 }
