@@ -285,7 +285,7 @@ fn an_event_has_the_same_id_whenever_it_is_asked_for_and_no_other_has_it() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in DeliveryState::ALL {
         assert_eq!(DeliveryState::parse(state.name()), Some(state));
     }

@@ -301,7 +301,7 @@ fn what_falls_out_of_the_chain_after_it_counted_is_taken_back_but_paid_stays_pai
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in RequestState::ALL {
         assert_eq!(RequestState::parse(state.name()), Some(state));
     }

@@ -340,7 +340,7 @@ fn reasons_are_stable_codes_with_neutral_words() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for result in RiskResult::ALL {
         assert_eq!(RiskResult::parse(result.name()), Some(result));
     }

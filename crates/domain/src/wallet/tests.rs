@@ -287,7 +287,7 @@ fn a_change_during_the_follow_up_is_followed_up_again() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in WalletState::ALL {
         assert_eq!(WalletState::parse(state.name()), Some(state));
     }

@@ -148,7 +148,7 @@ fn arrived(from: PaymentState, step: Step) -> PaymentState {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in PaymentState::ALL {
         assert_eq!(PaymentState::parse(state.name()), Some(state));
         assert!(!EventKind::of(state).is_of_quote());
