@@ -35,7 +35,7 @@ fn cells() -> impl Iterator<Item = (PaymentState, Trigger, Step)> {
 }
 
 #[test]
-fn the_steps_are_those_of_the_decisions_and_no_others() {
+fn only_the_decided_steps_exist() {
     let mut taken = BTreeSet::new();
     for (from, trigger, step) in cells() {
         if let Step::Through(path) = step {
