@@ -335,7 +335,7 @@ proptest! {
     /// Whatever happens: BLACKLISTED is never left; what waits for something has a job; every arrival in BLOCKED from
     /// a state that was not frozen is one event, and there are no others; versions have no gaps.
     #[test]
-    fn no_walk_leaves_the_rules(steps in steps()) {
+    fn the_rules_hold_on_every_walk(steps in steps()) {
         let mut wallet = wallet_in(Pending);
         let (mut now, mut job_at, mut events) = (monday(), Some(monday()), 0);
         for step in steps {
