@@ -1,5 +1,6 @@
-//! Renders the state machines to `docs/states.md`: every cell is asked of the code that decides, so the page cannot
-//! say anything else. Never part of a build.
+//! Renders the state machines to `docs/states.md` from the code that decides, so that the page
+//! cannot differ from it. Never part
+//! of a build.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ mod chain;
 mod wallets;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/states.md");
-/// Set to `1`, the test writes the file instead of comparing it.
+/// With the value `1`, the test writes the file instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
 
 const HEAD: &str = "# States
@@ -53,7 +54,8 @@ A refusal of the payment for any other reason leaves its quote as it is. `expire
 
 ";
 
-/// Every rail status. The match breaks the build when one is added, so that it cannot be left out here.
+/// All rail statuses. The match breaks the build when one is added, so that none can be left out
+/// here.
 pub fn rail_statuses() -> [RailStatus; 8] {
     let all = [
         RailStatus::Received,
@@ -117,7 +119,7 @@ fn quote_cell(from: Option<QuoteState>, trigger: QuoteTrigger) -> String {
     }
 }
 
-/// One table: a row for each of `rows`, a column for each of `columns`.
+/// Renders one table: a row for each of `rows`, a column for each of `columns`.
 fn table<R, C>(
     corner: &str,
     rows: &[(&str, R)],
@@ -140,7 +142,7 @@ fn table<R, C>(
     Ok(out)
 }
 
-/// The whole page.
+/// Renders the whole page.
 fn render() -> Result<String, std::fmt::Error> {
     let payment = table(
         "trigger \\ state",
@@ -166,7 +168,7 @@ fn render() -> Result<String, std::fmt::Error> {
 }
 
 #[test]
-fn docs_states_md_says_what_the_code_does() {
+fn docs_states_md_matches_the_code() {
     let rendered = render().expect("writing to a string");
     if std::env::var(UPDATE).as_deref() == Ok("1") {
         std::fs::write(FILE, &rendered).expect("docs/states.md is writable");
@@ -180,7 +182,7 @@ fn docs_states_md_says_what_the_code_does() {
 }
 
 #[test]
-fn every_matrix_is_whole() {
+fn every_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();

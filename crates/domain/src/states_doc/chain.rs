@@ -1,4 +1,4 @@
-//! The matrices of what happens on the chain: incoming transaction, intent, transaction of ours, exchange order.
+//! The on-chain matrices: incoming transaction, intent, transaction of ours, exchange order.
 
 use std::fmt::Error;
 
@@ -130,7 +130,7 @@ fn order_cell(state: ExchangeState, trigger: OrderTrigger) -> String {
     }
 }
 
-/// The sections in their order.
+/// Renders the sections in order.
 pub(super) fn render() -> Result<String, Error> {
     let deposit = table(
         "trigger \\ state",
@@ -182,7 +182,7 @@ pub(super) fn render() -> Result<String, Error> {
 }
 
 #[test]
-fn every_matrix_of_the_chain_is_whole() {
+fn every_chain_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();

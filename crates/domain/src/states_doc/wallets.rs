@@ -1,4 +1,4 @@
-//! The wallet service's matrices: wallet, payment request, delivery of a webhook, and what screening may say.
+//! The wallet service's matrices: wallet, payment request, webhook delivery, and screening results.
 
 use std::fmt::Error;
 
@@ -88,7 +88,7 @@ fn risk() -> Result<String, Error> {
     Ok(format!("{results}\n{codes}"))
 }
 
-/// The sections in their order.
+/// Renders the sections in order.
 pub(super) fn render() -> Result<String, Error> {
     let wallet = table(
         "trigger \\ state",
@@ -112,7 +112,7 @@ pub(super) fn render() -> Result<String, Error> {
 }
 
 #[test]
-fn every_wallet_matrix_is_whole() {
+fn every_wallet_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
