@@ -64,7 +64,7 @@ impl IntentKind {
         IntentKind::Deploy,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             IntentKind::Release => "release",
@@ -81,7 +81,7 @@ impl IntentKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<IntentKind> {
         IntentKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -213,7 +213,7 @@ impl IntentState {
     pub const ALL: [IntentState; 5] =
         [IntentState::Waiting, IntentState::Assigned, IntentState::Done, IntentState::Failed, IntentState::Cancelled];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             IntentState::Waiting => "waiting",
@@ -224,7 +224,7 @@ impl IntentState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<IntentState> {
         IntentState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -260,19 +260,19 @@ pub struct Intent {
     pub riders: Vec<DepositId>,
     /// Whether it is sent although its simulation fails (used by the sandbox to show the failure).
     pub unchecked: bool,
-    /// Where it is.
+    /// Current state.
     pub state: IntentState,
     /// Transaction that executes it or did.
     pub tx: Option<ChainTxId>,
     /// Creation time.
     pub created_at: Timestamp,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
     /// Number of failed attempts, on the chain or in a simulation.
     pub tries: i32,
     /// The chain's reason for the last failure.
     pub failure: Option<String>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
@@ -307,7 +307,7 @@ impl Intent {
         }
     }
 
-    /// It is in this state now.
+    /// Enters this state.
     pub(crate) const fn enter(&mut self, state: IntentState, now: Timestamp) {
         self.state = state;
         self.state_at = now;
@@ -346,7 +346,7 @@ impl TxState {
     pub const ALL: [TxState; 6] =
         [TxState::Taken, TxState::Broadcast, TxState::Mined, TxState::Succeeded, TxState::Reverted, TxState::Cancelled];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             TxState::Taken => "taken",
@@ -358,7 +358,7 @@ impl TxState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TxState> {
         TxState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -436,9 +436,9 @@ pub struct ChainTx {
     pub settled: Option<Mined>,
     /// Time at which the nonce was taken.
     pub created_at: Timestamp,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

@@ -43,7 +43,7 @@ impl DeliveryState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DeliveryState> {
         DeliveryState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -60,7 +60,7 @@ pub struct Delivery {
     pub aggregate: Aggregate,
     /// The event's number within its aggregate.
     pub version: i64,
-    /// Where it is.
+    /// Current state.
     pub state: DeliveryState,
     /// Attempts since creation or the last replay.
     pub tries: i32,
@@ -76,7 +76,7 @@ pub struct Delivery {
     pub last_status: Option<u16>,
     /// Failure of the newest attempt.
     pub last_fault: Option<String>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub revision: i64,
 }
 

@@ -87,7 +87,7 @@ impl DepositState {
         DepositState::Suspended,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             DepositState::Seen => "seen",
@@ -107,7 +107,7 @@ impl DepositState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DepositState> {
         DepositState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -171,7 +171,7 @@ impl DepositKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DepositKind> {
         DepositKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -194,7 +194,7 @@ impl Pot {
     /// All book accounts.
     pub const ALL: [Pot; 4] = [Pot::Nowhere, Pot::Escrow, Pot::Suspense, Pot::Wallet];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Pot::Nowhere => "nowhere",
@@ -204,7 +204,7 @@ impl Pot {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Pot> {
         Pot::ALL.into_iter().find(|pot| pot.name() == name)
     }
@@ -290,7 +290,7 @@ impl ReviewVerdict {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ReviewVerdict> {
         ReviewVerdict::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
@@ -334,9 +334,9 @@ pub struct Deposit {
     /// Sender details of the submission whose escrow it was paid to; empty if the sender is
     /// unknown.
     pub sender: SenderDetails,
-    /// Where it is.
+    /// Current state.
     pub state: DepositState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
     /// State before it was suspended or its refund began.
     pub back_to: Option<DepositState>,
@@ -373,7 +373,7 @@ pub struct Deposit {
     pub refund: Option<Refund>,
     /// Intent that sets its escrow's legal hold on the chain; `None` once the hold is lifted.
     pub legal_hold: Option<IntentId>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

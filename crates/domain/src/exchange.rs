@@ -57,7 +57,7 @@ impl ExchangeState {
         ExchangeState::Cancelled,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             ExchangeState::Pending => "pending",
@@ -71,7 +71,7 @@ impl ExchangeState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ExchangeState> {
         ExchangeState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -143,7 +143,7 @@ impl OrderStatus {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<OrderStatus> {
         OrderStatus::ALL.into_iter().find(|status| status.name() == name)
     }
@@ -197,7 +197,7 @@ impl OrderFailure {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<OrderFailure> {
         OrderFailure::ALL.into_iter().find(|reason| reason.name() == name)
     }
@@ -254,7 +254,7 @@ impl Fate {
     /// All fates.
     pub const ALL: [Fate; 4] = [Fate::Open, Fate::Fails, Fate::TimesOut, Fate::Withheld];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Fate::Open => "open",
@@ -264,7 +264,7 @@ impl Fate {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Fate> {
         Fate::ALL.into_iter().find(|fate| fate.name() == name)
     }
@@ -299,9 +299,9 @@ pub struct ExchangeOrder {
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
-    /// Where it is.
+    /// Current state.
     pub state: ExchangeState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
     /// Creation time.
     pub created_at: Timestamp,
@@ -334,7 +334,7 @@ pub struct ExchangeOrder {
     pub came_back: bool,
     /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

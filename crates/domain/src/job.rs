@@ -58,7 +58,7 @@ impl JobKind {
         JobKind::Deliver,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             JobKind::Submit => "submit",
@@ -78,7 +78,7 @@ impl JobKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<JobKind> {
         JobKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

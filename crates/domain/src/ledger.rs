@@ -199,7 +199,7 @@ impl TransferKind {
     pub const ALL: [TransferKind; 4] =
         [TransferKind::Posted, TransferKind::Pending, TransferKind::PostPending, TransferKind::VoidPending];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             TransferKind::Posted => "posted",
@@ -209,7 +209,7 @@ impl TransferKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TransferKind> {
         TransferKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -76,7 +76,7 @@ impl ReviewState {
     pub const ALL: [ReviewState; 4] =
         [ReviewState::NotNeeded, ReviewState::Waiting, ReviewState::Approved, ReviewState::Refused];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             ReviewState::NotNeeded => "not_needed",
@@ -86,7 +86,7 @@ impl ReviewState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ReviewState> {
         ReviewState::ALL.into_iter().find(|state| state.name() == name)
     }

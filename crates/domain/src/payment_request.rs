@@ -50,7 +50,7 @@ impl RequestState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RequestState> {
         RequestState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -165,7 +165,7 @@ pub struct PaymentRequest {
     pub created_at: Timestamp,
     /// `expires_at`: this instant itself is too late.
     pub expires_at: Timestamp,
-    /// Where it is.
+    /// Current state.
     pub state: RequestState,
     /// Received amounts.
     pub received: Received,
@@ -189,7 +189,7 @@ pub struct PaymentRequest {
     pub confirming: i32,
     /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

@@ -37,7 +37,7 @@ impl Environment {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(text: &str) -> Option<Environment> {
         [Environment::Production, Environment::Test, Environment::Mock].into_iter().find(|e| e.name() == text)
     }

@@ -36,7 +36,7 @@ impl QuoteState {
     /// All states.
     pub const ALL: [QuoteState; 3] = [QuoteState::Active, QuoteState::Used, QuoteState::Expired];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             QuoteState::Active => "active",
@@ -45,7 +45,7 @@ impl QuoteState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<QuoteState> {
         QuoteState::ALL.into_iter().find(|state| state.name() == name)
     }

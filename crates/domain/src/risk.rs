@@ -38,7 +38,7 @@ impl RiskResult {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RiskResult> {
         RiskResult::ALL.into_iter().find(|result| result.name() == name)
     }
@@ -101,7 +101,7 @@ impl RiskLevel {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RiskLevel> {
         RiskLevel::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -131,7 +131,7 @@ impl Check {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Check> {
         Check::ALL.into_iter().find(|check| check.name() == name)
     }
@@ -169,7 +169,7 @@ impl NextAction {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<NextAction> {
         NextAction::ALL.into_iter().find(|action| action.name() == name)
     }
@@ -321,7 +321,7 @@ impl Hold {
     /// Both.
     pub const ALL: [Hold; 2] = [Hold::Refundable, Hold::Legal];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Hold::Refundable => "refundable",
@@ -329,7 +329,7 @@ impl Hold {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Hold> {
         Hold::ALL.into_iter().find(|hold| hold.name() == name)
     }

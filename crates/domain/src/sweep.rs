@@ -34,7 +34,7 @@ impl SweepState {
     /// All states.
     pub const ALL: [SweepState; 3] = [SweepState::Sending, SweepState::Done, SweepState::Failed];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             SweepState::Sending => "sending",
@@ -43,7 +43,7 @@ impl SweepState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<SweepState> {
         SweepState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -93,9 +93,9 @@ pub struct Sweep {
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Where it is.
+    /// Current state.
     pub state: SweepState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
     /// Start time.
     pub began_at: Timestamp,
@@ -105,7 +105,7 @@ pub struct Sweep {
     pub intent: IntentId,
     /// Transaction that executed it.
     pub tx: Option<TxHash>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

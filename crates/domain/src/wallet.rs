@@ -49,7 +49,7 @@ impl WalletState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<WalletState> {
         WalletState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -94,7 +94,7 @@ impl KycLevel {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<KycLevel> {
         KycLevel::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -136,7 +136,7 @@ impl BlockReason {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<BlockReason> {
         BlockReason::ALL.into_iter().find(|reason| reason.name() == name)
     }
@@ -163,7 +163,7 @@ impl TriggeredBy {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TriggeredBy> {
         TriggeredBy::ALL.into_iter().find(|who| who.name() == name)
     }
@@ -226,7 +226,7 @@ pub struct Wallet {
     pub code_version: u32,
     /// KYC level of the customer.
     pub kyc_level: KycLevel,
-    /// Where it is.
+    /// Current state.
     pub state: WalletState,
     /// `created_at`
     pub created_at: Timestamp,
@@ -250,7 +250,7 @@ pub struct Wallet {
     pub follow_up: bool,
     /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

@@ -65,7 +65,7 @@ impl AlertKind {
         AlertKind::RailMismatch,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             AlertKind::DeliveryDead => "delivery_dead",
@@ -86,7 +86,7 @@ impl AlertKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<AlertKind> {
         AlertKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

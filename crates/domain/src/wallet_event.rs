@@ -119,7 +119,7 @@ impl WalletEventKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<WalletEventKind> {
         WalletEventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -226,7 +226,7 @@ impl FailureReason {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<FailureReason> {
         FailureReason::ALL.into_iter().find(|reason| reason.name() == name)
     }

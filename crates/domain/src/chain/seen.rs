@@ -112,7 +112,7 @@ pub enum LogEvent {
     FundsDestroyed {
         /// Blacklisted account.
         account: Address,
-        /// Minor units.
+        /// Amount in minor units.
         value: u64,
     },
     /// The token's transfers are paused (`Pause`).

@@ -53,7 +53,7 @@ impl PaymentState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<PaymentState> {
         PaymentState::ALL.into_iter().find(|state| state.name() == name)
     }
