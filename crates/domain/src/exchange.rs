@@ -206,8 +206,8 @@ impl OrderFailure {
     pub const fn message(self) -> &'static str {
         match self {
             OrderFailure::RateMoved => "the exchange rate moved by more than the order allows",
-            OrderFailure::OnChainRevert => "the coins could not be moved on the chain",
-            OrderFailure::TokenPaused => "the coin's issuer has paused transfers or changed its contract's code",
+            OrderFailure::OnChainRevert => "the tokens could not be moved on the chain",
+            OrderFailure::TokenPaused => "the token's issuer has paused transfers or changed its contract's code",
             OrderFailure::PayoutFailed => "the amount could not be paid out to the bank account",
             OrderFailure::CancelledByUser => "cancelled on request",
             OrderFailure::WalletBlocked => "the wallet was blocked",

@@ -82,7 +82,7 @@ impl QuoteTrigger {
         match self {
             QuoteTrigger::Created => "created",
             QuoteTrigger::Used => "used by a payment",
-            QuoteTrigger::TimeRanOut => "time ran out",
+            QuoteTrigger::TimeRanOut => "expired",
         }
     }
 }

@@ -77,7 +77,7 @@ impl SweepTrigger {
     pub const fn name(self) -> &'static str {
         match self {
             SweepTrigger::Done => "done, deep enough",
-            SweepTrigger::GivenUp => "its intent was given up",
+            SweepTrigger::GivenUp => "intent given up",
         }
     }
 }

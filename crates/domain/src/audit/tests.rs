@@ -124,7 +124,7 @@ fn a_truncated_tail_is_found_by_the_head_and_by_a_checkpoint() {
 fn a_rewritten_chain_is_found_by_a_checkpoint() {
     let (mut entries, _) = chain();
     let signed = [mark(&entries[1]), mark(&entries[6])];
-    entries[3].deed.who = "somebody else".to_owned();
+    entries[3].deed.who = "another user".to_owned();
     let (entries, head) = rehashed(&entries);
     assert_eq!(walk(&entries, head, &[]), Ok(0), "the hashes alone do not reveal it");
     assert_eq!(walk(&entries, head, &signed), Err(ChainFault::Rewritten { from: 3, to: 7 }));

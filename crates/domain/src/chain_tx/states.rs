@@ -38,11 +38,11 @@ impl IntentTrigger {
     /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
-            IntentTrigger::Taken => "a transaction takes it on",
+            IntentTrigger::Taken => "assigned to a transaction",
             IntentTrigger::Done => "done, deep enough",
-            IntentTrigger::Failed => "failed, to be tried again",
+            IntentTrigger::Failed => "failed, will retry",
             IntentTrigger::FailedForGood => "failed, given up",
-            IntentTrigger::NotTried => "its transaction did nothing",
+            IntentTrigger::NotTried => "not attempted",
             IntentTrigger::Unwanted => "no longer wanted",
             IntentTrigger::Undone => "undone by a reorganisation",
         }
@@ -85,11 +85,11 @@ impl TxTrigger {
         match self {
             TxTrigger::Signed => "signed and saved",
             TxTrigger::Mined => "in a block",
-            TxTrigger::Lost => "its block is gone",
+            TxTrigger::Lost => "block reorganised away",
             TxTrigger::Succeeded => "deep enough, took effect",
             TxTrigger::Reverted => "deep enough, reverted",
-            TxTrigger::Cancelled => "deep enough, does nothing",
-            TxTrigger::Superseded => "its nonce is used by something else",
+            TxTrigger::Cancelled => "deep enough, empty",
+            TxTrigger::Superseded => "nonce used by a foreign transaction",
         }
     }
 }

@@ -36,9 +36,9 @@ impl DeliveryTrigger {
         match self {
             DeliveryTrigger::Received => "2xx, not `received: false`",
             DeliveryTrigger::NotReceived => "another answer, or none",
-            DeliveryTrigger::NotReceivedAtLast => "the same at the 12th try",
+            DeliveryTrigger::NotReceivedAtLast => "another answer or none, 12th attempt",
             DeliveryTrigger::Gone => "410",
-            DeliveryTrigger::NoReceiver => "no receiver",
+            DeliveryTrigger::NoReceiver => "no endpoint",
             DeliveryTrigger::Replay => "replay",
         }
     }

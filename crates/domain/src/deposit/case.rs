@@ -64,7 +64,7 @@ pub enum DepositRefusal {
     #[error("the refund is not proposed yet")]
     NotProposed,
     /// The stablecoin has no contract in the configuration.
-    #[error("the coin is not configured")]
+    #[error("the token is not configured")]
     NoToken,
 }
 
@@ -197,7 +197,7 @@ pub const fn message(reason: FailureReason) -> &'static str {
     match reason {
         FailureReason::OnChainRevert => "the transfer failed on the chain",
         FailureReason::TransactionDropped => "the incoming transaction is no longer part of the chain",
-        FailureReason::TokenPaused => "the coin's issuer has paused transfers",
+        FailureReason::TokenPaused => "the token's issuer has paused transfers",
         FailureReason::AddressBlacklisted => "the address cannot be paid",
         FailureReason::UnsupportedAsset => "the token is not supported",
         FailureReason::ComplianceRejected => "the transaction cannot be completed",

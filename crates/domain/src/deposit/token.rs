@@ -47,7 +47,7 @@ impl Halt {
     pub const fn message(self) -> &'static str {
         match self {
             Halt::Paused => message(FailureReason::TokenPaused),
-            Halt::CodeChanged => "the coin's issuer has changed its contract's code",
+            Halt::CodeChanged => "the token's issuer has changed its contract's code",
         }
     }
 }

@@ -62,20 +62,20 @@ impl OrderTrigger {
     pub const fn name(self) -> &'static str {
         match self {
             OrderTrigger::DebitTaken => "debit has a nonce",
-            OrderTrigger::DebitNotTried => "debit called off",
+            OrderTrigger::DebitNotTried => "debit not attempted",
             OrderTrigger::DebitDone => "debit done",
-            OrderTrigger::DebitDoneTooLate => "debit done, order was called off",
+            OrderTrigger::DebitDoneTooLate => "debit done, order already cancelled",
             OrderTrigger::DebitFailed => "debit failed",
             OrderTrigger::Cancel => "cancel",
             OrderTrigger::WalletFrozen => "wallet blocked or blacklisted",
-            OrderTrigger::TimedOut => "lock or 24 h ran out",
+            OrderTrigger::TimedOut => "lock or 24 h expired",
             OrderTrigger::RateMoved => "rate moved",
-            OrderTrigger::PayoutBegun => "pay-out begins",
+            OrderTrigger::PayoutBegun => "payout begins",
             OrderTrigger::PayoutRefused => "rail refused, another may be tried",
             OrderTrigger::PayoutSettled => "rail paid",
-            OrderTrigger::PayoutFailed => "pay-out failed",
-            OrderTrigger::PayoutReturned => "pay-out came back",
-            OrderTrigger::CoinsBack => "coins are back",
+            OrderTrigger::PayoutFailed => "payout failed",
+            OrderTrigger::PayoutReturned => "payout returned",
+            OrderTrigger::CoinsBack => "tokens returned",
         }
     }
 }

@@ -47,10 +47,10 @@ impl RequestTrigger {
             RequestTrigger::PaidInTime => "paid in full, in time",
             RequestTrigger::PaidLate => "paid in full, late",
             RequestTrigger::PaidTooLate => "paid in full, too late",
-            RequestTrigger::ReviewApproved => "money in review approved, paid in full",
+            RequestTrigger::ReviewApproved => "review approved, paid in full",
             RequestTrigger::PartPaid => "paid in part",
-            RequestTrigger::TimeUp => "expires_at came",
-            RequestTrigger::TimeUpConfirming => "expires_at came, a payment is confirming",
+            RequestTrigger::TimeUp => "expired",
+            RequestTrigger::TimeUpConfirming => "expired, a payment is confirming",
             RequestTrigger::Cancel => "cancel",
             RequestTrigger::WalletBlacklisted => "wallet blacklisted",
         }

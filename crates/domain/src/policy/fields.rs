@@ -148,7 +148,7 @@ impl Field {
     pub const fn words(self) -> &'static str {
         match self {
             Field::Countries => "Destination countries",
-            Field::SettlementCoin => "Settlement coin",
+            Field::SettlementCoin => "Settlement stablecoin",
             Field::RequireHmac => "Payments require an hmac claim",
             Field::StrictRoles => "Wallet tokens require roles",
             Field::MinimumKyc => "Minimum KYC level of a wallet",

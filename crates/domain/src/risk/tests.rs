@@ -244,7 +244,7 @@ fn large_amounts_need_complete_sender_details() {
     for wrong in [
         SenderDetails { first_name: text("X Æ A-12"), ..sender() },
         SenderDetails { last_name: text("…"), ..sender() },
-        SenderDetails { email: text("nobody"), ..sender() },
+        SenderDetails { email: text("invalid"), ..sender() },
         SenderDetails { phone_number: text("0501234567"), ..sender() },
         SenderDetails { custodial_provider: text(" "), ..sender() },
         SenderDetails { custodial_provider: None, ..sender() },

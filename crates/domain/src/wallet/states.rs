@@ -43,15 +43,15 @@ impl WalletTrigger {
     /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
-            WalletTrigger::ChainReady => "controller is on the chain",
+            WalletTrigger::ChainReady => "controller deployed",
             WalletTrigger::Block => "block",
             WalletTrigger::RiskBlock => "risk system blocks",
             WalletTrigger::Unblock => "unblock",
-            WalletTrigger::UnblockUnderOrder => "unblock, blacklist ordered for later",
-            WalletTrigger::BlockRanOut => "auto_unblock_hours passed",
+            WalletTrigger::UnblockUnderOrder => "unblock, future blacklist order pending",
+            WalletTrigger::BlockRanOut => "auto_unblock_hours elapsed",
             WalletTrigger::BlacklistNow => "blacklist, effective today or before",
             WalletTrigger::BlacklistLater => "blacklist, effective later",
-            WalletTrigger::DayCame => "effective date came",
+            WalletTrigger::DayCame => "effective date reached",
         }
     }
 }

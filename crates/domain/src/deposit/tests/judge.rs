@@ -184,8 +184,8 @@ fn a_release_that_fails_for_good_leaves_the_money_in_escrow_with_a_reason() {
 #[test]
 fn a_release_stopped_by_a_halted_token_reports_the_cause() {
     for (halt, words) in [
-        (Halt::Paused, "the coin's issuer has paused transfers"),
-        (Halt::CodeChanged, "the coin's issuer has changed its contract's code"),
+        (Halt::Paused, "the token's issuer has paused transfers"),
+        (Halt::CodeChanged, "the token's issuer has changed its contract's code"),
     ] {
         let mut world = counted();
         world.screened(RiskResult::Approved, None);

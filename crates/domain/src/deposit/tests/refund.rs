@@ -205,7 +205,7 @@ fn a_listed_address_of_a_proposed_refund_raises_an_alert() {
     let before = world.alerts;
     let refunding = DepositRefusal::State(DepositState::Refunding);
     assert_eq!(world.tries(|case, _, _| case.refund_listed(&clean())), Err(refunding.clone()), "it is on no list");
-    world.tries(|case, _, _| case.refund_listed(&hit)).expect("told");
+    world.tries(|case, _, _| case.refund_listed(&hit)).expect("reported");
     assert_eq!(world.alerts, before + 1);
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("another list");

@@ -69,7 +69,7 @@ async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8;
 async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
     let bank = bank_of_its_own(on).await;
     let why = waits_for_a_day(&bank, StableCoin::Usdc, ("pause()", &[]), "is paused").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has paused transfers"]);
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has paused transfers"]);
     bank.is_alerted(AlertKind::Transaction, "a release failed: TOKEN_PAUSED").await;
     bank.finish().await;
 }
@@ -79,7 +79,7 @@ async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On
     let successor = [word(Address([0x55; 20]))];
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
     let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has other code").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has changed its contract's code"]);
     let told = "a release failed: TOKEN_PAUSED (the coin's contract has other code, which nobody has accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
