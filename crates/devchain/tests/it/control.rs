@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{HandClock, OTHER, SOMEBODY, Wallet, call, chain, number, options, quantity, refused, send};
 
 #[test]
-fn control_methods_do_what_they_say() {
+fn control_methods_work() {
     let chain = chain();
     assert_eq!(number(&call(&chain, "dev_mine", json!([]))["number"]), 1);
     assert_eq!(number(&call(&chain, "dev_mine", json!(["0x3"]))["number"]), 4);
@@ -65,7 +65,7 @@ fn a_dropped_transaction_is_acknowledged_and_lost() {
 }
 
 #[test]
-fn a_method_fails_as_often_as_it_is_told_to() {
+fn a_method_fails_the_requested_number_of_times() {
     let chain = chain();
     call(&chain, "dev_fault", json!([{ "rpc_error_next": { "eth_blockNumber": 2 } }]));
     for fails in [true, true, false] {
@@ -104,7 +104,7 @@ fn fees_spike_and_fall_again() {
 }
 
 #[test]
-fn everybody_can_be_made_late() {
+fn all_clients_can_be_delayed() {
     let chain = chain();
     chain.mine(5).unwrap();
     chain.fault(Fault::LagBlocks(2));
