@@ -190,7 +190,10 @@ fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, 
         let variable = format!("{prefix}{name}{ENV_FILE}");
         if path_of_variable(&variable).and_then(|path| secret_file(&path)).is_none() {
             let path = entry.path();
-            return Err(ConfigError::one(format!("{ENV_SECRETS_DIR}: {}: is not the name of a secret", path.display())));
+            return Err(ConfigError::one(format!(
+                "{ENV_SECRETS_DIR}: {}: is not the name of a secret",
+                path.display()
+            )));
         }
         all.push((variable, entry.path().display().to_string()));
     }

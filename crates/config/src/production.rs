@@ -25,7 +25,9 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         let id = &rail.id;
         refuse(
             rail.transport == Transport::Simulated,
-            format!("rails.{id}.transport: \"simulated\" makes no real payments: configure the rail or set enabled = false"),
+            format!(
+                "rails.{id}.transport: \"simulated\" makes no real payments: configure the rail or set enabled = false"
+            ),
         );
         refuse(
             rail.transport == Transport::Https && !rail.url.starts_with("https://"),
@@ -40,7 +42,10 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         config.rates.source != RateSource::Live,
         "rates.source: the embedded rates are not market rates: use \"live\"".to_owned(),
     );
-    refuse(config.screening.sample_list, "screening.sample_list: the sample contains invented names: set false".to_owned());
+    refuse(
+        config.screening.sample_list,
+        "screening.sample_list: the sample contains invented names: set false".to_owned(),
+    );
     refuse(config.screening.lists.is_empty(), "screening.lists: is empty: no names would be screened".to_owned());
     let key = &config.security.key_encryption_key;
     refuse(

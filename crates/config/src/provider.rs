@@ -58,7 +58,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     });
     let fine = near || !oidc.issuer.starts_with("http://");
     faults.check("console.oidc.issuer", fine, "must be https (plain http is permitted on this host)");
-    faults.check("console.oidc.client_id", !oidc.client_id.trim().is_empty(), "is missing: the provider has to identify this installation");
+    faults.check(
+        "console.oidc.client_id",
+        !oidc.client_id.trim().is_empty(),
+        "is missing: the provider has to identify this installation",
+    );
     let label = oidc.label.trim();
     let sayable = !label.is_empty() && label.chars().count() <= LABEL_MAX_CHARS && !label.chars().any(char::is_control);
     faults.check("console.oidc.label", sayable, &format!("must have 1 to {LABEL_MAX_CHARS} characters"));

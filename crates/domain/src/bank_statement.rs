@@ -212,7 +212,8 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
             None => loose.push(credit.amount),
         }
     }
-    let other = |booked: Money| Net::Wrong(BreakKind::Amount, format!("{booked} is booked, the payout amount is {amount}"));
+    let other =
+        |booked: Money| Net::Wrong(BreakKind::Amount, format!("{booked} is booked, the payout amount is {amount}"));
     let debits: Vec<Money> = debits.into_iter().map(|debit| debit.amount).collect();
     match (debits.as_slice(), loose.as_slice()) {
         ([], []) if came_back => Net::Returned,
@@ -221,8 +222,12 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
         ([paid], []) => other(*paid),
         // Paid before the first imported statement.
         ([], [back]) if *back == amount && !came_back => Net::Returned,
-        ([], [back]) if *back == amount => Net::Wrong(BreakKind::Twice, format!("{amount} was returned more than once")),
-        ([], [back, ..]) => Net::Wrong(BreakKind::Amount, format!("{back} was returned, the payout amount is {amount}")),
+        ([], [back]) if *back == amount => {
+            Net::Wrong(BreakKind::Twice, format!("{amount} was returned more than once"))
+        }
+        ([], [back, ..]) => {
+            Net::Wrong(BreakKind::Amount, format!("{back} was returned, the payout amount is {amount}"))
+        }
         (paid, []) if paid.contains(&amount) => {
             Net::Wrong(BreakKind::Twice, format!("{amount} is booked {} times", paid.len()))
         }
@@ -320,22 +325,27 @@ impl StatementSheet {
         }
         let mut found = Vec::new();
         if self.opening.is_none() {
-            let what =
-                format!("statement {}: no opening balance, gaps cannot be detected", self.id);
+            let what = format!("statement {}: no opening balance, gaps cannot be detected", self.id);
             found.push((BreakKind::Gap, what));
         }
         if let (Some(opening), Some(closing)) = (self.opening, self.closing)
             && opening.checked_add(self.turnover) != Some(closing)
         {
             let (opening, turnover, closing) = (money(opening), money(self.turnover), money(closing));
-            let what = format!("statement {}: opening balance {opening} plus entries {turnover} does not equal closing balance {closing}", self.id);
+            let what = format!(
+                "statement {}: opening balance {opening} plus entries {turnover} does not equal closing balance {closing}",
+                self.id
+            );
             found.push((BreakKind::Balance, what));
         }
         if let (Some(opening), Some(before)) = (self.opening, before)
             && opening != before
         {
             let (opening, before) = (money(opening), money(before));
-            let what = format!("statement {}: opening balance {opening} differs from the previous closing balance {before}", self.id);
+            let what = format!(
+                "statement {}: opening balance {opening} differs from the previous closing balance {before}",
+                self.id
+            );
             found.push((BreakKind::Gap, what));
         }
         Some(found)

@@ -125,8 +125,8 @@ fn every_function_is_covered() {
 fn one_account_holds_one_role() {
     let mut tenant = Tenant::new();
     let holders = [("ADMIN", ADMIN), ("OPERATOR", OPERATOR), ("COMPLIANCE", COMPLIANCE), ("APPROVER", APPROVER)];
-    for (name, _) in people {
-        for (held, account) in people {
+    for (name, _) in holders {
+        for (held, account) in holders {
             let granted = tenant.grant(ADMIN, name, account);
             if name == held {
                 assert!(granted.ok, "granting an existing role changes nothing");

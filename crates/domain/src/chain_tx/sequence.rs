@@ -127,10 +127,7 @@ pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
         version: 1,
     };
     let mut effects = tx.look_at(now);
-    let what = format!(
-        "nonce {} of {} has no transaction and is filled by an empty one",
-        tx.nonce, tx.signer
-    );
+    let what = format!("nonce {} of {} has no transaction and is filled by an empty one", tx.nonce, tx.signer);
     tx.alert(what, &mut effects);
     (tx, effects)
 }

@@ -179,8 +179,12 @@ impl Delivery {
             DeliveryStep::Never => {}
         }
         effects.alerts.extend(match trigger {
-            DeliveryTrigger::Gone => Some(self.alert(AlertKind::ReceiverGone, "the endpoint answered 410, deliveries are disabled")),
-            DeliveryTrigger::NotReceivedAtLast => Some(self.alert(AlertKind::DeliveryDead, "webhook delivery failed, will not retry")),
+            DeliveryTrigger::Gone => {
+                Some(self.alert(AlertKind::ReceiverGone, "the endpoint answered 410, deliveries are disabled"))
+            }
+            DeliveryTrigger::NotReceivedAtLast => {
+                Some(self.alert(AlertKind::DeliveryDead, "webhook delivery failed, will not retry"))
+            }
             _ => None,
         });
         Tried { attempt, effects, receiver_gone: answer.result == DeliveryResult::Gone }

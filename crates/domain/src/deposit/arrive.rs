@@ -156,7 +156,8 @@ impl Case {
                 }
             }
             Step::To(_) | Step::Person => {
-                let what = format!("a {} deposit was reorganised away and its amount is no longer available", from.name());
+                let what =
+                    format!("a {} deposit was reorganised away and its amount is no longer available", from.name());
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::Back | Step::Stays | Step::Refused => {}

@@ -137,7 +137,9 @@ impl Case {
         }
         let mut effects = WalletEffects::default();
         let version = &screened.list_version;
-        let what = format!("refund approval refused: the address is on the sanctions list of version {version}, withdraw the proposal");
+        let what = format!(
+            "refund approval refused: the address is on the sanctions list of version {version}, withdraw the proposal"
+        );
         self.alert(AlertKind::Transaction, what, &mut effects);
         Ok(effects)
     }

@@ -83,10 +83,7 @@ fn any_of_our_ids_is_sufficient() {
             ids(|it| (it.instruction, it.end_to_end) = (some("HOST000042"), some(&end_to_end(1)))),
             "with the bank's own number",
         ),
-        (
-            ids(|it| (it.instruction, it.end_to_end) = (some("NOTPROVIDED"), some(&end_to_end(1)))),
-            "with a placeholder",
-        ),
+        (ids(|it| (it.instruction, it.end_to_end) = (some("NOTPROVIDED"), some(&end_to_end(1)))), "with a placeholder"),
         (
             ids(|it| (it.message, it.end_to_end) = (some(MESSAGE), some(&end_to_end(1)))),
             "with the message that carried it",

@@ -198,7 +198,11 @@ fn it_is_not_given_up_while_its_release_is_in_progress() {
     world.does(|case, _, cx| case.dropped(1_000, cx));
     assert_eq!(world.state(), DepositState::Suspended);
     world.released();
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR), "its only possible account");
+    assert_eq!(
+        (world.state(), world.holds(Pot::Wallet)),
+        (DepositState::Completed, MINOR),
+        "its only possible account"
+    );
 }
 
 #[test]

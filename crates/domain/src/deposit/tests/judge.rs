@@ -234,11 +234,7 @@ fn the_wallet_is_credited_with_the_arrived_amount() {
         WalletEvent::TransferComplete { minor, .. } => Some(*minor),
         _ => None,
     });
-    assert_eq!(
-        (told, world.alerts),
-        (Some(MINOR - fee), 1),
-        "an alert reports the issuer's fee"
-    );
+    assert_eq!((told, world.alerts), (Some(MINOR - fee), 1), "an alert reports the issuer's fee");
     let outside = world.books.account(&external()).balance().minor;
     assert_eq!(outside, fee - MINOR, "the fee has left the books");
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));

@@ -184,7 +184,11 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
         (newer(100, true), DepositRefusal::AddressListed),
         (newer(0, true), DepositRefusal::ListsTooOld),
     ] {
-        assert_eq!(approve_with(&mut world, "ann", screened.clone()), Err(DepositRefusal::SamePerson), "reported first");
+        assert_eq!(
+            approve_with(&mut world, "ann", screened.clone()),
+            Err(DepositRefusal::SamePerson),
+            "reported first"
+        );
         assert_eq!(approve_with(&mut world, "bob", screened), Err(refusal));
         assert_eq!(world.state(), DepositState::Refunding);
     }

@@ -1,4 +1,4 @@
-//! The bank host to host.
+//! The host-to-host bank.
 
 use std::fs;
 use std::path::Path;
@@ -79,7 +79,7 @@ async fn a_file_met_again_after_a_restart_pays_nothing() {
     put(root.path(), "a.xml", &pain_001(&[(1, "1")]));
     let first = replies(root.path(), 2).await;
     bank.stop().await;
-    // As if the bank had died between its book and the filing.
+    // As if the bank had died between its book and the move.
     let out = root.path().join("h2h/out");
     fs::rename(out.join("done/a.xml"), out.join("a.xml")).expect("moved");
     let bank = SimulatedBank::start(settings).await.expect("a bank");

@@ -24,7 +24,7 @@ impl Response {
     }
 }
 
-/// One request on a connection of its own; `None`: closed without an answer.
+/// One request on its own connection; `None` if it closed without an answer.
 async fn request(address: SocketAddr, line: &str, body: &str) -> Option<Response> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let head = format!("{line} HTTP/1.1\r\nhost: bank\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
