@@ -179,7 +179,7 @@ fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
         assert_eq!(holds(&world, held.wallet).await.len(), 1, "it is still owed");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
         let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
-        let what = "set_legal_hold does not work and is tried on: no compliance key is configured";
+        let what = "set_legal_hold failed, will retry: no compliance key is configured";
         assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
         // Whoever was called has taken note of it: he is not called by each further try.
         let alert = alerts.into_iter().next().expect("the alert").1;
