@@ -1,6 +1,5 @@
 //! The key-encryption key: configured, or outside production from a file in the data directory that
-//! is created at first start.
-//! Never logged, never printed.
+//! is created at first start. Never logged, never printed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

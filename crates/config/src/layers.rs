@@ -1,6 +1,5 @@
 //! The configuration's layers and their order: the embedded reference, a file, the environment,
-//! flags. This module does not
-//! interpret keys; it records the origin of every value.
+//! flags. This module does not interpret keys; it records the origin of every value.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -161,8 +160,8 @@ impl Merged {
 }
 
 /// The dotted path of a configuration variable; `None` for other variables. Only names with a
-/// double underscore are keys (and
-/// `CORRIDOR_ENVIRONMENT`): the rest belong to the commands (`CORRIDOR_BASE_URL` …).
+/// double underscore are keys (and `CORRIDOR_ENVIRONMENT`): the rest belong to the commands
+/// (`CORRIDOR_BASE_URL` …).
 fn path_of_variable(name: &str) -> Option<Vec<String>> {
     let rest = name.strip_prefix(ENV_PREFIX)?;
     if rest == "ENVIRONMENT" {
@@ -172,9 +171,8 @@ fn path_of_variable(name: &str) -> Option<Vec<String>> {
 }
 
 /// The environment, with a `…_FILE` variable for every file in the secrets directory. The files are
-/// named like the variables, with
-/// or without `CORRIDOR_`. Hidden files and directories, which mounts use internally, are ignored;
-/// any other name is an error.
+/// named like the variables, with or without `CORRIDOR_`. Hidden files and directories, which
+/// mounts use internally, are ignored; any other name is an error.
 fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, ConfigError> {
     let mut all = env.to_vec();
     let given = env.iter().find(|(name, dir)| name == ENV_SECRETS_DIR && !dir.is_empty());

@@ -9,8 +9,7 @@ use super::sections::{Config, RateSource, Transport};
 use super::validate::is_weak_key;
 
 /// Reasons against running this configuration with real money: one line each, naming the key. Empty
-/// outside production and for a
-/// valid configuration.
+/// outside production and for a valid configuration.
 pub fn refuse_in_production(config: &Config) -> Vec<String> {
     if config.environment != Environment::Production {
         return Vec::new();

@@ -1,6 +1,5 @@
 //! The configuration's sections as typed values, one field per key. `config/reference.toml`
-//! documents the keys; every default is
-//! stated there.
+//! documents the keys; every default is stated there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,6 +1,5 @@
 //! Validation of configuration values: bounds, formats, and the requirements of rails and rate
-//! sources. All faults are reported at
-//! once.
+//! sources. All faults are reported at once.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,7 @@
 //! Blocks: headers with real hashes and parent links, transactions and their receipts.
 //!
 //! All roots but one are real. `stateRoot` commits to the parent's root and the changes, not to a
-//! Merkle trie: equal histories have
-//! equal roots, but no account proof can be made against it.
+//! Merkle trie: equal histories have equal roots, but no account proof can be made against it.
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! The chain itself: newest state, kept blocks, undo data of the newest ones, and the pool.
 //!
 //! All methods are plain computation under the handle's lock; time is an argument. A change is
-//! written to disk before it is applied in
-//! memory: `put_*` are the second half alone, for replay.
+//! written to disk before it is applied in memory: `put_*` are the second half alone, for replay.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,7 @@
 //! One run of the interpreter, with the rules of the Osaka hard fork.
 //!
 //! Precompiles run in Rust (no C code). The system contracts of EIP-4788 and EIP-2935, which write
-//! roots and hashes into the state with
-//! each block, are left out: none of our contracts needs them.
+//! roots and hashes into the state with each block, are left out: none of our contracts needs them.
 
 use std::convert::Infallible;
 

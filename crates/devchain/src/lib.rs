@@ -1,12 +1,11 @@
 //! The embedded chain: an EVM with Ethereum JSON-RPC, for tests and the sandbox.
 //!
 //! It is a development chain: one process makes all blocks, without consensus or network. It never
-//! holds anything of value and is not
-//! part of a production installation.
+//! holds anything of value and is not part of a production installation.
 //!
 //! [`DevChain::request`] and [`DevChain::serve_bytes`] speak JSON-RPC; [`DevChain::transact_as`]
-//! and related methods let tests act as any
-//! account; [`DevChain::mine_forever`] makes blocks at an interval.
+//! and related methods let tests act as any account; [`DevChain::mine_forever`] makes blocks at an
+//! interval.
 
 mod block;
 mod build;

@@ -1,6 +1,5 @@
 //! Transactions waiting to be mined. Nonce gaps wait too; a replacement with the same nonce has to
-//! raise both fees by at least 10 %, as
-//! main network nodes require.
+//! raise both fees by at least 10 %, as main network nodes require.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 

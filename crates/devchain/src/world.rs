@@ -1,6 +1,5 @@
 //! The state as seen by the interpreter: the newest state below a layer of changes. The layer holds
-//! the effects of a block's previous
-//! transactions, or the undo data of an earlier block.
+//! the effects of a block's previous transactions, or the undo data of an earlier block.
 
 use std::convert::Infallible;
 

@@ -138,8 +138,7 @@ impl Deed {
     }
 
     /// What the action applies to: an id, or a fixed word where only one exists. At most one
-    /// proposal
-    /// of a kind is open per subject.
+    /// proposal of a kind is open per subject.
     pub fn subject(&self) -> String {
         match self {
             Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => wallet.to_string(),

@@ -187,16 +187,16 @@ pub enum Heard {
     Moves(AttemptState, Trigger, Option<Money>),
     /// The status repeats what is known. Carries the bank's fee if it is new.
     Known(Option<Money>),
-    /// It cannot be right: nothing changes, a person looks.
+    /// The report cannot be correct: nothing changes, and a reviewer decides.
     Contradicts(String),
 }
 
 impl Attempt {
-    /// Begins an attempt at paying `amount` out over a rail, which may count it for a sender. It is saved as `sending`
-    /// before a byte leaves.
+    /// Begins an attempt to pay out `amount` over a rail, counted towards the sender's limits if
+    /// any. It is saved as `sending` before a byte leaves.
     ///
     /// # Errors
-    /// The attempt that may have paid and so stands in the way.
+    /// The attempt that may have paid and therefore prevents another.
     pub fn begin(
         tenant: TenantId,
         payment: PaymentId,
@@ -228,8 +228,7 @@ impl Attempt {
     }
 
     /// Evaluates a report. An amount that differs from the attempt's, and that no charges explain,
-    /// is
-    /// a contradiction.
+    /// is a contradiction.
     pub fn hear(&self, report: &RailReport, rail: Option<&RailConfig>) -> Heard {
         let charge = match self.charge(report) {
             Ok(charge) => charge,
@@ -341,8 +340,7 @@ impl Attempt {
 
     /// An inquiry brought no news: from now on the message may have been sent. Returns the start of
     /// the unknown outcome: the first unanswered inquiry if the rail had accepted, else the
-    /// attempt's
-    /// creation.
+    /// attempt's creation.
     pub fn asked_in_vain(&mut self, unclear_since: &mut Option<Timestamp>, now: Timestamp) -> Timestamp {
         let silent_since = if self.state == AttemptState::Accepted { now } else { self.created_at };
         if self.state == AttemptState::Sending {

@@ -2,8 +2,7 @@
 //! every edited, deleted, inserted, moved or truncated entry (`docs/audit.md`).
 //!
 //! Each tenant has its own chain; actions that concern no tenant go to that of [`INSTALLATION`].
-//! Only
-//! users' actions are recorded, never payments: the chain serialises its writers.
+//! Only users' actions are recorded, never payments: the chain serialises its writers.
 
 mod facts;
 mod walk;
@@ -184,12 +183,9 @@ pub struct Entry {
 
 impl Entry {
     /// The hashed bytes: `version (1) | tenant (16) | seq (8) | at (8)`, numbers big-endian, `at`
-    /// in
-    /// microseconds since 1970; then via, who, role, behalf, second, action, kind, subject, before,
-    /// after,
-    /// why and request id, each as `length in bytes (4) | UTF-8`. A length of 2^32 − 1 marks an
-    /// absent
-    /// text.
+    /// in microseconds since 1970; then via, who, role, behalf, second, action, kind, subject,
+    /// before, after, why and request id, each as `length in bytes (4) | UTF-8`. A length of 2^32 −
+    /// 1 marks an absent text.
     pub fn bytes(&self) -> Vec<u8> {
         let (deed, note) = (&self.deed, &self.note);
         let mut out = vec![ENTRY_VERSION];

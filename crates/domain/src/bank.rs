@@ -1,8 +1,7 @@
 //! The bank directory: maps a BIC or a local clearing code to a branch.
 //!
 //! It is held in memory and only grows while it is loaded. It knows names and codes. The country's
-//! rules
-//! in `order` decide whether a code is well-formed; an unlisted code may still be valid.
+//! rules in `order` decide whether a code is well-formed; an unlisted code may still be valid.
 
 use std::collections::{HashMap, HashSet};
 

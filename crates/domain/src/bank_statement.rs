@@ -65,8 +65,7 @@ pub struct StatementEntry {
     /// Ids of the payout that the entry is about.
     pub ids: ReportIds,
     /// Whether the entry books a whole message or batch in one sum, and the number of transactions
-    /// if
-    /// stated.
+    /// if stated.
     pub batch: Option<Option<usize>>,
     /// The bank's reference of the booking.
     pub reference: Option<String>,
@@ -159,8 +158,7 @@ pub struct Booking {
 
 impl Booking {
     /// The payout's own part of the booking: a debit includes charges, a credit was reduced by
-    /// them.
-    /// `known` is the part of the charges that is in our books.
+    /// them. `known` is the part of the charges that is in our books.
     fn of_payout(&self, payout: Money, known: i64) -> Booking {
         let sign = if self.is_credit { 1 } else { -1 };
         let without = |charges: i64| Money::new(self.amount.minor.saturating_add(sign * charges), self.amount.currency);

@@ -114,8 +114,7 @@ impl ReleaseMin {
     /// Lower limit of the assumed release cost, in minor units.
     pub const LEAST: i64 = 100_000;
     /// Upper limit of the assumed release cost, in minor units, so that no node's fee estimate
-    /// turns
-    /// payments into dust.
+    /// turns payments into dust.
     pub const MOST: i64 = 5_000_000;
 
     /// The amount in minor units at these fees; the lower limit if the fees are unknown.
@@ -157,8 +156,8 @@ impl ChainConfig {
         self.tokens.iter().find(|known| known.coin == coin).map(|known| known.address)
     }
 
-    /// Height of the newest block at this depth; `None` if there is none or no node reports one.
-    /// A node's `safe` or `finalized` block is never accepted at less than a small deposit's depth.
+    /// Height of the newest block at this depth; `None` if there is none or no node reports one. A
+    /// node's `safe` or `finalized` block is never accepted at less than a small deposit's depth.
     pub fn newest_at(&self, heads: &Heads, depth: Depth) -> Option<u64> {
         let newest = heads.newest_at(depth)?;
         match (depth, self.small_depth) {

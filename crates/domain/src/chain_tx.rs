@@ -2,10 +2,8 @@
 //! nonce of a signer with everything that was signed for it.
 //!
 //! Two commits precede each broadcast: the first takes the nonce, the second saves the signed
-//! bytes. Each
-//! verifies again that the money may still move. Nothing unsaved is ever broadcast. The owner of
-//! the money
-//! (`deposit`, `exchange`) decides what an outcome means for it.
+//! bytes. Each verifies again that the money may still move. Nothing unsaved is ever broadcast. The
+//! owner of the money (`deposit`, `exchange`) decides what an outcome means for it.
 
 use uuid::Uuid;
 
@@ -178,8 +176,7 @@ pub enum Plan {
 
 impl Plan {
     /// Event that the controller emits on execution. A successful call alone proves nothing: a call
-    /// to an
-    /// address without a contract succeeds. `None` means that the controller is not involved.
+    /// to an address without a contract succeeds. `None` means that the controller is not involved.
     pub const fn evidence(&self) -> Option<LogEvent> {
         match *self {
             Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
@@ -431,8 +428,7 @@ pub struct ChainTx {
     /// Whether an alert was raised because it is stuck at the highest fee.
     pub paged: bool,
     /// Outcome already applied: a deep reorganisation may return the transaction to `Broadcast`
-    /// afterwards.
-    /// Intents that failed or were undone before count as failed for good.
+    /// afterwards. Intents that failed or were undone before count as failed for good.
     pub settled: Option<Mined>,
     /// Time at which the nonce was taken.
     pub created_at: Timestamp,

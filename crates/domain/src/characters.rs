@@ -1,6 +1,5 @@
 //! Which characters of a text are visible, and which must not occur in names, addresses and ids.
-//! Decided by
-//! Unicode properties, never by a list of characters seen so far.
+//! Decided by Unicode properties, never by a list of characters seen so far.
 
 use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint, GeneralCategory, NoncharacterCodePoint};
 use icu_properties::{CodePointMapData, CodePointSetData};
@@ -24,8 +23,7 @@ pub fn is_gap(character: char) -> bool {
 }
 
 /// Whether nothing of a text is visible: it is empty, or has no letter, number, punctuation mark or
-/// symbol.
-/// Controls and private-use characters do not make a text blank: they are refused.
+/// symbol. Controls and private-use characters do not make a text blank: they are refused.
 pub fn is_blank(text: &str) -> bool {
     !text.chars().any(is_seen)
 }
@@ -66,8 +64,7 @@ fn is_seen(character: char) -> bool {
 pub const FORBIDDEN: &str = "bidirectional controls, line separators, private-use characters, tags or noncharacters";
 
 /// Whether a character must not occur in a name, an address or an id: it changes the text
-/// direction, ends the
-/// line, has a private meaning, or is a noncharacter.
+/// direction, ends the line, has a private meaning, or is a noncharacter.
 pub fn is_forbidden(character: char) -> bool {
     if character.is_ascii() {
         return false;

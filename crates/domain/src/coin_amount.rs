@@ -1,6 +1,5 @@
 //! Amounts of the wallet service: text of at most 12 digits and 6 decimals outside, millionths of a
-//! unit
-//! inside.
+//! unit inside.
 
 /// Decimals of both stablecoins, and of every amount that the wallet service parses.
 pub const DECIMALS: usize = 6;

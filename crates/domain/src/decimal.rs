@@ -1,8 +1,7 @@
 //! Exact decimal numbers for rates, and for parsing and printing amounts.
 //!
 //! A value is `mantissa × 10^-scale` in 128 bits. Every operation is exact or returns `None`:
-//! nothing is rounded
-//! unless the caller specifies digits and direction.
+//! nothing is rounded unless the caller specifies digits and direction.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -84,18 +83,16 @@ impl Decimal {
     }
 
     /// Parses a JSON number (or the same text from elsewhere) within the API's bounds: at most 20
-    /// significant
-    /// digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
+    /// significant digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
     pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
         let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRange)?;
         Self::assemble(negative, whole, fraction, exponent)
     }
 
     /// Parses a JSON number and rounds it half-even to `decimals` digits, at most 12, after the
-    /// point. The text may
-    /// have 40 significant digits and 30 decimals (without trailing zeros) in any notation: a
-    /// client may send the
-    /// product of a rate and an amount exactly as its own arithmetic prints it.
+    /// point. The text may have 40 significant digits and 30 decimals (without trailing zeros) in
+    /// any notation: a client may send the product of a rate and an amount exactly as its own
+    /// arithmetic prints it.
     pub fn parse_rounded(text: &str, decimals: u32) -> Result<Decimal, DecimalError> {
         let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRoundedRange)?;
         let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|digit| digit - b'0').collect();
@@ -268,8 +265,7 @@ fn parse_exponent(text: &str, beyond: DecimalError) -> Result<i32, DecimalError>
 }
 
 /// The integer written by the first `kept` of `digits` (padded with zeros), rounded half-even by
-/// the rest; `None`
-/// beyond 128 bits.
+/// the rest; `None` beyond 128 bits.
 fn round_digits(digits: &[u8], kept: i64) -> Option<i128> {
     let Ok(kept) = usize::try_from(kept) else { return Some(0) };
     let (whole, rest) = digits.split_at(kept.min(digits.len()));

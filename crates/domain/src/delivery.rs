@@ -2,8 +2,7 @@
 //! end.
 //!
 //! Only the first undelivered event of an aggregate is attempted: [`DeliveryStream`] knows which.
-//! An adapter
-//! sends.
+//! An adapter sends.
 
 use crate::ids::{EventId, TenantId};
 use crate::time::{Span, Timestamp};
@@ -102,10 +101,9 @@ pub struct DeliveryAttempt {
 }
 
 /// Delivery progress of an aggregate's events. A quote or a payment has deliveries only for the
-/// events that
-/// its tenant wanted when they happened, and for backfilled ones. Versions below `open` are
-/// finished
-/// (delivered, dead or disabled); version `open`, if any, has the job; those up to `newest` wait.
+/// events that its tenant wanted when they happened, and for backfilled ones. Versions below `open`
+/// are finished (delivered, dead or disabled); version `open`, if any, has the job; those up to
+/// `newest` wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryStream {
     /// Tenant of the aggregate.

@@ -1,10 +1,8 @@
 //! An incoming transaction: money that arrived on the chain, from its first sighting to its end.
 //!
 //! The values that the API shows ([`DepositState::status`], [`Deposit::kind`]) are a function of a
-//! richer state.
-//! A deposit is identified by its transaction and its log's position there, so a reorganisation
-//! that moves the
-//! transaction never creates a second deposit.
+//! richer state. A deposit is identified by its transaction and its log's position there, so a
+//! reorganisation that moves the transaction never creates a second deposit.
 
 use uuid::Uuid;
 
@@ -308,8 +306,7 @@ pub struct Deposit {
     /// Request whose escrow it was paid to; `None` if it was paid directly to the wallet's address.
     pub request: Option<PaymentRequestId>,
     /// Submission of sender details whose escrow it was paid to; `None` if it was paid to the
-    /// request's own escrow
-    /// (sender unknown) or to the wallet.
+    /// request's own escrow (sender unknown) or to the wallet.
     pub submission: Option<u32>,
     /// Stablecoin of the deposit.
     pub coin: StableCoin,
@@ -379,8 +376,7 @@ pub struct Deposit {
 
 impl Deposit {
     /// Id of the log at `ordinal` of a transaction. Derived, so that the same log is the same
-    /// deposit in every
-    /// block. Has the form of a version 4 UUID.
+    /// deposit in every block. Has the form of a version 4 UUID.
     pub fn id_of(chain_id: u64, tx: TxHash, ordinal: u32) -> DepositId {
         let word = vault::hash(&[b"corridor.deposit", &chain_id.to_be_bytes(), &tx.0, &ordinal.to_be_bytes()]);
         let mut bytes = [0; 16];
@@ -389,8 +385,7 @@ impl Deposit {
     }
 
     /// `status`; `None` if it is hidden. A suspended or refunding deposit keeps its previous
-    /// status, unless a
-    /// reorganisation took its money out of the wallet.
+    /// status, unless a reorganisation took its money out of the wallet.
     pub fn status(&self) -> Option<DepositStatus> {
         let state = match (self.state, self.back_to) {
             (DepositState::Suspended, Some(DepositState::Completed)) => DepositState::Suspended,

@@ -1,10 +1,8 @@
 //! An exchange order: a wallet's tokens are exchanged for rupees on a bank account.
 //!
 //! First the tokens move on the chain from the wallet to the controller, then a rail pays out the
-//! rupees, as an
-//! [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a failure after the
-//! debit, the tokens
-//! return on the chain before the order is shown as failed.
+//! rupees, as an [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a
+//! failure after the debit, the tokens return on the chain before the order is shown as failed.
 
 use crate::attempt::Doubt;
 use crate::chain::TxHash;
@@ -235,8 +233,7 @@ pub struct BankAccount {
 }
 
 /// Outcome fixed in advance, regardless of the rails (`decisions.md`, "Sandbox values";
-/// [`Fate::Withheld`]:
-/// "Screening").
+/// [`Fate::Withheld`]: "Screening").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// Not fixed: the rail decides.

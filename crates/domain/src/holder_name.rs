@@ -2,8 +2,7 @@
 //! as registered.
 //!
 //! Checked before any tokens move. A bank compares the name with that of its account, so a machine
-//! transliteration of
-//! another script is not sufficient.
+//! transliteration of another script is not sufficient.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -15,10 +14,8 @@ const LETTERS_MIN: usize = 2;
 const SIGNS: &str = "-/().,'+&\u{2018}\u{2019}\u{2BC}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{B7}";
 
 /// Whether a rail with this character set can pay an account of this holder: the name has letters
-/// and only punctuation
-/// that names have, each of its words survives in the rail's spelling, and its letters are Latin
-/// unless the rail
-/// accepts all.
+/// and only punctuation that names have, each of its words survives in the rail's spelling, and its
+/// letters are Latin unless the rail accepts all.
 pub fn can_be_paid(set: CharacterSet, name: &str) -> bool {
     let letters = || name.chars().filter(|c| c.is_alphabetic() && !SIGNS.contains(*c));
     let is_of_names = |c: char| c.is_alphanumeric() || c.is_whitespace() || is_combining_mark(c) || SIGNS.contains(c);

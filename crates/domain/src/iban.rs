@@ -1,8 +1,7 @@
 //! IBANs (ISO 13616): the mod-97 check and the two national formats that Corridor pays to.
 //!
 //! Of the destinations only Pakistan and Egypt use IBANs. This module parses and computes them; it
-//! cannot know whether an
-//! account exists.
+//! cannot know whether an account exists.
 
 use std::fmt;
 
@@ -153,8 +152,7 @@ pub fn is_meant(text: &str) -> bool {
 }
 
 /// The two check digits (ISO 7064 MOD 97-10, from `02` to `98`) of a country's alpha-2 code and
-/// national part; `None` if
-/// a character is neither an upper-case letter nor a digit.
+/// national part; `None` if a character is neither an upper-case letter nor a digit.
 pub fn check_digits(country: &str, national: &str) -> Option<String> {
     let mut remainder: u32 = 0;
     for byte in national.bytes().chain(country.bytes()).chain(*b"00") {

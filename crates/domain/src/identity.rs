@@ -1,6 +1,5 @@
 //! Identity providers' assertions about users who sign in to the operator console (OpenID Connect
-//! Core 1.0), and the
-//! reasons for rejecting them. Independent of HTTP and signatures.
+//! Core 1.0), and the reasons for rejecting them. Independent of HTTP and signatures.
 
 /// Longest subject (OpenID Connect Core 1.0, section 2: 255 ASCII characters).
 pub const SUBJECT_MAX_BYTES: usize = 255;
@@ -50,8 +49,7 @@ impl NameClaim {
     }
 
     /// The stored and compared form of a name; `None` if it is invalid. Ignores ASCII case, except
-    /// for subjects, which are
-    /// case-sensitive.
+    /// for subjects, which are case-sensitive.
     pub fn kept(self, text: &str) -> Option<String> {
         let text = text.trim();
         let fine = !text.is_empty()
@@ -71,8 +69,7 @@ pub struct Identity {
     /// Id of the user.
     pub subject: Subject,
     /// The user's name from the configured claim, in the form of [`NameClaim::kept`]; else the
-    /// reason for rejecting that
-    /// claim.
+    /// reason for rejecting that claim.
     pub name: Result<String, String>,
 }
 

@@ -1,12 +1,10 @@
 //! The double-entry, two-phase ledger, in the terms of TigerBeetle's data model.
 //!
 //! Accounts carry four running sums; transfers are append-only. A transfer moves an amount from its
-//! *debit* account to its
-//! *credit* account; an account's balance is `credits_posted - debits_posted`, and its available
-//! amount is that less
-//! `debits_pending`. Customer accounts (`prefund`, `wallet`, `escrow`) can never spend more than
-//! they have. The ledger does
-//! not know why money moves: see `payment`.
+//! *debit* account to its *credit* account; an account's balance is `credits_posted -
+//! debits_posted`, and its available amount is that less `debits_pending`. Customer accounts
+//! (`prefund`, `wallet`, `escrow`) can never spend more than they have. The ledger does not know
+//! why money moves: see `payment`.
 
 use std::fmt;
 
@@ -49,10 +47,8 @@ pub enum AccountCode {
     /// `treasury:{coin}`: tokens swept from the controller to the tenant's settlement treasury.
     Treasury(StableCoin),
     /// `exchanged:{coin}`: negative; the tokens that orders were paid out for. The tokens of a
-    /// settled order stay where they
-    /// are, so `fx_position` and `fee_income` are funded from here; the sum of `unswept`,
-    /// `treasury` and this account is what
-    /// open orders have debited.
+    /// settled order stay where they are, so `fx_position` and `fee_income` are funded from here;
+    /// the sum of `unswept`, `treasury` and this account is what open orders have debited.
     Exchanged(StableCoin),
     /// `payout_suspense:{coin}`: tokens of settled orders whose payout was returned, until an
     /// operator returns them.

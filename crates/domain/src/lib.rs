@@ -1,10 +1,9 @@
 //! Corridor's business decisions, and nothing else.
 //!
 //! Each rule of money movement is a pure function over plain values: exact numbers, identifiers,
-//! quotes, orders, payments,
-//! attempts, the ledger. Nothing in this crate reads a clock, draws a random number, opens a
-//! socket, speaks SQL or uses
-//! binary floating point: time and identifiers are arguments, effects are return values.
+//! quotes, orders, payments, attempts, the ledger. Nothing in this crate reads a clock, draws a
+//! random number, opens a socket, speaks SQL or uses binary floating point: time and identifiers
+//! are arguments, effects are return values.
 
 pub mod approval;
 pub mod attempt;

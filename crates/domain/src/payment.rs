@@ -1,8 +1,8 @@
 //! A payment: acceptance of an order against a quote, and every later status change.
 //!
 //! Each function returns the ledger transfers, the events and the next job together with the new
-//! state: they are committed
-//! together or not at all. A rail's report reaches a payment only as a [`Trigger`]; see `attempt`.
+//! state: they are committed together or not at all. A rail's report reaches a payment only as a
+//! [`Trigger`]; see `attempt`.
 
 use uuid::Uuid;
 
@@ -202,8 +202,8 @@ impl Payment {
     }
 
     /// The attempt that a reviewer of this finding looked at; `None` if the finding does not apply
-    /// to the payment now. A succeeded
-    /// payment may be found returned, which the bank's reports may fail to state in full.
+    /// to the payment now. A succeeded payment may be found returned, which the bank's reports may
+    /// fail to state in full.
     pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
         let came_back = self.standing.state == PaymentState::Succeeded && finding.status == RailStatus::Returned;
         let attempt = self.attempt.filter(|_| came_back);

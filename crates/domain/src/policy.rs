@@ -118,8 +118,7 @@ pub struct RailConfig {
     /// be sent again.
     pub duplicate_detection: bool,
     /// Time for which an unclear outcome is tolerated before the payment is `unknown`. A batch rail
-    /// adds business days instead,
-    /// see `route`.
+    /// adds business days instead, see `route`.
     pub window: Span,
     /// Reason codes that permit another rail.
     pub retryable_reasons: BTreeSet<String>,

@@ -37,20 +37,20 @@ pub trait Rail: Send + Sync {
     /// The rail's id in the configuration.
     fn id(&self) -> &RailId;
     /// Id of the message that would carry these instructions; `None` if the rail has no messages.
-    /// The same batch has the same
-    /// id. It is stored before sending, so that a report about the whole message can be matched.
+    /// The same batch has the same id. It is stored before sending, so that a report about the
+    /// whole message can be matched.
     fn message_id(&self, _batch: &[Instruction]) -> Option<String> {
         None
     }
     /// Sends instructions and returns one [`Submission`] for each, in the same order. Never panics,
-    /// never blocks longer than the
-    /// transport's timeout; an unclear result is [`Submission::Indeterminate`].
+    /// never blocks longer than the transport's timeout; an unclear result is
+    /// [`Submission::Indeterminate`].
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>>;
     /// Inquires about attempts and returns one [`InquiryAnswer`] for each, in the same order.
     fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>>;
     /// Fetches the reports after `cursor` (all that the bank keeps for `None`), waiting a while if
-    /// there are none. Passing the
-    /// cursor of an earlier answer confirms that its reports are safely stored.
+    /// there are none. Passing the cursor of an earlier answer confirms that its reports are safely
+    /// stored.
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>>;
 }
 
@@ -90,8 +90,7 @@ pub trait Chain: Send + Sync {
     /// A block; `None` if there is none at that height yet.
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;
     /// The relevant logs of one block: of our tokens, of the given controllers, and transfers of
-    /// other tokens to any address, of
-    /// which the caller selects its own.
+    /// other tokens to any address, of which the caller selects its own.
     fn logs<'a>(
         &'a self,
         block: BlockHash,
@@ -124,12 +123,10 @@ pub trait Chain: Send + Sync {
         })
     }
     /// Whether a second node, if configured, has this hash at this height; `false` means that it
-    /// has not reached it. Another hash
-    /// is [`ChainFault::Disagreement`].
+    /// has not reached it. Another hash is [`ChainFault::Disagreement`].
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether an ingested block is no longer in the chain: a node has another one at its height.
-    /// If another node still has it,
-    /// that is [`ChainFault::Disagreement`].
+    /// If another node still has it, that is [`ChainFault::Disagreement`].
     fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
         Box::pin(async {
             let there = self.block(BlockAt::Number(block.number)).await?;
@@ -190,8 +187,8 @@ pub trait Chain: Send + Sync {
         })
     }
     /// Token balance of an account after a block, in minor units, as far as the required number of
-    /// nodes agree; `None` if too few
-    /// answer or have that block. Different amounts are [`ChainFault::Disagreement`].
+    /// nodes agree; `None` if too few answer or have that block. Different amounts are
+    /// [`ChainFault::Disagreement`].
     fn balance_after<'a>(
         &'a self,
         token: Address,
@@ -274,8 +271,7 @@ pub trait AddressScreen: Send + Sync {
 /// what others reject.
 pub trait ChainAnalysis: Send + Sync {
     /// Proximity of a payer's address to a listed one. Asked once, within the adapter's timeout; an
-    /// unparsable answer counts as
-    /// none.
+    /// unparsable answer counts as none.
     fn proximity<'a>(&'a self, question: &'a ProximityQuestion) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>>;
 }
 
@@ -293,8 +289,7 @@ pub enum AnalysisFault {
 /// The banks' webhook endpoints.
 pub trait Receiver: Send + Sync {
     /// Makes one attempt to deliver a signed message. Never repeats it, never follows a redirect,
-    /// never exceeds the transport's
-    /// timeout.
+    /// never exceeds the transport's timeout.
     fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer>;
 }
 

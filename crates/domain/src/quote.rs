@@ -89,8 +89,7 @@ impl QuoteTrigger {
 
 impl QuoteState {
     /// The matrix state × trigger; `None` is a quote that does not exist yet, which no payment can
-    /// use. A quote's id is fresh, so
-    /// it is created once.
+    /// use. A quote's id is fresh, so it is created once.
     pub const fn on(from: Option<QuoteState>, trigger: QuoteTrigger) -> QuoteStep {
         match (from, trigger) {
             (None, QuoteTrigger::Created) => QuoteStep::To(QuoteState::Active),

@@ -1,10 +1,9 @@
 //! Matches a bank's report to our attempts. The only place that decides this for status reports,
-//! booking notices, returns and
-//! statements, whether they answer a message or arrive later.
+//! booking notices, returns and statements, whether they answer a message or arrive later.
 //!
 //! Any of our ids is sufficient, unless another of our ids contradicts it. Banks truncate ids to 16
-//! or 35 characters, change their
-//! case, and put their own ids into our fields: an unknown id has no meaning.
+//! or 35 characters, change their case, and put their own ids into our fields: an unknown id has no
+//! meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -26,9 +26,8 @@ pub enum CharacterSet {
 
 impl CharacterSet {
     /// The text in this set, at most `max_chars` characters long, trimmed and without repeated
-    /// spaces. Letters outside the set are
-    /// transliterated, punctuation without an equivalent becomes `.`; a text left without a letter
-    /// or digit is empty.
+    /// spaces. Letters outside the set are transliterated, punctuation without an equivalent
+    /// becomes `.`; a text left without a letter or digit is empty.
     pub fn spell(self, text: &str, max_chars: usize) -> String {
         let mut out = String::with_capacity(text.len());
         for character in text.nfc() {
@@ -56,9 +55,8 @@ impl CharacterSet {
     }
 
     /// The part of an account holder's name that a bank would not recognise; `None` means that it
-    /// can be paid out to. Stricter
-    /// than [`CharacterSet::can_name`]: a bank compares the holder's name with its records and
-    /// refuses after the tokens have moved.
+    /// can be paid out to. Stricter than [`CharacterSet::can_name`]: a bank compares the holder's
+    /// name with its records and refuses after the tokens have moved.
     pub fn name_loss(self, name: &str) -> Option<NameLoss> {
         let scripts = CodePointMapData::<Script>::new();
         let seen = || name.chars().filter(|character| !is_ignorable(*character) && !is_gap(*character));

@@ -177,8 +177,7 @@ pub fn choose<'a>(
 }
 
 /// All rails of the country with the reason against each, for operators: cheapest first, so that
-/// the first one without a
-/// reason is the one that [`choose`] takes.
+/// the first one without a reason is the one that [`choose`] takes.
 pub fn explain<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -199,8 +198,7 @@ pub fn explain<'a>(
 }
 
 /// Order data that prevents every rail from paying: missing data or an unrepresentable name.
-/// Reported at POST, so that no
-/// unpayable order is accepted.
+/// Reported at POST, so that no unpayable order is accepted.
 pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
     let mut lacks = None;
     for rail in corridors.rails_of(wanted.country) {

@@ -1,6 +1,5 @@
 //! Limits on a sender's payouts over a rail per calendar day and month. Attempts that have paid or
-//! still may are counted; a
-//! definite refusal, a failure or a return restores the headroom.
+//! still may are counted; a definite refusal, a failure or a return restores the headroom.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,8 +26,7 @@ pub struct Sender(pub Uuid);
 
 impl Sender {
     /// The sender of an order, by the kind and the letters and digits of the identity document.
-    /// Names have many spellings, and the
-    /// issuing country is optional: neither changes the sender.
+    /// Names have many spellings, and the issuing country is optional: neither changes the sender.
     pub fn of_order(tenant: TenantId, order: &Order) -> Sender {
         let number = order.sender_identity_doc.chars().filter(|letter| letter.is_alphanumeric());
         let number: String = number.flat_map(char::to_uppercase).collect();

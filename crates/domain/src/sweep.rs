@@ -1,8 +1,8 @@
 //! A sweep: tokens of paid-out orders move from the tenant's controller to its settlement treasury.
 //!
 //! Tokens that may have to return to a customer are never swept: neither those of an open order,
-//! nor those of a settled order whose
-//! payout was returned. Every return is thus paid from the place that holds the tokens.
+//! nor those of a settled order whose payout was returned. Every return is thus paid from the place
+//! that holds the tokens.
 
 use crate::chain::{Address, SweepTerms, TxHash, vault};
 use crate::chain_tx::states::Move;
@@ -159,8 +159,7 @@ impl Pools {
     }
 
     /// Start of the next sweep. `waits` means that one is scheduled, which only a large amount
-    /// brings forward. `None` keeps that
-    /// schedule, or means that there is nothing to sweep.
+    /// brings forward. `None` keeps that schedule, or means that there is nothing to sweep.
     pub fn next(&self, terms: SweepTerms, waits: bool, now: Timestamp) -> Option<Timestamp> {
         match self.sweepable() {
             _ if self.is_sweeping() => None,
@@ -172,8 +171,7 @@ impl Pools {
 }
 
 /// Subject of the job that begins sweeps of a tenant's stablecoin: derived, so that there is only
-/// one. Has the form of a version 4
-/// UUID.
+/// one. Has the form of a version 4 UUID.
 pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
     let word = vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
     let mut bytes = [0; 16];
@@ -216,8 +214,7 @@ pub struct NewSweep {
 }
 
 /// Begins a sweep of the whole sweepable amount, unless one is in progress. If the chain has less
-/// than the books, the owed
-/// amount stays first.
+/// than the books, the owed amount stays first.
 pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, Intent, WalletEffects)> {
     let there = new.held.saturating_sub(pools.owed());
     let minor = pools.sweepable().min(there);

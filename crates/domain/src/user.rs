@@ -100,8 +100,7 @@ pub const LOGIN_MAX_CHARS: usize = 64;
 /// Normalises a login name: trimmed and in lower case; `None` if it is invalid.
 ///
 /// Only unambiguous characters are accepted, so that different names look different: `a-z`, digits
-/// and `. _ - @ +`, starting with
-/// a letter or a digit.
+/// and `. _ - @ +`, starting with a letter or a digit.
 pub fn login_name(text: &str) -> Option<String> {
     let name = text.trim().to_ascii_lowercase();
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -2,8 +2,8 @@
 //! order.
 //!
 //! Its address is a vault of the tenant's controller (see `chain::vault`), computed before
-//! deployment. `deposit` and `exchange` decide
-//! what a state means for their money: no money moves here.
+//! deployment. `deposit` and `exchange` decide what a state means for their money: no money moves
+//! here.
 
 use jiff::civil::Date;
 

@@ -34,8 +34,7 @@ pub enum AlertKind {
     /// A node cannot serve, lags, or reports implausible data.
     ChainNode,
     /// The rail returned a payout after the order was SETTLED, or its report contradicts the order;
-    /// or an order is withheld because of its
-    /// account holder's name.
+    /// or an order is withheld because of its account holder's name.
     Payout,
     /// A regulator's order that the token's issuer has to execute.
     BlacklistByIssuer,

@@ -2,8 +2,7 @@
 //! specification's table.
 //!
 //! Each belongs to one aggregate (payment request, order or wallet), whose events are numbered from
-//! 1 without gaps and delivered in that
-//! order. Nothing here writes JSON.
+//! 1 without gaps and delivered in that order. Nothing here writes JSON.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -11,8 +11,7 @@ pub const ENV_BINARY: &str = "CORRIDOR_ANVIL";
 const INSTALLED: &str = "contracts/node_modules/@foundry-rs";
 const BINARY: &str = "bin/anvil";
 /// Number of states in memory, more than a service follows back. None are kept on disk: anvil 1.7.1
-/// loses the code of contracts when
-/// it loads one from there, as in a deep reorganisation.
+/// loses the code of contracts when it loads one from there, as in a deep reorganisation.
 const STATES_KEPT: &str = "300";
 /// Output that signals readiness.
 const READY: &str = "Listening on ";
@@ -27,8 +26,7 @@ wait "$pid"
 "#;
 
 /// Path of the binary; `None` if it is not installed, after reporting on standard error (past the
-/// test runner's capture) that `part`
-/// was skipped.
+/// test runner's capture) that `part` was skipped.
 ///
 /// # Errors
 /// Standard error cannot be written.

@@ -1,6 +1,5 @@
 //! Circle's own USDC for tests: the bytecode of FiatToken v2.2, from the npm package that `npm ci`
-//! in `contracts/` installs. Reads files
-//! and links libraries; executes nothing.
+//! in `contracts/` installs. Reads files and links libraries; executes nothing.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -29,8 +28,7 @@ struct Implementation {
 }
 
 /// The token's code; `None` if it is not installed, after reporting on standard error (past the
-/// test runner's capture) that `part` was
-/// skipped.
+/// test runner's capture) that `part` was skipped.
 ///
 /// # Errors
 /// It is installed but cannot be read.

@@ -2,8 +2,7 @@
 //! around a COMMIT.
 //!
 //! It parses the client's messages just far enough to detect a COMMIT (simple queries and prepared
-//! statements alike), and changes nothing
-//! that it forwards. Only for connections without TLS.
+//! statements alike), and changes nothing that it forwards. Only for connections without TLS.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;

@@ -1,6 +1,5 @@
 //! A software token for tests: the system's SoftHSM2, with keys chosen by the test, in a directory
-//! owned by the test. Installs nothing,
-//! and touches no token of the host.
+//! owned by the test. Installs nothing, and touches no token of the host.
 //!
 //! SoftHSM2 reads [`ENV_CONFIG`] when a process loads it: signing requires a separate process
 //! started with that variable.
@@ -47,8 +46,8 @@ pub struct Token {
 }
 
 /// A token in `dir` with these secp256k1 keys (label, 32 bytes); `None` if the run does not include
-/// SoftHSM2, after reporting on
-/// standard error (past the test runner's capture) that `part` was skipped.
+/// SoftHSM2, after reporting on standard error (past the test runner's capture) that `part` was
+/// skipped.
 ///
 /// # Errors
 /// The run includes SoftHSM2 and it is missing, or its tool fails.

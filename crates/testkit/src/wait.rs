@@ -1,8 +1,8 @@
 //! Waiting for a condition: the only place in the project's test code that may sleep.
 //!
 //! A test never sleeps for "long enough": it names its condition and a time limit. Exceeding the
-//! limit is a result, not a panic, so that
-//! the caller can add its context (a log, a seed) to the failure.
+//! limit is a result, not a panic, so that the caller can add its context (a log, a seed) to the
+//! failure.
 
 use std::time::{Duration, Instant};
 

@@ -11,8 +11,8 @@
 //! - `lock`: held while the chain is open.
 //!
 //! Results are stored, not only transactions: replay executes nothing, so another interpreter
-//! version cannot produce another chain.
-//! The pool is not stored: senders send their transactions again.
+//! version cannot produce another chain. The pool is not stored: senders send their transactions
+//! again.
 
 mod record;
 mod run;
@@ -166,8 +166,8 @@ impl Disk {
 }
 
 /// Held while the chain is open. Unlocked explicitly: a child process that this process is just
-/// starting has a copy of the file handle,
-/// and the lock would otherwise last until that copy is closed.
+/// starting has a copy of the file handle, and the lock would otherwise last until that copy is
+/// closed.
 struct Lock(File);
 
 impl Drop for Lock {

@@ -20,11 +20,13 @@ const MINE_MAX: u64 = 10_000;
 impl DevChain {
     /// - `dev_mine(n = 1)`
     /// - `dev_setBalance(address, wei)`
-    /// - `dev_reorg(depth, {drop: [hash], reinclude: bool, order: "same" | "reversed" | seed})`; the hash of the new head
+    /// - `dev_reorg(depth, {drop: [hash], reinclude: bool, order: "same" | "reversed" | seed})`;
+    ///   the hash of the new head
     /// - `dev_setIntervalMining(milliseconds)`; 0 = by hand, `null` = with each transaction
     /// - `dev_letPass(seconds)`
-    /// - `dev_fault({drop_next_tx: n, rpc_error_next: {method: n}, rpc_lose_answer_next: {method: n}, latency_ms,
-    ///   fee_multiplier, lag_blocks})`; unnamed faults stay; `dev_fault(null)` ends all
+    /// - `dev_fault({drop_next_tx: n, rpc_error_next: {method: n}, rpc_lose_answer_next: {method:
+    ///   n}, latency_ms, fee_multiplier, lag_blocks})`; unnamed faults stay; `dev_fault(null)` ends
+    ///   all
     /// - `dev_snapshot()`: shortens the next start
     pub(super) fn control(&self, method: &str, params: Params<'_>) -> Result<Value, RpcFault> {
         match method {

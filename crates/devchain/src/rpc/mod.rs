@@ -34,22 +34,19 @@ pub(crate) enum Origin {
 
 impl DevChain {
     /// Answers a JSON-RPC request of this process, after the injected latency. Empty if the request
-    /// needs no answer. Executes on the polling
-    /// thread.
+    /// needs no answer. Executes on the polling thread.
     pub async fn request(&self, body: &[u8]) -> Vec<u8> {
         self.delay().await;
         self.answer(body, Origin::InProcess)
     }
 
     /// Answers the body of an HTTP POST; the status is always 200, the type `application/json`, and
-    /// an empty answer (to notifications) has no
-    /// body.
+    /// an empty answer (to notifications) has no body.
     ///
     /// Browser wallets call this from pages of other origins: answer `OPTIONS` with 204 and, there
-    /// and with every answer,
-    /// `Access-Control-Allow-Origin: *`, `Access-Control-Allow-Methods: POST`,
-    /// `Access-Control-Allow-Headers: content-type`. There are no
-    /// cookies or credentials. Limit the body (nodes accept 5 MiB). `dev_*` methods require
+    /// and with every answer, `Access-Control-Allow-Origin: *`, `Access-Control-Allow-Methods:
+    /// POST`, `Access-Control-Allow-Headers: content-type`. There are no cookies or credentials.
+    /// Limit the body (nodes accept 5 MiB). `dev_*` methods require
     /// [`crate::Options::control_over_http`].
     pub async fn serve_bytes(&self, body: &[u8]) -> Vec<u8> {
         self.delay().await;

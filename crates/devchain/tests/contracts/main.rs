@@ -1,7 +1,6 @@
 //! The contracts of `contracts/`, executed by the interpreter: effects and refusals of each
-//! function, permitted destinations of money,
-//! addresses as computed by `domain`, and the sandbox's USDC compared with Circle's own. Uses the
-//! committed bytecode, never sources.
+//! function, permitted destinations of money, addresses as computed by `domain`, and the sandbox's
+//! USDC compared with Circle's own. Uses the committed bytecode, never sources.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: clippy excuses test functions alone")]
 

@@ -1,6 +1,5 @@
 //! The same transactions and queries on this chain and on anvil: the answers have the same form
-//! and, unless they depend on a block's hash
-//! or time, the same values.
+//! and, unless they depend on a block's hash or time, the same values.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

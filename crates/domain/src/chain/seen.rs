@@ -71,8 +71,8 @@ pub struct ChainLog {
     /// Index of the log in its block.
     pub log_index: u32,
     /// Number of `Transfer` logs, of any contract, before it in its transaction. Identifies a
-    /// transfer
-    /// within its transaction, and survives a reorganisation and the support of further tokens.
+    /// transfer within its transaction, and survives a reorganisation and the support of further
+    /// tokens.
     pub ordinal: u32,
     /// Contract that emitted the log.
     pub contract: Address,
@@ -94,8 +94,7 @@ pub enum LogEvent {
         value: u64,
     },
     /// A log in the form of an ERC-20 `Transfer` from an unsupported contract. Anyone can emit one:
-    /// it is
-    /// never money.
+    /// it is never money.
     UnsupportedTransfer {
         /// Payer.
         from: Address,
@@ -122,8 +121,7 @@ pub enum LogEvent {
     /// The token's code was replaced (`Upgraded`) or delegated (`Deprecate`): needs review.
     CodeChanged,
     /// Controller: an intent was executed (`Released`, `Debited`, `DebitReturned`,
-    /// `RefundProposed`,
-    /// `Refunded`).
+    /// `RefundProposed`, `Refunded`).
     IntentDone(Word),
     /// Controller: one intent of a batch failed, the others continued (`IntentFailed`).
     IntentFailed(Word),

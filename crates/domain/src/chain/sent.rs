@@ -1,6 +1,5 @@
 //! Data sent to a chain: calls of the controller contract, the transactions that carry them, and
-//! the
-//! node's answers.
+//! the node's answers.
 
 use std::fmt;
 
@@ -43,8 +42,7 @@ pub struct Movement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Controller `releaseBatch`: from escrows to the wallets that they commit to, each movement on
-    /// its
-    /// own. OPERATOR.
+    /// its own. OPERATOR.
     Release(Vec<Movement>),
     /// Controller `debitBatch`: from wallets to the controller, each movement on its own. OPERATOR.
     Debit(Vec<Movement>),

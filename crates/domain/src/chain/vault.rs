@@ -1,11 +1,9 @@
 //! Addresses of vaults, computed before deployment (EIP-1014, ERC-1167 with immutable arguments),
-//! and
-//! EIP-55 checksums.
+//! and EIP-55 checksums.
 //!
 //! A vault is a clone of the controller's implementation whose code ends with the only address that
-//! it can
-//! pay: the wallet for an escrow, the controller for a wallet. Another recipient yields another
-//! address.
+//! it can pay: the wallet for an escrow, the controller for a wallet. Another recipient yields
+//! another address.
 
 use sha3::{Digest as _, Keccak256};
 
@@ -46,8 +44,7 @@ pub fn hash(parts: &[&[u8]]) -> Word {
 }
 
 /// The reference (CREATE2 salt) of a vault: `keccak256(kind, tenant, subject)` with each id as its
-/// 16
-/// bytes.
+/// 16 bytes.
 pub fn reference(kind: VaultKind, tenant: TenantId, subject: uuid::Uuid) -> Word {
     hash(&[kind.name().as_bytes(), tenant.0.as_bytes(), subject.as_bytes()])
 }

@@ -30,8 +30,7 @@ pub enum Patience {
 pub const PAUSE_PATIENCE: Span = Span::hours(24);
 
 /// Id of the intent that deploys a tenant's controller: derived, so that there is only one. Has the
-/// form
-/// of a version 4 UUID.
+/// form of a version 4 UUID.
 pub fn deploy_id(tenant: TenantId) -> IntentId {
     let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes()]);
     let mut bytes = [0; 16];
@@ -84,13 +83,11 @@ impl Intent {
             return (true, effects);
         }
         // Retries do not fix a missing key or other faults that need an operator: raise one alert
-        // per cause,
-        // and none again after it is acknowledged.
+        // per cause, and none again after it is acknowledged.
         let calls = if last { is_news } else { self.tries % TRIES_MAX == 0 };
         if calls {
             // The alert names the subject, which an operator can look up. A constant text keeps one
-            // alert open
-            // however often it fails, and opens another once that one is closed.
+            // alert open however often it fails, and opens another once that one is closed.
             let what = format!("{} failed, will retry: {why}", self.kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.subject, what });
         }
@@ -126,8 +123,7 @@ impl Intent {
     }
 
     /// It is no longer wanted. Returns `true` if it is cancelled, `false` if a transaction has it
-    /// or it is
-    /// final.
+    /// or it is final.
     pub fn withdraw(&mut self, now: Timestamp) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Move::To(state) = self.state.on(IntentTrigger::Unwanted) else { return (false, effects) };

@@ -1,19 +1,15 @@
 //! Lanes: a tenant may have several operator keys, each with its own nonce sequence. Movements out
-//! of one
-//! vault always use the same lane, so that a stuck key blocks only its own vaults.
+//! of one vault always use the same lane, so that a stuck key blocks only its own vaults.
 
 use super::{Intent, Plan};
 use crate::chain::{Address, Movement, vault};
 
 /// The lane of an operator's intent among `lanes` lanes, counted from 0. It follows from the vault
-/// that the
-/// intent moves tokens out of, named by `vault_of`. Intents without a vault use the first lane,
-/// whose key
-/// the controller has known from the start.
+/// that the intent moves tokens out of, named by `vault_of`. Intents without a vault use the first
+/// lane, whose key the controller has known from the start.
 ///
 /// Computed only when a transaction takes its nonce: a transaction keeps its signer when the number
-/// of lanes
-/// changes.
+/// of lanes changes.
 pub fn lane_of(intent: &Intent, lanes: usize, vault_of: impl Fn(&Movement) -> Address) -> usize {
     match &intent.plan {
         Plan::Move(movement) => spread(&vault_of(movement).0, lanes),

@@ -12,8 +12,7 @@ use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 /// Interval between two checks of a transaction.
 pub const LOOK_EVERY: Span = Span::secs(1);
 /// Delay before the first check: a fast chain has mined it by then. Not shorter, because a check
-/// reads the
-/// subjects of all its intents.
+/// reads the subjects of all its intents.
 const LOOK_FIRST: Span = Span::millis(500);
 /// Replacements pay this many eighths of both previous fees: nodes require at least 10 % more.
 const RAISE_EIGHTHS: u128 = 9;
@@ -103,8 +102,7 @@ pub fn take(
 }
 
 /// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own
-/// sequence
-/// is unchanged.
+/// sequence is unchanged.
 pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
     let tx = ChainTx {
         id: taking.id,
@@ -165,8 +163,7 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
 }
 
 /// Fees of a replacement: an eighth more than `last` for both fees, and at least the fees asked
-/// now; `None`
-/// if that exceeds one of the `most`.
+/// now; `None` if that exceeds one of the `most`.
 pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
     let more = |fee: u128| fee.saturating_mul(RAISE_EIGHTHS).div_ceil(8);
     let max_fee = more(last.max_fee).max(asked.max_fee.min(most.max_fee));
@@ -178,8 +175,7 @@ pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
 }
 
 /// Fees of the first signature: the fees asked, up to `most`. The tip is limited to half of its
-/// maximum, so
-/// that replacements can pay more.
+/// maximum, so that replacements can pay more.
 pub fn capped(asked: Fees, most: Fees) -> Fees {
     let max_fee = asked.max_fee.min(most.max_fee);
     Fees { max_fee, max_priority_fee: asked.max_priority_fee.min(first_tip(most)).min(max_fee) }
@@ -207,10 +203,9 @@ pub enum Ended {
 
 impl ChainTx {
     /// Fees of the next signature: raised by the increase that nodes require. `None` means that it
-    /// already pays
-    /// the maximum. A transaction to be cancelled that already pays the maximum is cancelled at the
-    /// same fees:
-    /// if no node keeps it any more, its nonce would otherwise stay empty.
+    /// already pays the maximum. A transaction to be cancelled that already pays the maximum is
+    /// cancelled at the same fees: if no node keeps it any more, its nonce would otherwise stay
+    /// empty.
     pub fn replacement_fees(&self, asked: Fees, config: &ChainConfig) -> Option<Fees> {
         match self.attempts.last() {
             Some(last) => {
@@ -222,8 +217,7 @@ impl ChainTx {
     }
 
     /// Whether a replacement is due: a wanted cancellation is not signed yet, or the transaction
-    /// has waited too
-    /// long.
+    /// has waited too long.
     pub fn wants_replacement(&self, config: &ChainConfig, now: Timestamp) -> bool {
         let Some(last) = self.attempts.last() else { return false };
         let called_off = self.cancel_wanted && !last.cancels;
@@ -285,8 +279,7 @@ impl ChainTx {
     }
 
     /// Its block is deep enough: returns the outcome of its intents. After a reorganisation it
-    /// returns only the
-    /// outcomes that differ from those reported before.
+    /// returns only the outcomes that differ from those reported before.
     pub fn over(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Some(mined) = self.mined.clone() else { return (Vec::new(), effects) };

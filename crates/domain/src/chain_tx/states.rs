@@ -1,6 +1,5 @@
 //! The state machines of intents and transactions: the effect of each trigger in each state
-//! (`chain.md`,
-//! "Sending").
+//! (`chain.md`, "Sending").
 
 use super::{IntentState, TxState};
 

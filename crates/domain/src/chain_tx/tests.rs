@@ -400,8 +400,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 proptest! {
     /// I1 for our own transactions: under any sequence of acts, each intent's end is reported once
-    /// until a
-    /// reorganisation undoes it, an open transaction has a job, and attempts are append-only.
+    /// until a reorganisation undoes it, an open transaction has a job, and attempts are
+    /// append-only.
     #[test]
     fn an_outcome_is_reported_once(sequence in acts()) {
         let (mut tx, intents) = taken();

@@ -66,14 +66,12 @@ pub enum ReceiverState {
 }
 
 /// Adds the delivery of an aggregate's event number `version`. Only the first unfinished delivery
-/// of an
-/// aggregate gets a job.
+/// of an aggregate gets a job.
 ///
 /// Versions are consecutive except for events that were not to be delivered when they happened
 /// ([`DeliveryStream`]). A delivery after such a gap does not wait for open ones before it, and
-/// releases those
-/// that wait there. A backfilled delivery lies before the open one and is attempted at once, like a
-/// replayed one.
+/// releases those that wait there. A backfilled delivery lies before the open one and is attempted
+/// at once, like a replayed one.
 pub fn announce(
     stream: Option<DeliveryStream>,
     (aggregate, version): (Aggregate, i64),
@@ -201,8 +199,7 @@ impl Delivery {
     }
 
     /// Replays the delivery. A pending one that is first in its aggregate is attempted at once; one
-    /// that waits for
-    /// another keeps waiting, which preserves the order of the aggregate's events.
+    /// that waits for another keeps waiting, which preserves the order of the aggregate's events.
     pub fn replay(&mut self, stream: &DeliveryStream, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.state == DeliveryState::Pending && self.version > stream.open {

@@ -314,8 +314,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     /// Under any sequence of steps: first deliveries follow the aggregate's order; a pending
-    /// delivery is due or
-    /// waits for one that is; a finished delivery is never due.
+    /// delivery is due or waits for one that is; a finished delivery is never due.
     #[test]
     fn the_order_of_an_aggregate_is_kept(steps in steps()) {
         let mut books = Books::with(0);

@@ -89,9 +89,8 @@ impl Found {
 
 impl Case {
     /// Its log is in a block: for the first time, again, or still. A counted deposit leaves its
-    /// block through
-    /// [`Case::lost`] only: a report of another block comes from a process that was paused, and is
-    /// outdated.
+    /// block through [`Case::lost`] only: a report of another block comes from a process that was
+    /// paused, and is outdated.
     pub fn included(&mut self, place: Place, paid_at: Timestamp, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let waits = matches!(self.deposit.state, DepositState::Seen | DepositState::Suspended);
@@ -116,8 +115,7 @@ impl Case {
     }
 
     /// A given-up deposit is in the chain again. It stays failed; its amount goes to suspense when
-    /// it is deep
-    /// enough. A deposit that failed otherwise still has its amount.
+    /// it is deep enough. A deposit that failed otherwise still has its amount.
     fn given_up_too_soon(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
         if self.deposit.pot == Pot::Nowhere {
             self.deposit.back_to = Some(self.deposit.state);
@@ -129,8 +127,7 @@ impl Case {
     }
 
     /// Its `block` was reorganised away; the chain is `height` blocks high. `spendable` is the
-    /// wallet's spendable
-    /// balance.
+    /// wallet's spendable balance.
     pub fn lost(&mut self, block: Place, height: u64, spendable: Money, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.place != Some(block) {
@@ -249,8 +246,8 @@ impl Case {
     }
 
     /// It has been out of the chain for [`DROPPED_AFTER_BLOCKS`]; `height` is that of the chain.
-    /// Not before the
-    /// outcome of its release is known, which can only have happened if the deposit did.
+    /// Not before the outcome of its release is known, which can only have happened if the deposit
+    /// did.
     pub fn dropped(&mut self, height: u64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let long = self.deposit.lost_at.is_some_and(|lost| height >= lost + DROPPED_AFTER_BLOCKS);
@@ -263,8 +260,7 @@ impl Case {
     }
 
     /// It is out of the chain, and its release moved the amount of a later deposit: that one
-    /// becomes released, this
-    /// one dropped. `None` means that it is in the chain.
+    /// becomes released, this one dropped. `None` means that it is in the chain.
     pub fn replaced(&mut self, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         if self.deposit.place.is_some() {
             return None;

@@ -1,6 +1,5 @@
 //! A deposit with its related records, and the one place that changes its state together with
-//! books, job and
-//! version.
+//! books, job and version.
 
 use super::states::{Step, Trigger};
 use super::{Deposit, DepositState, Pot};

@@ -1,8 +1,7 @@
 //! Deposits that are not worth a release. They are recorded and screened, but block no wallet or
-//! release and do
-//! not count towards refusals. They wait in their vault until they add up to a release, complete
-//! the request, or
-//! another deposit's release includes them: one movement then moves them all.
+//! release and do not count towards refusals. They wait in their vault until they add up to a
+//! release, complete the request, or another deposit's release includes them: one movement then
+//! moves them all.
 
 use super::case::{Case, Terms};
 use super::states::Trigger;

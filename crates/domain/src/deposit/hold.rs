@@ -1,9 +1,7 @@
 //! Effects of a legal hold beyond the deposit's state: the controller lets nothing out of its
-//! escrow, and no
-//! other deposit in the escrow moves. Lifting takes two users and leaves the deposit rejected. The
-//! controller
-//! lifts the hold once nothing in the escrow is on hold; after that takes effect, the other
-//! deposits continue.
+//! escrow, and no other deposit in the escrow moves. Lifting takes two users and leaves the deposit
+//! rejected. The controller lifts the hold once nothing in the escrow is on hold; after that takes
+//! effect, the other deposits continue.
 
 use super::case::{Case, DepositRefusal};
 use super::states::Trigger;
@@ -25,15 +23,14 @@ pub fn case_of(deposit: DepositId) -> Word {
 
 impl Case {
     /// Whether a deposit in its escrow is on legal hold. The controller holds vaults, not payments:
-    /// the other
-    /// deposits stay too.
+    /// the other deposits stay too.
     pub fn escrow_is_held(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.is_held(&self.deposit.to))
     }
 
     /// Puts its escrow on hold, here at once and on the chain as soon as possible. A wallet is no
-    /// escrow: a direct
-    /// payment is held in the books, and the rest of the wallet's money remains its owner's.
+    /// escrow: a direct payment is held in the books, and the rest of the wallet's money remains
+    /// its owner's.
     pub(super) fn hold_escrow(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(request) = &mut self.request else { return };
         let held_at = request.hold_of(&self.deposit.to).held_at.or(Some(cx.now));
@@ -71,9 +68,8 @@ impl Case {
     }
 
     /// Two users lift its hold: it stays rejected, as the bank knows, and can be refunded. Unless
-    /// another deposit
-    /// holds the escrow, the controller lifts its hold, and the escrow is free when that takes
-    /// effect.
+    /// another deposit holds the escrow, the controller lifts its hold, and the escrow is free when
+    /// that takes effect.
     ///
     /// # Errors
     /// [`DepositRefusal::State`]: it is not on hold.

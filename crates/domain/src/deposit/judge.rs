@@ -117,8 +117,7 @@ impl Case {
     ///
     /// # Errors
     /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen
-    /// wallet;
-    /// [`DepositRefusal::EscrowHeld`]: nor out of an escrow on legal hold.
+    /// wallet; [`DepositRefusal::EscrowHeld`]: nor out of an escrow on legal hold.
     pub fn reviewed(
         &mut self,
         verdict: ReviewVerdict,

@@ -1,8 +1,6 @@
 //! Refund of a rejected deposit. Compliance proposes it to an address that the sender named and
-//! that was
-//! screened; another user approves it; separate keys execute both halves on the chain. A deposit on
-//! legal hold
-//! is never refunded.
+//! that was screened; another user approves it; separate keys execute both halves on the chain. A
+//! deposit on legal hold is never refunded.
 
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
@@ -74,15 +72,13 @@ impl Case {
     }
 
     /// Another user approves the refund that they have `seen`. `screened` is the current result for
-    /// the address:
-    /// the lists may have changed since the proposal. A proposal that has replaced it meanwhile is
-    /// not approved.
+    /// the address: the lists may have changed since the proposal. A proposal that has replaced it
+    /// meanwhile is not approved.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
     /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`],
-    /// [`DepositRefusal::AddressListed`],
-    /// [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
         seen: SeenRefund,
@@ -145,8 +141,8 @@ impl Case {
     }
 
     /// Withdraws an unapproved proposal: the deposit is rejected as before. A proposal on the chain
-    /// is cancelled
-    /// there too, so that no key can execute it; one without a transaction is not sent.
+    /// is cancelled there too, so that no key can execute it; one without a transaction is not
+    /// sent.
     ///
     /// # Errors
     /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is on its way to

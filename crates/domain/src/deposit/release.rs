@@ -96,8 +96,7 @@ impl Case {
     }
 
     /// Cancels a release that has no transaction yet. A release with a transaction is cancelled by
-    /// it at its next
-    /// check.
+    /// it at its next check.
     pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let (release, id) = (self.deposit.release, self.deposit.id.0);
         // The release that it rides with is cancelled when its transaction is next checked.
@@ -130,15 +129,13 @@ impl Case {
     }
 
     /// Whether this intent has to wait until the deposit is in the chain again: a release would
-    /// otherwise spend the
-    /// escrow's next payment.
+    /// otherwise spend the escrow's next payment.
     pub fn awaits_deposit(&self, intent: IntentId) -> bool {
         self.deposit.release == Some(intent) && self.deposit.place.is_none()
     }
 
     /// The release took effect in `tx`. The token contract deducted a `fee` for its issuer; the
-    /// rest is in the
-    /// wallet.
+    /// rest is in the wallet.
     pub fn released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let fee = self.riders_released(tx, fee, &mut effects, cx);
@@ -182,8 +179,8 @@ impl Case {
     }
 
     /// The release of another deposit, which is no longer in the chain, moved its amount to the
-    /// wallet in `tx`: that
-    /// counts as its release. `None` means that it is not about to be released.
+    /// wallet in `tx`: that counts as its release. `None` means that it is not about to be
+    /// released.
     pub fn released_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         if self.deposit.state != DepositState::Approved || self.deposit.place.is_none() {
             return None;

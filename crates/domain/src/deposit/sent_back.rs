@@ -1,6 +1,5 @@
 //! Whether to ask a deposit's sender for a refund address. A deposit on legal hold asks like any
-//! other rejected
-//! one: its sender must not learn the difference, and the address is only kept.
+//! other rejected one: its sender must not learn the difference, and the address is only kept.
 
 use super::{Deposit, DepositState, Pot};
 use crate::payment_request::RequestException;
@@ -18,16 +17,14 @@ pub enum Asking {
 
 impl Deposit {
     /// Whether it is held where the controller can refund it. The controller refunds nothing out of
-    /// a wallet, where
-    /// the owner's money is indistinguishable.
+    /// a wallet, where the owner's money is indistinguishable.
     pub const fn is_held_in_escrow(&self) -> bool {
         matches!(self.pot, Pot::Escrow | Pot::Suspense) && self.place.is_some() && self.request.is_some()
     }
 
     /// Whether its sender is asked, given how the request's payments deviate. A deposit in review
-    /// asks only if the
-    /// sender already knows of the deviation: of no other deposit may they learn that it could be
-    /// rejected.
+    /// asks only if the sender already knows of the deviation: of no other deposit may they learn
+    /// that it could be rejected.
     pub const fn asks_where_back(&self, exception: RequestException) -> Asking {
         if !self.is_held_in_escrow() {
             return Asking::No;

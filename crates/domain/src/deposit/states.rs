@@ -1,6 +1,5 @@
 //! The incoming transaction's state machine: the effect of each trigger in each state
-//! (`decisions.md`, "Incoming
-//! transaction").
+//! (`decisions.md`, "Incoming transaction").
 
 use super::DepositState;
 
@@ -216,8 +215,7 @@ impl DepositState {
             T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),
             T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => Step::To(Rejected),
             // A seen deposit is decided when it counts, a suspended one when it is back, an
-            // approved one when the outcome of
-            // its release is known.
+            // approved one when the outcome of its release is known.
             T::WalletBlocked | T::WalletUnblocked | T::WalletBlacklisted => Step::Stays,
         }
     }

@@ -109,8 +109,7 @@ impl ExchangeOrder {
     }
 
     /// The payout was returned after settlement: the rupees are back at the rail's bank, and the
-    /// tokens with our fee
-    /// are in suspense until an operator returns them.
+    /// tokens with our fee are in suspense until an operator returns them.
     pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let (local, fee) = (self.payout.currency, self.fee());
         let suspense = AccountCode::PayoutSuspense(self.coin);
@@ -125,8 +124,7 @@ impl ExchangeOrder {
     }
 
     /// An operator returns the tokens of such an order with our fee: until they are in the wallet
-    /// they count as debited
-    /// and unpaid, like those of an open order.
+    /// they count as debited and unpaid, like those of an open order.
     pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
         let suspense = AccountCode::PayoutSuspense(self.coin);

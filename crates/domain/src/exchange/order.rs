@@ -337,8 +337,8 @@ impl OrderCase {
     }
 
     /// The debit failed at its last attempt. A debit that a reorganisation undid may fail after the
-    /// tokens counted as
-    /// debited: they are booked back if no payout can have left, else an alert is raised.
+    /// tokens counted as debited: they are booked back if no payout can have left, else an alert is
+    /// raised.
     pub fn debit_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let failure = match reason {
@@ -387,8 +387,7 @@ impl OrderCase {
     }
 
     /// Cancels it before its debit has begun. During a debit it keeps the reason: the transaction
-    /// is cancelled at its
-    /// next check, and the tokens return if the debit still happened.
+    /// is cancelled at its next check, and the tokens return if the debit still happened.
     fn call_off(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.next(trigger) {

@@ -25,8 +25,7 @@ const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 
 impl OrderCase {
     /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
-    /// that it proceeds. A
-    /// locked order keeps its rate; others take the current one.
+    /// that it proceeds. A locked order keeps its rate; others take the current one.
     pub fn priced(&mut self, mid: Decimal, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         let mut effects = self.wallet_changed(cx);
         if self.order.state != ExchangeState::Debited {
@@ -71,8 +70,7 @@ impl OrderCase {
     }
 
     /// Begins an attempt over a rail, counted towards the sender's limits if any. It is saved as
-    /// `sending` before a byte
-    /// leaves.
+    /// `sending` before a byte leaves.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid

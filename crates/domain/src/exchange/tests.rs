@@ -738,9 +738,8 @@ fn act(world: &mut World, act: Act) {
 
 proptest! {
     /// I1, I3, I4 for orders: under any sequence of acts, tokens are neither created nor lost, the
-    /// wallet never goes
-    /// negative, rupees leave at most once and only for debited tokens, and a final order has no
-    /// job.
+    /// wallet never goes negative, rupees leave at most once and only for debited tokens, and a
+    /// final order has no job.
     #[test]
     fn tokens_and_rupees_add_up(lock in any::<bool>(), sequence in acts()) {
         let mut world = World::with(NewOrder { lock, ..new_order() });

@@ -132,8 +132,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 proptest! {
     /// I3 and I4: under any sequence of acts, transfers sum to zero, the prefund never goes
-    /// negative, and the sums match a
-    /// model of plain balances and holds.
+    /// negative, and the sums match a model of plain balances and holds.
     #[test]
     fn the_ledger_agrees_with_a_model_of_balances_and_holds(acts in acts()) {
         let coin = StableCoin::Usdt;

@@ -84,8 +84,8 @@ impl BranchCode {
             BranchCode::Bic(bic) => match self.resolve(country, directory).local_code {
                 Some(known) => !known.starts_with(iban.bank()),
                 // Pakistan's IBANs contain the first four letters of the bank's BIC (State Bank of
-                // Pakistan, IBAN guidelines);
-                // elsewhere an unlisted BIC reveals nothing about the IBAN.
+                // Pakistan, IBAN guidelines); elsewhere an unlisted BIC reveals nothing about the
+                // IBAN.
                 None => country == Country::Pak && bic.institution() != iban.bank(),
             },
         }
@@ -117,8 +117,7 @@ impl Resolved {
 }
 
 /// Whether two branch codes of a country mean the same branch: equal except for case, or a BIC and
-/// a local code that the
-/// directory lists together, or a BIC with and without `XXX`.
+/// a local code that the directory lists together, or a BIC with and without `XXX`.
 pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;

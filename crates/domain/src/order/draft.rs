@@ -1,8 +1,8 @@
 //! From a well-formed request to a fully validated order.
 //!
 //! Checks everything that depends on the order, the directory and the configuration alone. Checks
-//! that need the quote or a
-//! chosen rail (amount, currency, bounds, `branch_code_required`) happen where those are known.
+//! that need the quote or a chosen rail (amount, currency, bounds, `branch_code_required`) happen
+//! where those are known.
 
 use jiff::civil::Date;
 
@@ -24,8 +24,7 @@ use super::rules::Account;
 use super::{ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, EXTERNAL_ID_MAX_CHARS, Order};
 
 /// An order as the client sent it: fields present, with correct type and length, rules not yet
-/// applied. Fields as in
-/// [`Order`].
+/// applied. Fields as in [`Order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the specification's payment order, described at Order")]
 pub struct Draft {

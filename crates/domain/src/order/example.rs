@@ -1,6 +1,6 @@
 //! Fictitious orders that are valid under the shipped sample of the bank directory: for
-//! documentation, the command line's
-//! defaults, tests and benchmarks. No production path uses this module.
+//! documentation, the command line's defaults, tests and benchmarks. No production path uses this
+//! module.
 
 use jiff::civil::date;
 

@@ -14,8 +14,7 @@ use super::rules::{Account, AccountFault};
 use super::{BENEFICIARY_ACCOUNT_NUMBER, branch};
 
 /// Faults of a quote's `beneficiary_account_number` and `bank_branch_code`, in the specification's
-/// order. Rules as in the
-/// table of [`crate::order`].
+/// order. Rules as in the table of [`crate::order`].
 pub fn check_route_hints(
     country: Country,
     account: Option<&str>,
@@ -37,8 +36,7 @@ pub fn same_account(a: &str, b: &str) -> bool {
 }
 
 /// The account's own number: the part after the bank (and branch) in an IBAN of Pakistan (the last
-/// 16 characters) or Egypt
-/// (the last 17); the whole number otherwise.
+/// 16 characters) or Egypt (the last 17); the whole number otherwise.
 pub fn account_part(number: &str) -> &str {
     let part = |shape: &IbanShape| {
         let iban = number.len() == shape.len && number.is_ascii() && number.starts_with(shape.country);

@@ -105,8 +105,7 @@ pub const FIELDS: [&str; 28] = [
 ];
 
 /// Merges an order's shape faults and rule faults in the order of [`FIELDS`]. A field with a shape
-/// fault has no rule faults:
-/// its value in the draft is only a placeholder.
+/// fault has no rule faults: its value in the draft is only a placeholder.
 pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
     let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).unwrap_or(FIELDS.len());
     let kept: Vec<Fault> =

@@ -1,8 +1,7 @@
 //! The elements of a country's rule set, and the patterns that rule sets are built from.
 //!
 //! Each of the seven rule sets has its own file, named after the country. They check the format
-//! only and never consult the
-//! bank directory.
+//! only and never consult the bank directory.
 
 use std::ops::RangeInclusive;
 

@@ -59,8 +59,7 @@ pub struct Submission {
 }
 
 /// Accepts an order. `taken` is the payment that already has the order's external_id; `bound`
-/// states whether the order's
-/// account and branch match those of the quote.
+/// states whether the order's account and branch match those of the quote.
 pub fn accept(
     quote: Option<&mut Quote>,
     submission: &Submission,
@@ -149,8 +148,7 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
 }
 
 /// The first event and the first job. The answer to the client is the same whatever screening found
-/// (no tipping off): a
-/// review shows in later events only, a hit is rejected by the job.
+/// (no tipping off): a review shows in later events only, a hit is rejected by the job.
 fn start(mut payment: Payment, mut effects: Effects, cx: &Cx<'_>) -> (Payment, Effects) {
     payment.record(EventKind::PaymentQueued, &mut effects);
     let kind = match payment.review {

@@ -85,8 +85,7 @@ fn end_hold(payment: &Payment, kind: TransferKind, reason: &'static str, cx: &mu
 }
 
 /// Paid: posts the hold; its parts leave in_transit for the exchange, the fee and the rail; the
-/// beneficiary's amount leaves
-/// the rail's nostro for the position of its currency.
+/// beneficiary's amount leaves the rail's nostro for the position of its currency.
 fn settle(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Transfer> {
     let coin = coin(payment);
     let local = payment.amount.currency;

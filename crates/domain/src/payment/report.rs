@@ -38,8 +38,7 @@ pub enum Stale {
 }
 
 /// Begins an attempt over a rail, counted towards the sender's limits if any. It is saved as
-/// `sending` before a byte
-/// leaves.
+/// `sending` before a byte leaves.
 pub fn begin_attempt(
     payment: &mut Payment,
     last: Option<&Attempt>,
@@ -115,8 +114,7 @@ fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {
 }
 
 /// The state is unchanged, but the rail has answered: the outcome is no longer unclear, and a
-/// reference may be new. A
-/// repeated refusal of an earlier attempt has no effect on the current one.
+/// reference may be new. A repeated refusal of an earlier attempt has no effect on the current one.
 fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> Effects {
     let mut effects = Effects::default();
     if payment.attempt != Some(attempt.id) {

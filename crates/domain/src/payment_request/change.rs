@@ -103,8 +103,7 @@ impl PaymentRequest {
     }
 
     /// Received amounts that count towards the request: the other stablecoin, where a reviewer
-    /// accepted it, counts as the
-    /// requested one.
+    /// accepted it, counts as the requested one.
     pub fn counted(&self) -> Received {
         match (self.asked, self.other_taken) {
             (Asked::Crypto { coin, .. }, Some(taken)) => {
@@ -141,8 +140,7 @@ impl PaymentRequest {
     }
 
     /// A payment that was [`PaymentRequest::seen`] counts now. Returns the reason for a mandatory
-    /// review, if any, in addition to
-    /// screening.
+    /// review, if any, in addition to screening.
     pub fn credited(
         &mut self,
         (coin, minor): (StableCoin, i64),
@@ -213,8 +211,7 @@ impl PaymentRequest {
     }
 
     /// A counted payment was reorganised away. A PAID request stays PAID: an alert is out. `taken`
-    /// states whether a reviewer
-    /// had approved it.
+    /// states whether a reviewer had approved it.
     pub fn uncredited(&mut self, coin: StableCoin, minor: i64, taken: bool) {
         self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
         if taken && !self.asked.takes(coin) {
@@ -224,8 +221,7 @@ impl PaymentRequest {
     }
 
     /// A reviewer approved a payment that did not count by itself: it was too late, or in the other
-    /// stablecoin, which is
-    /// accepted one for one.
+    /// stablecoin, which is accepted one for one.
     pub fn review_approved(&mut self, coin: StableCoin, minor: i64, now: Timestamp) -> WalletEffects {
         if !self.asked.takes(coin) {
             self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));

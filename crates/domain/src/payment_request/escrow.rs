@@ -1,6 +1,5 @@
 //! Escrows of a payment request: its own, for senders without details, and one per submission of
-//! sender details. Each
-//! has its own legal hold.
+//! sender details. Each has its own legal hold.
 
 use super::{PaymentRequest, SenderDetails, SenderInfo};
 use crate::chain::vault;

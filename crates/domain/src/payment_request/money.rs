@@ -70,8 +70,8 @@ impl Received {
 
 impl PaymentRequest {
     /// `exception` as reported to the bank: held or rejected money takes precedence over amount and
-    /// time, if the rest does not
-    /// cover the request. The sender's view ([`PaymentRequest::exception`]) never shows this.
+    /// time, if the rest does not cover the request. The sender's view
+    /// ([`PaymentRequest::exception`]) never shows this.
     pub fn exception_for_bank(&self, money: &RequestMoney) -> RequestException {
         let usual = self.exception();
         let not_refused = money.released.plus(money.under_way).at_par(&self.asked);

@@ -1,6 +1,6 @@
 //! Senders' refund addresses for rejected payments. Each answer is kept permanently beside the
-//! older ones and is not
-//! binding: one user proposes a refund, another approves it, and the address is screened each time.
+//! older ones and is not binding: one user proposes a refund, another approves it, and the address
+//! is screened each time.
 
 use super::SenderInfo;
 use crate::chain::Address;
@@ -40,15 +40,13 @@ pub enum Named {
     /// One address, with the newest answer that names it.
     One(RefundTo),
     /// Different addresses: the newest answer of each sender, the oldest first. A link can be
-    /// opened by others than its
-    /// sender, so only a reviewer can decide whose it is.
+    /// opened by others than its sender, so only a reviewer can decide whose it is.
     Several(Vec<RefundTo>),
 }
 
 impl Named {
     /// Addresses named for a deposit in `given`, the oldest answer first. Only senders who
-    /// submitted their details before the
-    /// deposit was seen count.
+    /// submitted their details before the deposit was seen count.
     pub fn of(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> Named {
         let is_of = |sender: &&SenderInfo| may_have_paid(sender, deposit);
         let newest = |sender: &SenderInfo| given.iter().rev().find(|it| it.sender == sender.id).cloned();
@@ -90,8 +88,7 @@ impl Named {
 }
 
 /// Whether a deposit may be this sender's: it was paid to the submission's escrow. Of submissions
-/// that predate escrows,
-/// any that precedes the deposit's first sighting may be the sender's.
+/// that predate escrows, any that precedes the deposit's first sighting may be the sender's.
 pub fn may_have_paid(sender: &SenderInfo, deposit: &Deposit) -> bool {
     if Some(sender.request) != deposit.request {
         return false;

@@ -350,8 +350,7 @@ fn asked() -> impl Strategy<Value = Asked> {
 
 proptest! {
     /// An ACTIVE request always has a job; PAID and CANCELLED are final; the received amount is the
-    /// sum of the credits; no
-    /// request is PAID for less than the due amount.
+    /// sum of the credits; no request is PAID for less than the due amount.
     #[test]
     fn the_rules_hold_on_every_walk(asked in asked(), steps in steps()) {
         let (mut request, effects) = create(new(asked), &wallet(), monday()).expect("may ask");

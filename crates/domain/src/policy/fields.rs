@@ -1,6 +1,5 @@
 //! The fields of a tenant's policy by name: their display, parsing and changes, shared by the
-//! command line and the console.
-//! Permissions are checked elsewhere.
+//! command line and the console. Permissions are checked elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,7 @@
 //! tests only.
 //!
 //! The house rules forbid floats even here, and an emulation that matches the output of Python,
-//! JavaScript and Java proves more
-//! than one machine's floats.
+//! JavaScript and Java proves more than one machine's floats.
 
 /// A positive IEEE 754 binary64: `mantissa × 2^exponent`, the mantissa of exactly 53 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

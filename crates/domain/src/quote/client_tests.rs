@@ -1,6 +1,6 @@
 //! A client multiplies the rate by the quote's amount in its own arithmetic and sends the output of
-//! its language. Each of these
-//! amounts pays the quote; the same amount off by one at the fourth decimal does not.
+//! its language. Each of these amounts pays the quote; the same amount off by one at the fourth
+//! decimal does not.
 
 use super::binary64::Binary64;
 use super::tests::{drawn, pricing, quoted, within};

@@ -108,9 +108,8 @@ fn the_instant_of_expiry_is_too_late() {
 }
 
 /// A rate's error is up to 5·10^-13, its product's that times the base amount. The fifth decimal
-/// must stay below 5: at 5·10^7
-/// half of that is left for the error of floats, which is below 2·10^-5 for products below 10^11;
-/// just under 10^8 nothing is left.
+/// must stay below 5: at 5·10^7 half of that is left for the error of floats, which is below
+/// 2·10^-5 for products below 10^11; just under 10^8 nothing is left.
 const FLOAT_AMOUNT_LIMIT: i64 = 50_000_000;
 
 #[test]
@@ -132,8 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     /// Decision "Rate": rate × amount equals amount_destination at 4 decimals, in exact arithmetic
-    /// and, below `FLOAT_AMOUNT_LIMIT`,
-    /// for a client with binary floating point.
+    /// and, below `FLOAT_AMOUNT_LIMIT`, for a client with binary floating point.
     #[test]
     fn rate_times_amount_equals_the_payout((country, currency, minor, mid, margin) in currencies()) {
         let amount = Money::new(minor % (BASE_AMOUNT_LIMIT * 100), currency);

@@ -81,8 +81,7 @@ impl Finding {
 }
 
 /// Assesses an incoming payment. A sandbox result takes precedence over velocity, limits and sender
-/// details, but not over the
-/// lists, the chain and the request.
+/// details, but not over the lists, the chain and the request.
 pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, now: Timestamp) -> Assessment {
     let mut findings = listed(found);
     findings.extend(repeated(&findings, found, policy));
@@ -234,8 +233,7 @@ fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Ve
 }
 
 /// Whether all sender details that the form requires are present and all given ones plausible. The
-/// e-mail address is optional
-/// there and here.
+/// e-mail address is optional there and here.
 pub fn sender_is_complete(sender: &SenderDetails) -> bool {
     let plausible = |name: &Option<String>| {
         name.as_deref().is_some_and(|name| {

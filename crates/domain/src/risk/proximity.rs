@@ -1,6 +1,5 @@
 //! Proximity of a payer's address to a listed one according to a chain analysis provider: the
-//! question, the answer and the
-//! resulting score. Sends no requests.
+//! question, the answer and the resulting score. Sends no requests.
 
 use crate::chain::{Address, TxHash};
 

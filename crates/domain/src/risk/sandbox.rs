@@ -6,8 +6,8 @@ use crate::coin_amount;
 use crate::payment_request::Asked;
 
 /// The cents that select a sandbox outcome: of the requested stablecoin amount, or of the received
-/// amount for flexible requests
-/// and direct payments to a wallet; none for requests in a fiat currency.
+/// amount for flexible requests and direct payments to a wallet; none for requests in a fiat
+/// currency.
 pub const fn cents(asked: Option<&Asked>, received: i64) -> Option<i64> {
     match asked {
         Some(Asked::Crypto { minor, .. }) => Some(coin_amount::cents(*minor)),

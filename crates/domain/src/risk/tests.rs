@@ -366,8 +366,7 @@ fn screened() -> impl Strategy<Value = Screened> {
 
 proptest! {
     /// Under any findings: approved only on fresh lists without a near match or concern; a hit is
-    /// never approved and never
-    /// refundable; the score stays within its bounds.
+    /// never approved and never refundable; the score stays within its bounds.
     #[test]
     fn no_doubtful_payment_is_approved(
         name in proptest::option::of(screened()),

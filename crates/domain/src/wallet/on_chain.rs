@@ -21,8 +21,7 @@ pub fn case_of(wallet: WalletId) -> Word {
 
 impl Wallet {
     /// Aligns the vault's on-chain flag with the state, one intent at a time. `under_way` is the
-    /// intent in [`Wallet::freeze`]. Returns the
-    /// intents to save, new and withdrawn.
+    /// intent in [`Wallet::freeze`]. Returns the intents to save, new and withdrawn.
     pub fn align_freeze(&mut self, under_way: Option<Intent>, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
         let (mut intents, mut effects) = (Vec::new(), WalletEffects::default());
         let wanted = self.state.is_frozen();
@@ -54,8 +53,7 @@ impl Wallet {
     }
 
     /// The wallet became BLACKLISTED: its address goes on the tokens' blacklists. If no key of the
-    /// tenant may write them, an operator has
-    /// to ask the issuer.
+    /// tenant may write them, an operator has to ask the issuer.
     pub fn blacklist_on_chain(&self, tokens: &BlacklistTokens, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state != WalletState::Blacklisted {

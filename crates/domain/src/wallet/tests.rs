@@ -333,8 +333,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     /// Under any sequence of steps: BLACKLISTED is final; a pending check has a job; each
-    /// transition to BLOCKED from an unfrozen state is
-    /// exactly one event; versions have no gaps.
+    /// transition to BLOCKED from an unfrozen state is exactly one event; versions have no gaps.
     #[test]
     fn the_rules_hold_on_every_walk(steps in steps()) {
         let mut wallet = wallet_in(Pending);

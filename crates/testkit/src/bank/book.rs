@@ -1,10 +1,10 @@
 //! The bank's durable book: one JSON line per change, appended and written to the operating system
-//! before any answer. A killed process
-//! loses nothing that it answered; a torn last line is truncated on reopening.
+//! before any answer. A killed process loses nothing that it answered; a torn last line is
+//! truncated on reopening.
 //!
 //! Inactive orders stay in the file alone: memory holds sixteen bytes for each, and the line is
-//! read on demand. The book is never
-//! compacted, and a power failure may lose its end: it simulates a bank.
+//! read on demand. The book is never compacted, and a power failure may lose its end: it simulates
+//! a bank.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -75,8 +75,7 @@ fn shared<S: Serializer>(reports: &&[Arc<Report>], out: S) -> Result<S::Ok, S::E
 }
 
 /// Any line: the first (`opened`), a dossier (`k`, `live`, `n`, `e`, `r`, `x`, `d`), an
-/// acknowledgement (`ack`) or the end of an
-/// account's period (`s`, `next`).
+/// acknowledgement (`ack`) or the end of an account's period (`s`, `next`).
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct LineIn<'a> {
@@ -118,8 +117,8 @@ struct BookFile {
 }
 
 /// The book's file, locked by one process. Unlocked explicitly: a child process that this process
-/// is just starting has a copy of the
-/// file handle, and the lock would otherwise last until that copy is closed.
+/// is just starting has a copy of the file handle, and the lock would otherwise last until that
+/// copy is closed.
 struct Locked(File);
 
 impl Drop for Locked {
@@ -137,8 +136,8 @@ pub struct Journal {
     /// Unwritten lines; in memory: all lines.
     pending: Vec<u8>,
     /// Offset of an inactive dossier's newest line, by the hash of its EndToEndId. Two ids with the
-    /// same 64-bit hash would hide each
-    /// other; among a million ids that is one chance in thirty million.
+    /// same 64-bit hash would hide each other; among a million ids that is one chance in thirty
+    /// million.
     index: HashMap<u64, u64, BuildHasherDefault<Identity>>,
 }
 

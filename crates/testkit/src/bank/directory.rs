@@ -1,7 +1,6 @@
 //! The host-to-host bank: it reads a client's messages in `{dir}/out`, moves them to
-//! `{dir}/out/done`, and writes its own to `{dir}/in`.
-//! Files appear under their names complete; a name that begins with `.` is unfinished. The names in
-//! `in` sort by time.
+//! `{dir}/out/done`, and writes its own to `{dir}/in`. Files appear under their names complete; a
+//! name that begins with `.` is unfinished. The names in `in` sort by time.
 
 use std::fs;
 use std::io;

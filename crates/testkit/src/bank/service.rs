@@ -24,8 +24,8 @@ const TICK_MILLIS: u64 = 3;
 /// Time for open requests to end when the bank stops.
 const STOP_MILLIS: u64 = 2_000;
 /// Default time for which an answer is withheld before the connection closes: with the five seconds
-/// to the first inquiry, less than the
-/// ten within which the bank is inquired again (`decisions.md`, "Sandbox values").
+/// to the first inquiry, less than the ten within which the bank is inquired again (`decisions.md`,
+/// "Sandbox values").
 const HANG_SECONDS: i64 = 4;
 
 /// The system clock.
@@ -276,9 +276,8 @@ impl SimulatedBank {
     }
 
     /// Ends the period of every account now and sends its statement; the one with the booking of
-    /// the mistake's EndToEndId contains the
-    /// mistake. `false` means that this id has no booking since the last statements, and no
-    /// statement was made.
+    /// the mistake's EndToEndId contains the mistake. `false` means that this id has no booking
+    /// since the last statements, and no statement was made.
     pub fn close_statements(&self, mistake: Option<(Mistake, &str)>) -> Result<bool, BankFault> {
         let now = self.shared.clock.now();
         let closed = self.shared.with_core(|core| core.close_statements(now, mistake))?;

@@ -1,10 +1,8 @@
 //! The benchmark report: measures the program next to `pgbench` on its own PostgreSQL cluster, and
-//! prints `docs/performance.md`. On other
-//! machines only ratios of one run are meaningful.
+//! prints `docs/performance.md`. On other machines only ratios of one run are meaningful.
 //!
 //! Started by `cargo xtask bench-report`, which builds the program first. Judges nothing: a figure
-//! below its target is printed like any
-//! other.
+//! below its target is printed like any other.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};

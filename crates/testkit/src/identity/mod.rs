@@ -1,6 +1,6 @@
 //! A small OpenID provider: discovery document, keys, an authorization endpoint that redirects at
-//! once without interaction, and a token
-//! endpoint with strict checks and real signatures. Its faults are scripted.
+//! once without interaction, and a token endpoint with strict checks and real signatures. Its
+//! faults are scripted.
 
 mod server;
 mod signing;

@@ -1,6 +1,5 @@
 //! The provider's endpoints. They refuse what a strict provider refuses: another client, another
-//! redirect URI, a repeated code, a verifier
-//! that does not match the challenge.
+//! redirect URI, a repeated code, a verifier that does not match the challenge.
 
 use std::sync::Arc;
 

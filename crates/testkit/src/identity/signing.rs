@@ -1,6 +1,5 @@
 //! Keys and signatures of the simulated identity provider. None of the keys is secret: the RSA key
-//! is the one printed in RFC 7515 (appendix
-//! A.2.1), the others are generated per run.
+//! is the one printed in RFC 7515 (appendix A.2.1), the others are generated per run.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

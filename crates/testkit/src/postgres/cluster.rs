@@ -25,8 +25,8 @@ const PORT_TRIES: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Whether commits reach the disk (`fsync`, `full_page_writes`). Off is equivalent except for a
-    /// power cut: a killed server loses nothing,
-    /// because the kernel keeps its writes. On for durability and speed measurements.
+    /// power cut: a killed server loses nothing, because the kernel keeps its writes. On for
+    /// durability and speed measurements.
     pub durable: bool,
     /// Maximum connections.
     pub max_connections: u16,
@@ -152,8 +152,8 @@ impl Cluster {
     }
 
     /// A prepared database to copy from: `prepare` gets its URL on the first request for `name` in
-    /// this process, and must close its
-    /// connections before it returns. Returns the template's database name.
+    /// this process, and must close its connections before it returns. Returns the template's
+    /// database name.
     ///
     /// # Errors
     /// The server refused, or `prepare` failed with the given reason.
@@ -244,8 +244,7 @@ impl Drop for Cluster {
         let mut watchdog = lock(&own.watchdog);
         watchdog.release();
         // Reap the server so that the watchdog sees it gone. Errors cannot be returned here: if
-        // either wait fails, the watchdog still does its
-        // work.
+        // either wait fails, the watchdog still does its work.
         if let Some(mut child) = lock(&own.server).take() {
             child.wait().ok();
         }

@@ -104,8 +104,8 @@ impl PostgresFault {
 }
 
 /// The server of this test process, started at the first call; `None` if the run does not include
-/// PostgreSQL, after reporting on
-/// standard error (past the test runner's capture) that `part` was skipped.
+/// PostgreSQL, after reporting on standard error (past the test runner's capture) that `part` was
+/// skipped.
 ///
 /// # Errors
 /// The run includes PostgreSQL and it is missing or does not start. Every later caller gets that

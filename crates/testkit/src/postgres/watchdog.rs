@@ -1,10 +1,8 @@
 //! A child that briefly outlives this process: when the pipe to it closes, which the kernel does at
-//! any end of the process (return, panic,
-//! kill -9), it stops the server and removes its files.
+//! any end of the process (return, panic, kill -9), it stops the server and removes its files.
 //!
 //! It has its own process group, so that Ctrl-C or a killed process group does not end it, and
-//! holds none of our output pipes, so that a
-//! reader of the test run's output never waits for it.
+//! holds none of our output pipes, so that a reader of the test run's output never waits for it.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -13,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use super::PostgresFault;
 
 /// `$1` is the directory of the cluster. The pid is only signalled while that process still runs on
-/// our directory: process ids are
-/// reused. SIGQUIT is PostgreSQL's immediate shutdown; the data is no longer needed.
+/// our directory: process ids are reused. SIGQUIT is PostgreSQL's immediate shutdown; the data is
+/// no longer needed.
 const SCRIPT: &str = r#"
 cat >/dev/null
 dir=$1

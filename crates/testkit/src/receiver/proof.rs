@@ -1,6 +1,5 @@
 //! Verification of webhooks: HMAC-SHA256 according to the Standard Webhooks specification,
-//! implemented independently to reveal faults of
-//! the sender's own code.
+//! implemented independently to reveal faults of the sender's own code.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};

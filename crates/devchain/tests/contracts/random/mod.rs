@@ -1,7 +1,6 @@
 //! Random sequences of calls by all accounts, honest or not, interspersed with freezes, pauses,
-//! blacklists and fees. An independent model
-//! predicts every answer and balance; an auditor that reads only `Transfer` logs checks every
-//! movement of money.
+//! blacklists and fees. An independent model predicts every answer and balance; an auditor that
+//! reads only `Transfer` logs checks every movement of money.
 
 mod audit;
 mod model;

@@ -141,8 +141,8 @@ fn ends(world: &mut World, ended: Ended) {
 
 proptest! {
     /// I3, I4, I11: transfers balance, no customer account goes negative (the ledger refuses), the
-    /// amount is in
-    /// exactly the deposit's book account, and it is credited, reported and released once.
+    /// amount is in exactly the deposit's book account, and it is credited, reported and released
+    /// once.
     #[test]
     fn the_books_follow_the_deposit(direct in any::<bool>(), sequence in acts()) {
         let mut world = if direct { World::direct() } else { World::for_request() };

@@ -98,8 +98,7 @@ fn final_triggers_lead_to_the_decided_states() {
 }
 
 /// Payment and attempt are two machines that move together: no report that changes an attempt
-/// contradicts its payment, in any
-/// reachable state.
+/// contradicts its payment, in any reachable state.
 #[test]
 fn the_two_matrices_never_disagree_in_a_state_that_can_be_reached() {
     let start = (Queued, AttemptState::Sending);

@@ -1,6 +1,5 @@
 //! Models for the random walks: the rail's own books, the log as a reader sees it, and the expected
-//! ledger in each state. They
-//! are independent of the code under test.
+//! ledger in each state. They are independent of the code under test.
 
 use std::collections::BTreeMap;
 

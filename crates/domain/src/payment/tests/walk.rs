@@ -1,10 +1,10 @@
 //! Random walks of one payment, checked after every step against two small models that are
-//! independent of the code: the rail's
-//! own books (what was really paid out) and the expected balances in each state.
+//! independent of the code: the rail's own books (what was really paid out) and the expected
+//! balances in each state.
 //!
 //! An honest walk loses, delays, repeats and reorders the rail's reports, but the rail never lies;
-//! the rail's books then prove that
-//! nothing is paid twice. A wild walk also lets the rail report anything at any time.
+//! the rail's books then prove that nothing is paid twice. A wild walk also lets the rail report
+//! anything at any time.
 
 use proptest::prelude::*;
 

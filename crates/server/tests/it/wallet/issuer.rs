@@ -213,7 +213,8 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
-    bank.is_alerted(AlertKind::TokenChanged, "the USDT contract deducts a fee: 0.02502 of a release did not arrive").await;
+    bank.is_alerted(AlertKind::TokenChanged, "the USDT contract deducts a fee: 0.02502 of a release did not arrive")
+        .await;
     bank.books_are_right().await;
     bank.finish().await;
 }

@@ -2,8 +2,7 @@
 //! account.
 //!
 //! Every choice is derived from the seed and the order's own ids, never from a random source or a
-//! clock, so that a run with the same seed
-//! and orders repeats exactly.
+//! clock, so that a run with the same seed and orders repeats exactly.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
 //! Reports and statements for the client, in one numbered feed per rail. A report stays until the
-//! client confirms it by requesting the
-//! ones after it.
+//! client confirms it by requesting the ones after it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -118,8 +117,8 @@ impl Page {
 
 impl<B: Book> BankCore<B> {
     /// The oldest reports of `rail` after `cursor`, at most `limit`, all of the first one's kind.
-    /// Reports up to the cursor are dropped. A
-    /// cursor of another book, or none, starts with the oldest.
+    /// Reports up to the cursor are dropped. A cursor of another book, or none, starts with the
+    /// oldest.
     pub fn collect(&mut self, rail: &str, cursor: Option<&str>, limit: usize) -> Result<Page, B::Fault> {
         let after = cursor.and_then(|text| self.read_cursor(text)).unwrap_or(0);
         if self.feeds.acknowledge(rail, after) {

@@ -1,8 +1,8 @@
 //! The bank's state machine: accepts orders, executes due events, and maintains the report feeds.
 //!
 //! It is deterministic and reads no clock, opens no file and parses no XML: time is an argument,
-//! and durable data goes to a [`Book`].
-//! Nothing that a method returns may be sent before [`BankCore::commit`].
+//! and durable data goes to a [`Book`]. Nothing that a method returns may be sent before
+//! [`BankCore::commit`].
 
 mod behaviour;
 mod feed;
@@ -211,15 +211,14 @@ impl<B: Book> BankCore<B> {
     }
 
     /// Receives one instruction. The same InstrId again gets the order's current status, and
-    /// another one with an existing EndToEndId is
-    /// refused as a duplicate; a rail without duplicate detection accepts and pays both.
+    /// another one with an existing EndToEndId is refused as a duplicate; a rail without duplicate
+    /// detection accepts and pays both.
     pub fn receive(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, self.behaviour.detects_duplicates(rail))
     }
 
     /// Receives an instruction that the bank may have begun to process before an interruption: a
-    /// known InstrId is never accepted again,
-    /// whatever the rail.
+    /// known InstrId is never accepted again, whatever the rail.
     pub fn receive_resumed(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, true)
     }

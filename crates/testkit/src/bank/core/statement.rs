@@ -1,7 +1,6 @@
 //! Statements of the bank's accounts: bookings since the last one, with opening and closing
-//! balances. One per rail and currency, at
-//! midnight UTC or on request, and with one mistake on request. They are produced from bookings,
-//! never from reports.
+//! balances. One per rail and currency, at midnight UTC or on request, and with one mistake on
+//! request. They are produced from bookings, never from reports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -240,8 +239,8 @@ impl Period {
 
 impl<B: Book> BankCore<B> {
     /// Ends the period of every account and adds its statement to the rail's feed; the one with the
-    /// mistake's booking gets the mistake.
-    /// `false` means that no account has booked it, and no period ends.
+    /// mistake's booking gets the mistake. `false` means that no account has booked it, and no
+    /// period ends.
     pub fn close_statements(&mut self, now: Timestamp, mistake: Option<(Mistake, &str)>) -> Result<bool, B::Fault> {
         let booked = |period: &Period, id: &str| period.lines.iter().any(|line| &*line.end_to_end_id == id);
         if let Some((_, id)) = mistake

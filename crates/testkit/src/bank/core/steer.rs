@@ -74,8 +74,7 @@ pub fn legal(status: TxStatus) -> &'static [Outcome] {
 
 impl<B: Book> BankCore<B> {
     /// Ends the newest order of an EndToEndId now and drops its planned events. The outcome is
-    /// booked and reported as if the bank had
-    /// decided it.
+    /// booked and reported as if the bank had decided it.
     pub fn steer(
         &mut self,
         end_to_end_id: &str,

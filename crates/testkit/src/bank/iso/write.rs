@@ -168,8 +168,7 @@ fn reason(xml: &mut Xml, standing: &Standing) {
 }
 
 /// The message for these reports, which are all of one kind: a camt.054.001.08 for settlements, a
-/// pacs.004.001.09 for returns, else a
-/// pain.002.001.10.
+/// pacs.004.001.09 for returns, else a pain.002.001.10.
 pub fn reports_document<S: Borrow<Standing>>(header: &Header, standings: &[S]) -> String {
     match standings.first().map(|first| first.borrow().status) {
         Some(TxStatus::Settled) => settlements(header, standings),

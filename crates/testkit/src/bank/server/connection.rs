@@ -1,6 +1,5 @@
 //! Connections that can be cut without an answer, and a listener that refuses while the bank is
-//! down. Both are independent of the
-//! protocol.
+//! down. Both are independent of the protocol.
 
 use std::io;
 use std::net::SocketAddr;

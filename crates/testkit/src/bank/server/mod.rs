@@ -1,7 +1,6 @@
 //! The bank over HTTP, per rail under `/{rail}`: `POST payments` (pain.001 → pain.002), `POST
-//! inquiries` (pacs.028 → pain.002), `GET
-//! reports?after=&wait=` (one document of the oldest new reports, or 204), `GET
-//! book?end_to_end_id=`.
+//! inquiries` (pacs.028 → pain.002), `GET reports?after=&wait=` (one document of the oldest new
+//! reports, or 204), `GET book?end_to_end_id=`.
 //!
 //! It decides nothing: it parses, calls the core, and writes. Connection faults (hanging, lost
 //! answers, being down) are injected here.
