@@ -245,9 +245,9 @@ impl Attempt {
             }
             Outcome::Contradicts => {
                 let code = report.reason.as_ref().filter(|_| repeats);
-                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank has it already)"));
+                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank already has it)"));
                 let (source, status, state) = (&report.source, &report.status, self.state);
-                Heard::Contradicts(format!("{source} reports {status:?}{code} of an attempt that is {state:?}"))
+                Heard::Contradicts(format!("{source} reports {status:?}{code} for an attempt in state {state:?}"))
             }
         }
     }
@@ -257,7 +257,7 @@ impl Attempt {
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
         let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else { return Ok(None) };
         let wrong =
-            |why: &str| Err(format!("{} reports {amount}, the attempt is over {}{why}", report.source, self.amount));
+            |why: &str| Err(format!("{} reports {amount}, the attempt's amount is {}{why}", report.source, self.amount));
         if amount.currency != self.amount.currency {
             return wrong("");
         }

@@ -265,11 +265,11 @@ impl Pricing {
     fn check_limits(&self, destination: Money) -> Result<(), Fault> {
         let (min, max) = self.limits;
         if destination.minor < min.minor || destination.minor <= 0 {
-            let message = format!("{destination} would be paid out; the least is {min}");
+            let message = format!("{destination} would be paid out; the minimum is {min}");
             return Err(Fault::new(AMOUNT, "amount_below_min", message).with("min", min.decimal()));
         }
         if destination.minor > max.minor || destination.decimal() >= Decimal::from_int(DESTINATION_AMOUNT_LIMIT) {
-            let message = format!("{destination} would be paid out; the most is {max}");
+            let message = format!("{destination} would be paid out; the maximum is {max}");
             return Err(Fault::new(AMOUNT, "amount_above_max", message).with("max", max.decimal()));
         }
         Ok(())

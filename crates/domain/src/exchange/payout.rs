@@ -119,7 +119,7 @@ impl OrderCase {
                 let person = step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
                 if person && trigger != Trigger::Returned {
                     let now = self.order.state.name();
-                    let what = format!("{} reports {:?} of an order that is {now}", report.source, report.status);
+                    let what = format!("{} reports {:?} for an order in state {now}", report.source, report.status);
                     self.alert(AlertKind::Payout, what, &mut effects);
                     return effects;
                 }

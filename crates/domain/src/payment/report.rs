@@ -85,7 +85,7 @@ pub fn apply(
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
                 let now = payment.standing.state;
-                let what = format!("{} reports {:?} of a payment that is {now:?}", report.source, report.status);
+                let what = format!("{} reports {:?} for a payment in state {now:?}", report.source, report.status);
                 return discrepancy(payment, attempt, what);
             }
             attempt.note(state, report, cx.now);

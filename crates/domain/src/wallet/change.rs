@@ -25,13 +25,13 @@ pub const ORDER_DETAILS: &str = "Blocked until a regulatory order takes effect";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WalletRefusal {
     /// The customer's level is below the tenant's minimum.
-    #[error("the customer's KYC level must be {} at least", .0.name())]
+    #[error("the customer's KYC level must be at least {}", .0.name())]
     KycRequired(KycLevel),
     /// The customer already has a wallet on this chain.
-    #[error("the customer has wallet {0}")]
+    #[error("the customer already has wallet {0}")]
     Exists(WalletId),
     /// A blacklist order takes effect on this date: the wallet stays blocked until then.
-    #[error("a blacklisting is ordered for {0}")]
+    #[error("a blacklist order takes effect on {0}")]
     Ordered(Date),
     /// The wallet's state does not permit it.
     #[error("the wallet is {}", .0.name())]
