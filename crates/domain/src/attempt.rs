@@ -256,8 +256,9 @@ impl Attempt {
     /// reported amount and the attempt's, if it equals the reported charges.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
         let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else { return Ok(None) };
-        let wrong =
-            |why: &str| Err(format!("{} reports {amount}, the attempt's amount is {}{why}", report.source, self.amount));
+        let wrong = |why: &str| {
+            Err(format!("{} reports {amount}, the attempt's amount is {}{why}", report.source, self.amount))
+        };
         if amount.currency != self.amount.currency {
             return wrong("");
         }
