@@ -26,6 +26,7 @@ pub struct InstructionView {
     /// The creditor's IBAN or account number.
     #[serde(rename = "a")]
     pub account: Box<str>,
+    /// The creditor's name.
     #[serde(rename = "b")]
     pub beneficiary: Box<str>,
 }
