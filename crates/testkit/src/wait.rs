@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_that_comes_true_ends_the_wait() {
+    fn a_condition_that_becomes_true_ends_the_wait() {
         let mut looks = 0;
         assert!(until(Duration::from_secs(5), || {
             looks += 1;
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_never_comes_true_ends_at_the_limit() {
+    fn a_condition_that_never_becomes_true_ends_at_the_limit() {
         let start = Instant::now();
         assert!(!until(Duration::from_millis(20), || false));
         assert!(start.elapsed() >= Duration::from_millis(20));
     }
 
     #[tokio::test]
-    async fn the_async_form_agrees() {
+    async fn the_async_form_is_equivalent() {
         let looks = std::cell::Cell::new(0);
         let three = || {
             looks.set(looks.get() + 1);

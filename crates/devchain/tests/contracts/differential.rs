@@ -139,7 +139,7 @@ fn begin(evm: &mut Evm, token: Address) {
 }
 
 #[test]
-fn the_sandboxs_usdc_does_what_circles_does() -> std::io::Result<()> {
+fn the_sandboxs_usdc_behaves_like_circles() -> std::io::Result<()> {
     let Some(circles) = testkit::circle::for_tests("the sandbox's USDC compared with Circle's")? else {
         return Ok(());
     };

@@ -42,7 +42,7 @@ fn control_methods_have_limits() {
 }
 
 #[tokio::test]
-async fn over_http_control_methods_are_not_there_unless_they_are_wanted() {
+async fn over_http_control_methods_need_an_option() {
     let body = json!({ "id": 1, "method": "dev_mine" }).to_string();
     for (control_over_http, height) in [(false, 0), (true, 1)] {
         let chain = DevChain::open(Options { control_over_http, ..options() }).unwrap();
@@ -114,7 +114,7 @@ fn all_clients_can_be_delayed() {
 }
 
 #[tokio::test]
-async fn latency_is_that_of_the_clock() {
+async fn latency_follows_the_clock() {
     let clock = HandClock::at(2_000_000_000);
     let chain = DevChain::open(Options { clock: Arc::new(clock.clone()), ..options() }).unwrap();
     chain.fault(Fault::LatencyMs(300));

@@ -89,7 +89,7 @@ fn size(dir: &Path) -> u64 {
 }
 
 #[test]
-fn empty_blocks_take_no_space() {
+fn empty_blocks_need_no_space() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     chain.mine(2).unwrap();

@@ -22,12 +22,12 @@ async fn a_request_is_answered_with_its_own_id() {
 }
 
 #[tokio::test]
-async fn params_may_be_left_out() {
+async fn params_may_be_omitted() {
     assert_eq!(answer(r#"{"id":1,"method":"net_version"}"#).await["result"], json!("31337"));
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_told_so() {
+async fn invalid_requests_get_an_error() {
     for (body, code, message) in [
         ("{", -32_700, "parse error"),
         ("", -32_700, "parse error"),

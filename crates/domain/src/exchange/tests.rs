@@ -277,7 +277,7 @@ fn a_frozen_wallet_is_reported_before_its_balance() {
 }
 
 #[test]
-fn eight_orders_for_one_balance_only_one_fits() {
+fn only_one_of_eight_orders_fits_the_balance() {
     let mut books = funded(MINOR);
     let made = (0..8).filter(|_| {
         let mut ids = Ids::new();
@@ -394,7 +394,7 @@ fn a_retryable_refusal_uses_another_rail() {
 }
 
 #[test]
-fn an_unlocked_order_takes_the_rate_of_its_processing_within_one_percent() {
+fn an_unlocked_order_uses_the_rate_of_its_processing_within_one_percent() {
     for (mid, pays) in
         [("278.50", true), ("281.285", true), ("275.715", true), ("281.286", false), ("275.714", false), ("1", false)]
     {

@@ -70,20 +70,20 @@ fn prepared() -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn without_a_cut_everything_passes() {
+async fn without_a_cut_everything_is_forwarded() {
     let (back, heard, cuts) = said(&prepared(), None).await;
     assert_eq!((back.as_slice(), heard, cuts), (&b"C....COMMIT\0"[..], prepared().concat(), 0));
 }
 
 #[tokio::test]
-async fn a_commit_that_is_held_back_never_arrives() {
+async fn a_withheld_commit_never_arrives() {
     let (back, heard, cuts) = said(&prepared(), Some(Cut::Before)).await;
     assert_eq!((back.len(), cuts), (0, 1));
     assert!(!heard.ends_with(&message(b'S', b"")), "the server received the commit");
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_lost_and_the_commit_done() {
+async fn a_commit_with_a_lost_answer_takes_effect() {
     for all in [prepared(), vec![startup(), message(b'Q', b"commit;\0")]] {
         let (back, heard, cuts) = said(&all, Some(Cut::Answer)).await;
         assert_eq!((back.len(), heard, cuts), (0, all.concat(), 1));

@@ -255,7 +255,7 @@ fn a_payment_is_compared_with_its_quotes_account_and_branch() {
 }
 
 #[test]
-fn the_account_part_is_what_follows_the_bank_in_an_iban() {
+fn the_account_part_follows_the_bank_in_an_iban() {
     for (number, part) in [
         ("PK36SCBL0000001123456702", "0000001123456702"),
         ("EG380019000500000000263180002", "00000000263180002"),
