@@ -87,7 +87,8 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     match report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault))) {
         None => Ok(()),
         Some((tenant, fault)) => {
-            let message = format!("the audit log is not what was noted: the chain of {}: {fault}", names.of(tenant));
+            let message =
+                format!("the audit log differs from the recorded one: the chain of {}: {fault}", names.of(tenant));
             Err(Failure::Refused(message))
         }
     }

@@ -64,7 +64,7 @@ fn hashes(entry: &Entry, before: Option<&Entry>) -> Vec<(&'static str, Cell)> {
     let previous = if entry.seq == 1 { Some([0; 32]) } else { before.map(|before| before.hash) };
     let follows = match previous {
         Some(previous) if entry.hash_after(&previous) == entry.hash => Cell::state("follows", Tone::Good),
-        Some(_) => Cell::state("does not follow: it is not what was noted", Tone::Bad),
+        Some(_) => Cell::state("does not follow: it differs from the recorded one", Tone::Bad),
         None => Cell::state("the entry before it is missing", Tone::Bad),
     };
     vec![

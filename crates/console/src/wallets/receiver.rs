@@ -82,7 +82,7 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         let form = FormView::new("url", "Name a receiver", to("url"), "Send webhooks there").says("The secret stays.");
         forms.push(form.field(Field::line("url", "Address in front of /webhooks/…")).why());
     } else if may("url") {
-        let form = FormView::new("url", "Send webhooks elsewhere", to("url"), "Propose")
+        let form = FormView::new("url", "Change the webhook URL", to("url"), "Propose")
             .says("The secret stays. Somebody else has to approve it.")
             .field(Field::line("url", "Address in front of /webhooks/…"));
         forms.push(form.why().danger());

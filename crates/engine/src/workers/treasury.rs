@@ -21,7 +21,7 @@ enum Trouble {
     Chain(#[from] ChainFault),
     #[error(transparent)]
     Key(#[from] SignFault),
-    #[error("the coin is not configured")]
+    #[error("the token is not configured")]
     NoToken,
 }
 

@@ -201,7 +201,7 @@ conformance! {
         a_deleted_entry_is_found
         an_inserted_entry_is_found
         an_entry_after_the_end_is_found
-        entries_that_changed_places_are_found
+        reordered_entries_are_found
         a_tail_that_was_cut_off_is_found
         a_rewritten_chain_is_detected
         a_removed_chain_is_detected

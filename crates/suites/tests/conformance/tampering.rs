@@ -142,7 +142,7 @@ pub async fn an_entry_after_the_end_is_found(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::BeyondHead { entry: ENTRIES + 1, head: ENTRIES }));
 }
 
-pub async fn entries_that_changed_places_are_found(world: World) {
+pub async fn reordered_entries_are_found(world: World) {
     let Some(chain) = chain(world).await else { return };
     chain.change("seq = 1004", "seq = 4").await;
     chain.change("seq = 4", "seq = 5").await;

@@ -179,7 +179,7 @@ fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
         assert_eq!(holds(&world, held.wallet).await.len(), 1, "still queued");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
         let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
-        let what = "set_legal_hold does not work and is tried on: no compliance key is configured";
+        let what = "set_legal_hold failed, will retry: no compliance key is configured";
         assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
         // The alert was acknowledged: further attempts do not raise it again.
         let alert = alerts.into_iter().next().expect("the alert").1;

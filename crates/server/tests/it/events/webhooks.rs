@@ -114,7 +114,10 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
     };
     assert!(wait::until_async(WAIT_MAX, dead).await);
     let alerts = bank.running.store().alerts(bank.tenant.id, 10).await.expect("read");
-    assert!(alerts.iter().any(|(_, alert)| alert.what.contains("a webhook was given up (quote ")), "{alerts:?}");
+    assert!(
+        alerts.iter().any(|(_, alert)| alert.what.contains("webhook delivery failed, will not retry (quote ")),
+        "{alerts:?}"
+    );
     receiver.with(|core| core.set_usual(Reaction::Take));
     let next = || async {
         let book = receiver.book();

@@ -280,7 +280,7 @@ async fn an_order_whose_coins_are_being_moved_is_processing(on: On) {
     let answer = bank.post(&format!("{path}/cancel"), "{}").send().await;
     let body = refused(&answer, 409, "CONFLICT", None);
     assert_eq!(body["details"]["current_status"].text(), "PROCESSING");
-    assert!(body["message"].text().contains("its coins are being moved"), "{body}");
+    assert!(body["message"].text().contains("its tokens are being moved"), "{body}");
     bank.devchain().set_mining(Mining::Every(BLOCK_TIME));
     bank.order_is(&order, ExchangeState::Settled).await;
     bank.finish().await;

@@ -188,8 +188,8 @@ async fn a_provider_that_is_down_or_talks_nonsense_approves_nobody(on: On) {
     let bank = double.bank(on, "0").await;
     for (name, says, why) in [
         ("down", Says::Down, "did not answer: HTTP 503"),
-        ("html", Says::Nonsense("<html>welcome</html>"), "cannot be understood"),
-        ("silent", Says::Nonsense("{}"), "cannot be understood"),
+        ("html", Says::Nonsense("<html>welcome</html>"), "is invalid"),
+        ("silent", Says::Nonsense("{}"), "is invalid"),
     ] {
         double.say(says);
         let wallet = bank.wallet(name).await;

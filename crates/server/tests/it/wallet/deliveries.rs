@@ -367,7 +367,7 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_enabled(on: On) {
     bank.receiver.script([Reaction::refuse(410)]);
     let first = blocked(&bank, "gone").await;
     let gone = delivery(&bank, &first, in_state(DeliveryState::Disabled)).await;
-    assert_eq!(gone["last_error"].text(), "the receiver is gone (410)");
+    assert_eq!(gone["last_error"].text(), "the endpoint is gone (410)");
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     assert!(store.webhook(tenant).await.expect("read").expect("there").disabled.is_some());
     let second = blocked(&bank, "meanwhile").await;

@@ -69,8 +69,8 @@ async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8;
 async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
     let bank = bank_of_its_own(on).await;
     let why = waits_for_a_day(&bank, StableCoin::Usdc, ("pause()", &[]), "is paused").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has paused transfers"]);
-    bank.is_alerted(AlertKind::Transaction, "a release failed: TOKEN_PAUSED").await;
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has paused transfers"]);
+    bank.is_alerted(AlertKind::Transaction, "release failed: TOKEN_PAUSED").await;
     bank.finish().await;
 }
 
@@ -79,8 +79,8 @@ async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On
     let successor = [word(Address([0x55; 20]))];
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
     let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has new code").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
-    let told = "a release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has changed its contract's code"]);
+    let told = "release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }
@@ -213,7 +213,8 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
-    bank.is_alerted(AlertKind::TokenChanged, "USDT's contract takes a fee: 0.02502 of a release did not arrive").await;
+    bank.is_alerted(AlertKind::TokenChanged, "the USDT contract deducts a fee: 0.02502 of a release did not arrive")
+        .await;
     bank.books_are_right().await;
     bank.finish().await;
 }

@@ -270,8 +270,8 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", to);
     let told = approved(&bank, &deposit).await.expect_err("it is listed by now");
     assert!(matches!(&told, Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed))), "{told:?}");
-    assert!(told.to_string().contains("on a list by now"), "{told}");
-    bank.is_alerted(AlertKind::Transaction, "a refund was not approved: its address is on a list").await;
+    assert!(told.to_string().contains("now on a sanctions list"), "{told}");
+    bank.is_alerted(AlertKind::Transaction, "refund approval refused: the address is on the sanctions list").await;
     let noted =
         bank.bank.running.store().audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
     assert_eq!(noted[0].note.action, "refund.not_approved");

@@ -103,7 +103,7 @@ fn a_refused_payment_is_given_back_by_two_people() {
     assert_eq!((alone.code, alone.stderr.contains("--by")), (1, true), "{alone:?}");
     for other in [&["--to", LISTED][..], &["--to", TO, "--amount", "25.02"]] {
         let refused = approve_to("omar", other);
-        assert_eq!((refused.code, refused.stderr.contains("look at it again")), (1, true), "{refused:?}");
+        assert_eq!((refused.code, refused.stderr.contains("review it again")), (1, true), "{refused:?}");
     }
     // Refused until the proposal is on the chain.
     let approved = || approve("omar").code == 0;

@@ -112,8 +112,7 @@ fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
     let failed = || installation.ok(&["tx", "list", "--output", "json"]).contains("\"FAILED\"");
     assert!(wait::until(READY_AT_MOST, failed), "{}", installation.ok(&["tx", "list"]));
     let alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
-    let told =
-        |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("a release failed: ON_CHAIN"));
+    let told = |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("release failed: ON_CHAIN"));
     let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
     let what = alert["what"].as_str().expect("a text");
     assert!(what.contains("(rejected by the controller: ") && what.ends_with("))"), "{what}");

@@ -446,7 +446,7 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     let alerts = node.running.store().alerts(super::tenant(&node), 100).await.expect("read");
-    let filled = alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by one that does nothing")).count();
+    let filled = alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by an empty one")).count();
     assert_eq!(filled, 3, "{alerts:?}");
     node.finish().await;
 }

@@ -194,7 +194,7 @@ async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: O
     lies(&node, [0, 10]).await;
     until_open(&node, <[_]>::is_empty).await;
     node.bank.bank.advance(Span::hours(2)).await;
-    node.bank.is_alerted(AlertKind::Payout, "came back").await;
+    node.bank.is_alerted(AlertKind::Payout, "was returned").await;
     let caller = Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
     let recredit = || node.running.wallets().recredit_order(&caller, id, "ayesha");
     let refused = recredit().await;
@@ -227,7 +227,7 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
         // Between its tries it waits.
         node.bank.bank.advance(Span::mins(2)).await;
     }
-    node.bank.is_alerted(AlertKind::Transaction, "cannot be swept to the treasury").await;
+    node.bank.is_alerted(AlertKind::Transaction, "sweep to the treasury failed").await;
     assert_eq!(sweeps(&node).await, [(SweepState::Failed, 40 * COIN)]);
     lies(&node, [40, 0]).await;
     node.finish().await;
