@@ -1,4 +1,4 @@
-//! Every limit that a client can meet, with the constant or default that it has.
+//! Every limit that a client can meet, with its constant or default value.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use http_api::{address_windows, auth, json, payments_v2, request_id, server};
 use super::{check, head};
 use config::REFERENCE;
 
-/// A default of the configuration, as it stands there.
+/// A configuration default, as written in the reference.
 fn default(key: &str) -> String {
     let table: toml::Table = REFERENCE.parse().expect("TOML");
     let mut parts = key.split('.').peekable();
@@ -89,7 +89,7 @@ fn payments() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What rails pay out, as shipped: of one pay-out, and of one sender.
+/// Payout limits of the rails, as shipped: per payout and per sender.
 fn rails() -> Vec<(&'static str, String)> {
     let table: toml::Table = REFERENCE.parse().expect("TOML");
     let entries = table["rails"].as_array().expect("rails").iter().filter_map(toml::Value::as_table);
@@ -102,9 +102,9 @@ fn rails() -> Vec<(&'static str, String)> {
         format!("{} (default, `rails.*.{key}`)", known.join(", "))
     };
     vec![
-        ("One pay-out, least and most", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
-        ("Pay-outs for one sender in a calendar day", of("daily_max")),
-        ("Pay-outs for one sender in a calendar month", of("monthly_max")),
+        ("One payout, minimum and maximum", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
+        ("Payouts per sender and calendar day", of("daily_max")),
+        ("Payouts per sender and calendar month", of("monthly_max")),
     ]
 }
 
