@@ -56,7 +56,7 @@ async fn breaks_with_statements_are_listed_and_closed() {
     assert_eq!(found["tenant"], "demobank");
     let shown = installation.run(&["ledger", "reconcile", "--last"]);
     let what = found["what"].as_str().expect("a text");
-    assert!(shown.code == 1 && shown.stdout.contains("BREAK: demobank: amount") && shown.stdout.contains(what));
+    assert!(shown.code == 1 && shown.stdout.contains("DISCREPANCY: demobank: amount") && shown.stdout.contains(what));
     let mut alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
     alerts.retain(|alert| alert["kind"] == "rail_mismatch");
     assert_eq!((alerts.len(), &alerts[0]["what"]), (1, &found["what"]), "{alerts:?}");

@@ -44,9 +44,9 @@ fn a_minimum_that_two_people_set_asks_for_more_and_a_record_of_the_customer_answ
     for (values, people, code, told) in [
         (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "minimum_kyc: must be BASIC, ENHANCED or"),
         (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "colour: there is no such field"),
-        (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be somebody else"),
-        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "has changed since it was looked at"),
-        (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "changes nothing"),
+        (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be a different user"),
+        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "outdated; the current version"),
+        (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "no change"),
     ] {
         let done = set(&installation, values, people);
         assert!(done.code == code && done.stderr.contains(told), "{values:?}: {done:?}");
