@@ -256,7 +256,7 @@ describe('four eyes', () => {
     assert.equal(await account.balance('USDC') - before, 25_010_000n);
     // The page stopped following when the answer was final; who opens it again is told.
     await sender.page.reload();
-    await sees(sender.page, 'It was sent back.');
+    await sees(sender.page, 'It was refunded.');
     await everywhere(sender.page, 'given back');
     for (const somebody of [maker, checker, sender]) await somebody.close();
   });

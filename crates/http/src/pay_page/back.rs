@@ -1,4 +1,4 @@
-//! "Where shall we send the money back?": what a sender answers about money that is not accepted, read from a form. What is
+//! "Where should we send a refund?": what a sender answers about money that is not accepted, read from a form. What is
 //! found out about the address is never told to him: it is kept, or it is none.
 
 use domain::chain::Address;

@@ -1,4 +1,4 @@
-//! "I have paid, but it is not shown": what a sender types as the hash of his transaction, and what he is answered.
+//! "I have paid, but my payment is not shown": what a sender types as the hash of his transaction, and what he is answered.
 
 use domain::chain::TxHash;
 use engine::wallets::Found;

@@ -213,7 +213,7 @@ struct StatusPage<'a> {
     back: Option<BackForm<'a>>,
 }
 
-/// "Where shall we send the money back?"
+/// "Where should we send a refund?"
 struct BackForm<'a> {
     /// Where the form is sent; `None` = there is nothing to fill in.
     action: Option<String>,
@@ -226,7 +226,7 @@ struct BackForm<'a> {
     warning: Markup,
 }
 
-/// "I have paid, but it is not shown".
+/// "I have paid, but my payment is not shown".
 struct Help<'a> {
     typed: &'a str,
     told: Option<Markup>,

@@ -373,11 +373,11 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     );
     let half = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
     let partial = shown(&half, &[DepositState::Completed], true);
-    assert!(partial.contains("Still to send: <bdi>12.75 USDC</bdi>"), "{partial}");
-    assert!(partial.contains("Less than the whole amount has arrived."), "{partial}");
+    assert!(partial.contains("Remaining amount: <bdi>12.75 USDC</bdi>"), "{partial}");
+    assert!(partial.contains("Less than the full amount has arrived."), "{partial}");
     for known in [true, false] {
         let other = shown(&PaymentRequest { wrong_asset: true, ..request() }, &[DepositState::InReview], known);
-        assert!(other.contains("Another token than the one asked for has arrived."), "{known}: {other}");
+        assert!(other.contains("You sent a different token."), "{known}: {other}");
     }
 }
 
@@ -396,15 +396,15 @@ fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     // Whether something is still to come, and whether anything may still change: what was refused may go back.
     for (state, words, waiting, followed) in [
-        (DepositState::Seen, "On its way: confirmation <bdi>3</bdi> of <bdi>12</bdi>.", true, true),
-        (DepositState::Screening, "Received. We are checking it now.", true, true),
+        (DepositState::Seen, "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.", true, true),
+        (DepositState::Screening, "Received. We are checking your payment now.", true, true),
         (DepositState::InReview, "longer than usual", true, true),
-        (DepositState::Approved, "Checked. We are passing it on now.", true, true),
+        (DepositState::Approved, "Checked. We are forwarding your payment now.", true, true),
         (DepositState::Completed, "Done. The money has arrived.", false, false),
         (DepositState::Rejected, "could not be completed", false, true),
         (DepositState::LegalHold, "could not be completed", false, true),
         (DepositState::Refunding, "Please contact the person", false, true),
-        (DepositState::Refunded, "It was sent back.", false, false),
+        (DepositState::Refunded, "It was refunded.", false, false),
     ] {
         let page = shown(&paid, &[state], false);
         assert!(page.contains(words) && page.contains("25.50 USDC</bdi>"), "{state:?}: {page}");
@@ -449,17 +449,17 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to()
     };
     let proposed = refund(None, None);
     let (asked, _) = page(DepositState::Refunding, proposed, None, Language::English);
-    assert!(asked.contains("Please contact the person") && !asked.contains("being sent back"), "it may be taken back");
+    assert!(asked.contains("Please contact the person") && !asked.contains("being refunded"), "it may be taken back");
     let going = |language| page(DepositState::Refunding, refund(Some("omar"), None), None, language);
     let (html, view) = going(Language::English);
-    assert!(html.contains("It is being sent back.") && html.contains("Your payment was not completed"), "{html}");
+    assert!(html.contains("It is being refunded.") && html.contains("Your payment was not completed"), "{html}");
     assert!(
         html.contains("http-equiv=\"refresh\"") && html.contains("class=\"again\"") && !html.contains("id=\"help\"")
     );
     assert!(view.is_followed() && !view.is_waiting() && view.has_failed());
     let done = |told, language| page(DepositState::Refunded, refund(Some("omar"), Some(back)), told, language);
     let (html, over) = done(Some(back), Language::English);
-    assert!(html.contains("It was sent back.") && html.contains("There is nothing more to do"), "{html}");
+    assert!(html.contains("It was refunded.") && html.contains("No further action is needed"), "{html}");
     assert!(html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")), "{html}");
     assert!(!over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"), "{html}");
     assert!(!done(None, Language::English).0.contains(&back.to_string()), "nobody else is told");
@@ -507,11 +507,11 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     let page = |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);
     let asked = page(Answer::default());
     for text in [
-        "<h2 id=\"back-title\">Where shall we send the money back?</h2>",
+        "<h2 id=\"back-title\">Where should we send a refund?</h2>",
         "<form method=\"post\" action=\"/pay/t/s?lang=en\" novalidate>",
         "on the network <bdi>Ethereum</bdi> that can receive <bdi>USDC</bdi>.",
         "<input id=\"address\" name=\"address\"",
-        "Keep this address",
+        "Save this address",
     ] {
         assert!(asked.contains(text), "{text} in {asked}");
     }
@@ -526,19 +526,19 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     assert!(wrong.contains("value=\"0x12\" aria-invalid=\"true\" aria-describedby=\"address-fault\""), "{wrong}");
     assert!(wrong.contains("id=\"address-fault\">This is not an address."), "{wrong}");
     let last = page(Answer { kept: Some(OWN.to_owned()), typed: None, is_last: true });
-    assert!(last.contains("cannot be changed any more") && !last.contains("<form method=\"post\""), "{last}");
+    assert!(last.contains("can no longer be changed") && !last.contains("<form method=\"post\""), "{last}");
     // Somebody has proposed a refund: what is kept is shown, and nothing where nothing was said.
     let proposed = view(&paid, &[deposit(DepositState::Refunding)], true);
     let page = |kept: Option<&str>| {
         let answer = Answer { kept: kept.map(str::to_owned), ..Answer::default() };
         answered(&paid, &proposed, None, Way::Exchange, Language::English, &answer)
     };
-    assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("cannot be changed any more"));
+    assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("can no longer be changed"));
     assert!(!page(None).contains("id=\"back\"") && !page(Some(OWN)).contains("name=\"address\""));
     // Whoever has the link alone is led to the page of whoever has paid.
     let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
     let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
-    assert!(visitor.contains("open the page on which you saw the address") && !visitor.contains("name=\"address\""));
+    assert!(visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\""));
 }
 
 #[test]

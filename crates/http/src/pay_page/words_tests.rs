@@ -119,9 +119,10 @@ const TELLING: [&str; 34] = [
 #[test]
 fn no_language_says_why_something_is_looked_at() {
     for language in Language::ALL {
-        let said = source(language).to_lowercase();
+        let lines = source(language).lines().filter(|line| !line.starts_with('#'));
+        let texts = lines.collect::<Vec<_>>().join("\n").to_lowercase();
         for word in TELLING {
-            assert!(!said.contains(word), "{word} stands in {}", language.code());
+            assert!(!texts.contains(word), "{word} is in {}", language.code());
         }
     }
 }

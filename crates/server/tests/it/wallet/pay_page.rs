@@ -231,19 +231,19 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
         notice.map(str::to_owned)
     };
     let known = told(&link, &sender, &tx.to_string()).await.expect("an answer");
-    assert!(known.starts_with("We have it"), "{known}");
+    assert!(known.starts_with("Found: this payment"), "{known}");
     let for_another = told(&elsewhere, &other_sender, &tx.to_string()).await.expect("an answer");
     assert!(for_another.contains("not for this payment request"), "{for_another}");
     let unknown = told(&link, &sender, &"cd".repeat(32)).await.expect("an answer");
-    assert!(unknown.starts_with("We have not found it yet"), "{unknown}");
+    assert!(unknown.starts_with("Not found yet"), "{unknown}");
     for nonsense in ["nothing", "%3Cb%3E", "0x12"] {
         let answer = told(&link, &sender, nonsense).await.expect("an answer");
-        assert!(answer.starts_with("This is not a transaction hash"), "{answer}");
+        assert!(answer.starts_with("This is not a valid transaction hash"), "{answer}");
     }
     assert_eq!(told(&link, &sender, "").await, None);
     // After so many in a minute nobody is asked any more.
     let refused =
-        async || told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("cannot look now"));
+        async || told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("search is not available"));
     assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
     bank.finish().await;
 }

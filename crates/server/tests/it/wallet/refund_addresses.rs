@@ -35,7 +35,7 @@ const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const OTHER: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 /// What the sample list names.
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
-const ASKED: &str = "Where shall we send the money back?";
+const ASKED: &str = "Where should we send a refund?";
 
 /// A bank at a service of its own: how many forms one may send is counted by address.
 async fn bank_of_its_own(on: On) -> WalletBank {
@@ -81,10 +81,10 @@ async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(o
     assert!(asked.contains(ASKED) && asked.contains("name=\"address\"") && !asked.contains("http-equiv"), "{asked}");
     // Whoever has the link alone is told where to say it, and can say nothing.
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("open the page on which you saw") && !visitor.contains("name=\"address\""), "{visitor}");
+    assert!(visitor.contains("open the page where you saw") && !visitor.contains("name=\"address\""), "{visitor}");
     assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 303);
     let mistyped = link.submit(&sender, &format!("address={}", OWN.replace("aAeb", "aaeb"))).await;
-    assert!(mistyped.status == 422 && text(&mistyped).contains("a character is wrong"), "{mistyped:?}");
+    assert!(mistyped.status == 422 && text(&mistyped).contains("it contains a wrong character"), "{mistyped:?}");
     assert_eq!(given(&bank, &request).await, [], "nothing of that was an answer");
 
     let kept = link.submit(&format!("{sender}?lang=ur"), &format!("address=+{}", OWN.to_lowercase())).await;
@@ -112,7 +112,7 @@ async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(o
     let to = second.to;
     wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("proposed");
     let fixed = page(&link, &sender).await;
-    assert!(fixed.contains(OTHER) && fixed.contains("cannot be changed any more"), "{fixed}");
+    assert!(fixed.contains(OTHER) && fixed.contains("can no longer be changed"), "{fixed}");
     assert!(!fixed.contains("name=\"address\""), "{fixed}");
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     assert_eq!(given(&bank, &request).await.len(), 2, "it is too late");
@@ -284,13 +284,13 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     assert_eq!(refunded.screened_again.map(|it| it.verdict()), Some(Verdict::Clean));
     assert_eq!(bank.holds(StableCoin::Usdc, OWN).await, 25_010_000);
     let over = page(&link, &sender).await;
-    assert!(!over.contains(ASKED) && over.contains("It was sent back."), "{over}");
+    assert!(!over.contains(ASKED) && over.contains("It was refunded."), "{over}");
     // The transaction is told to whom it went to, and to nobody else who has the link.
     let tx =
         bank.newest_is(&wallet, DepositState::Refunded).await.refund.and_then(|it| it.tx).expect("paid").to_string();
     assert!(over.contains(&tx) && !over.contains("http-equiv"), "{over}");
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("It was sent back.") && !visitor.contains(&tx), "{visitor}");
+    assert!(visitor.contains("It was refunded.") && !visitor.contains(&tx), "{visitor}");
     let own_wallet = bank.address(&wallet).await;
     assert!(!over.to_lowercase().contains(&own_wallet.to_lowercase()), "never the recipient's wallet");
     bank.finish().await;
