@@ -157,7 +157,7 @@ impl Refused {
             Refused::Unauthorized(fault) => Problem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => Problem::forbidden("key_suspended", "The access key is suspended"),
             Refused::AddressNotAllowed => {
-                Problem::forbidden("address_not_allowed", "The access key is not for use from this address")
+                Problem::forbidden("address_not_allowed", "The access key is not allowed from this address")
             }
             Refused::Unavailable(_) => Problem::unavailable(RETRY_AFTER_S),
         }
@@ -168,7 +168,7 @@ impl Refused {
         match self {
             Refused::Unauthorized(fault) => WalletProblem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => WalletProblem::forbidden("The access key is suspended"),
-            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not for use from this address"),
+            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not allowed from this address"),
             Refused::Unavailable(_) => WalletProblem::unavailable(RETRY_AFTER_S),
         }
     }

@@ -1,4 +1,4 @@
-//! The pages as HTML: what stands on each, in every language, and what may never stand on any.
+//! The pages as HTML: what each contains in every language, and what none may contain.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use super::super::view::Incoming;
 use super::*;
 use crate::wallet_v1::samples::{self, T0, deposit, request};
 
-/// The example of EIP-55: an address of the sender's.
+/// The example of EIP-55, as the sender's address.
 const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}=HYPERLINK";
-/// Everything that a page loads with itself, in bytes (`experience.md`, "Pay page").
+/// Maximum size of a page with its assets, in bytes (`experience.md`, "Pay page").
 const BUDGET: usize = 60 * 1024;
 
-/// A page with what it is about.
+/// A page and its data.
 struct Case {
     name: String,
     language: Language,
     html: String,
-    /// What a browser that follows it is told.
+    /// The update sent to a browser that follows it.
     status: String,
 }
 
@@ -80,7 +80,7 @@ fn details(form: &Form, language: Language) -> String {
     Page { here, view, frame, form, target, sought, network: "", known: false, answer }.render().expect("written")
 }
 
-/// The requests that there are: open, in any amount, in money, partly paid, paid in each wrong way, over.
+/// The possible requests: open, any amount, fiat, partly paid, each kind of wrong payment, over.
 fn requests() -> Vec<(&'static str, PaymentRequest)> {
     let fiat = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -107,7 +107,7 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
     ]
 }
 
-/// Every page that there is, in every language.
+/// Every page in every language.
 fn every_page() -> Vec<Case> {
     let mut cases = Vec::new();
     for language in Language::ALL {
@@ -147,7 +147,7 @@ fn every_page() -> Vec<Case> {
     cases
 }
 
-/// What a sender may have answered to where money is to be sent back: kept, wrong in each way, for the last time.
+/// Possible answers to the refund question: saved, each kind of invalid input, and the last allowed one.
 fn every_answer_about_back() -> Vec<Answer> {
     let kept = || Some(OWN.to_owned());
     let typed = [back::NO_ADDRESS, back::MISTYPED, back::UNUSABLE];
@@ -197,10 +197,10 @@ fn no_page_tells_the_wallet_its_customer_or_why_something_is_looked_at() {
                 "ahmed",
                 "+971501234567",
             ] {
-                assert!(!lower.contains(canary), "{canary} stands in {name}, {language:?}: {text}");
+                assert!(!lower.contains(canary), "{canary} is in {name}, {language:?}: {text}");
             }
             for word in ["risk", "sanction", "block", "complian", "suspicio", "legal", "fraud", "review"] {
-                assert!(!lower.contains(word), "{word} stands in {name}, {language:?}: {text}");
+                assert!(!lower.contains(word), "{word} is in {name}, {language:?}: {text}");
             }
         }
     }
@@ -245,9 +245,9 @@ fn a_link_that_takes_nothing_looks_the_same_whatever_the_reason() {
 fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
     for Case { name, language, html: page, .. } in every_page() {
         for forbidden in [" style=", "<style", "http://", "https://", "javascript:", "<img", "<iframe", "<base"] {
-            // A wallet is told where the sandbox's chain is; the page itself never calls it.
+            // A wallet receives the sandbox chain's URL; the page itself never calls it.
             let page = page.replace("data-rpc=\"http://127.0.0.1:8080\"", "");
-            assert!(!page.contains(forbidden), "{forbidden} stands in {name}: {page}");
+            assert!(!page.contains(forbidden), "{forbidden} is in {name}: {page}");
         }
         assert!(!page.match_indices(" on").any(|(at, _)| is_handler(&page[at..])), "{name}: {page}");
         let script = format!("<script src=\"{}\" defer></script>", ASSETS.script.path);
@@ -270,7 +270,7 @@ fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
     }
 }
 
-/// Whether ` on…` begins an attribute like ` onclick=`.
+/// Whether ` on…` starts an event handler attribute such as ` onclick=`.
 fn is_handler(text: &str) -> bool {
     let name: String = text.trim_start().chars().take_while(char::is_ascii_lowercase).collect();
     text.trim_start()[name.len()..].starts_with('=')
@@ -297,7 +297,7 @@ fn every_page_leads_to_itself_in_every_language() {
 }
 
 #[test]
-fn what_people_write_never_becomes_markup() {
+fn what_users_write_never_becomes_markup() {
     let link = PaymentRequest { purpose: Some(HOSTILE.to_owned()), ..request() };
     let frame = Frame { payee: HOSTILE.to_owned(), ..Frame::of(&link, "", false, Words(Language::Urdu), T0) };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
@@ -394,7 +394,7 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
 #[test]
 fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    // Whether something is still to come, and whether anything may still change: what was refused may go back.
+    // The flags: whether a payment is still expected, and whether anything can still change (a rejected one can be refunded).
     for (state, words, waiting, followed) in [
         (DepositState::Seen, "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.", true, true),
         (DepositState::Screening, "Received. We are checking your payment now.", true, true),
@@ -420,7 +420,7 @@ fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     assert!(!shown(&request(), &[], false).contains("http-equiv"), "a form that is filled in must not be reloaded");
 }
 
-/// A refund under way to the address that the sender named.
+/// A refund in progress to the address that the sender entered.
 fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
     let screened = Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
     Refund {
@@ -437,7 +437,7 @@ fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
 }
 
 #[test]
-fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to() {
+fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let back = TxHash([0x77; 32]);
     let page = |state, refund: Refund, told: Option<TxHash>, language| {
@@ -462,8 +462,8 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to()
     assert!(html.contains("It was refunded.") && html.contains("No further action is needed"), "{html}");
     assert!(html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")), "{html}");
     assert!(!over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"), "{html}");
-    assert!(!done(None, Language::English).0.contains(&back.to_string()), "nobody else is told");
-    // Where it went is told nowhere, and every language has its own words.
+    assert!(!done(None, Language::English).0.contains(&back.to_string()), "other visitors do not see it");
+    // The refund address is never shown, and every language has its own text.
     let said: BTreeSet<String> =
         Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("said").0).collect();
     assert_eq!(said.len(), Language::ALL.len());
@@ -527,7 +527,7 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     assert!(wrong.contains("id=\"address-fault\">This is not an address."), "{wrong}");
     let last = page(Answer { kept: Some(OWN.to_owned()), typed: None, is_last: true });
     assert!(last.contains("can no longer be changed") && !last.contains("<form method=\"post\""), "{last}");
-    // Somebody has proposed a refund: what is kept is shown, and nothing where nothing was said.
+    // A refund is proposed: a saved address is shown; without one there is nothing to show.
     let proposed = view(&paid, &[deposit(DepositState::Refunding)], true);
     let page = |kept: Option<&str>| {
         let answer = Answer { kept: kept.map(str::to_owned), ..Answer::default() };
@@ -535,7 +535,7 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     };
     assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("can no longer be changed"));
     assert!(!page(None).contains("id=\"back\"") && !page(Some(OWN)).contains("name=\"address\""));
-    // Whoever has the link alone is led to the page of whoever has paid.
+    // A visitor with only the link is referred to the sender's own page.
     let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
     let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
     assert!(visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\""));

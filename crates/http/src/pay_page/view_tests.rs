@@ -1,4 +1,4 @@
-//! Which view a link has, for every state of its request and of what has come.
+//! The view of a link for every state of its request and deposits.
 
 use domain::payment_request::Received;
 
@@ -174,7 +174,7 @@ fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_e
         let elsewhere = if back == Back::Asks { Back::Elsewhere } else { Back::No };
         assert_eq!(view(&paid, &[state], true).back(), back, "{state:?}");
         assert_eq!(view(&paid, &[state], false).back(), elsewhere, "{state:?}");
-        // Beside one that is through, and while more may be sent.
+        // Together with a completed payment, and while more may be sent.
         assert_eq!(view(&paid, &[DepositState::Completed, state], true).back(), back, "{state:?}");
         let open = view(&request(), &[state], true);
         assert!(state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back, "{open:?}");
@@ -199,7 +199,7 @@ fn what_is_looked_at_is_asked_about_where_the_page_says_why_already() {
 }
 
 #[test]
-fn a_deposit_that_was_there_before_the_visitor_said_who_he_is_is_not_his() {
+fn a_deposit_from_before_the_visitors_submission_is_not_theirs() {
     let incoming = Incoming::of(&deposit(DepositState::Rejected), &request(), None).expect("shown");
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     assert_eq!(View::of(&paid, vec![incoming], true, true, T0).back(), Back::Asks);

@@ -204,7 +204,7 @@ impl Api {
             BodyError::TooSlow => {
                 Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body did not arrive in time")
             }
-            BodyError::Broken => Problem::bad_request("body_incomplete", "The body broke off"),
+            BodyError::Broken => Problem::bad_request("body_incomplete", "The body is incomplete"),
         })
     }
 
@@ -252,7 +252,7 @@ impl Drop for StreamPermit {
 }
 
 fn still_under_way() -> Problem {
-    let message = "A request with this Idempotency-Key is still under way";
+    let message = "A request with this Idempotency-Key is still in progress";
     Problem::new(StatusCode::CONFLICT, "request_under_way", message).retry_after(RETRY_AFTER_S)
 }
 

@@ -38,7 +38,7 @@ fn refused_problem(refused: Refused) -> Problem {
         Refused::IdempotencyMismatch => Problem::invalid_header(
             "idempotency-key",
             "idempotency_mismatch",
-            "The key was used with another body; use a new key for a new request",
+            "The key was already used with a different body; use a new key for a new request",
         ),
         refused => {
             tracing::error!(%refused, "a request was refused for a reason that no client can cause");
@@ -51,7 +51,7 @@ fn order_problem(refusal: Refusal) -> Problem {
     let message = refusal.to_string();
     match refusal {
         Refusal::ExternalIdConflict(payment) => {
-            let fault = domain::fault::Fault::new("external_id", "external_id_conflict", "This id is taken already");
+            let fault = domain::fault::Fault::new("external_id", "external_id_conflict", "This id is already in use");
             Problem::invalid(vec![fault.with("payment_id", payment)])
         }
         Refusal::QuoteNotFound => Problem::bad_request("quote_not_found", message),

@@ -57,12 +57,12 @@ impl Problem {
 
     /// 404 of a path that no operation has.
     pub fn no_such_route() -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "not_found", "There is no such path")
+        Problem::new(StatusCode::NOT_FOUND, "not_found", "Path not found")
     }
 
     /// 405.
     pub fn method_not_allowed() -> Problem {
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "The path does not take this method")
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")
     }
 
     /// 409 with `Retry-After`.
@@ -91,13 +91,13 @@ impl Problem {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal_error",
-            "The service failed; the log has the request id",
+            "Internal error; quote the request id when you contact support",
         )
     }
 
     /// 503 with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy").retry_after(retry_after_s)
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy; retry later").retry_after(retry_after_s)
     }
 
     /// The same with one more member in `detail` (`payment_id` …). A list of faults takes it as context of its last one.

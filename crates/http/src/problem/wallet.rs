@@ -92,13 +92,13 @@ impl WalletProblem {
 
     /// 500 INTERNAL_ERROR.
     pub fn internal() -> WalletProblem {
-        let message = "The service failed; the log has the request id";
+        let message = "Internal error; quote the request id when you contact support";
         WalletProblem::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
     }
 
     /// 503 SERVICE_UNAVAILABLE with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> WalletProblem {
-        WalletProblem::new(StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE", "The service is busy")
+        WalletProblem::new(StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE", "The service is busy; retry later")
             .retry_after(retry_after_s)
     }
 

@@ -37,7 +37,7 @@ pub enum BodyError {
     #[error("the body did not arrive in time")]
     TooSlow,
     /// Shorter than announced, or wrongly framed: 400.
-    #[error("the body broke off")]
+    #[error("the body is incomplete")]
     Broken,
 }
 
@@ -86,7 +86,7 @@ pub fn is_encoded(headers: &HeaderMap) -> bool {
 }
 
 /// What is told of a body that is.
-pub const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
+pub const ENCODED: &str = "Content-Encoding is not supported";
 
 /// Whether the headers say, once, that the body is JSON. Two types are none: who reads the other one sees another body.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {

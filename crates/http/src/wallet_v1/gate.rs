@@ -203,7 +203,7 @@ impl Gate {
         let policy = policy.ok_or_else(WalletProblem::internal)?;
         let roles = if policy.wallet.strict_roles { RolePolicy::Strict } else { RolePolicy::Default };
         if let Some(lacking) = operation.lacking(roles, &proven.roles) {
-            let message = format!("The token needs the role {}", lacking.name());
+            let message = format!("The token requires the role {}", lacking.name());
             return Err(WalletProblem::forbidden(message).with("required_role", lacking.name()));
         }
         if !allowance.is_granted() {
@@ -272,7 +272,7 @@ impl Gate {
                 invalid(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {} bytes", limits.max_bytes))
             }
             BodyError::TooSlow => invalid(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time".to_owned()),
-            BodyError::Broken => WalletProblem::invalid_request("The body broke off"),
+            BodyError::Broken => WalletProblem::invalid_request("The body is incomplete"),
         })?;
         if !body.is_empty() && !is_json(&parts.headers) {
             return Err(WalletProblem::invalid_request("The body must be application/json"));
@@ -309,7 +309,7 @@ fn served(answer: Answer) -> Response {
 }
 
 fn still_under_way() -> WalletProblem {
-    WalletProblem::conflict("A request with this key is still under way")
+    WalletProblem::conflict("A request with this key is still in progress")
         .of_field("Idempotency-Key")
         .retry_after(RETRY_AFTER_S)
 }

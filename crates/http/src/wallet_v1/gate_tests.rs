@@ -253,7 +253,7 @@ async fn a_path_that_is_none_is_404_and_counts_against_the_address() {
     let gate = gate();
     for (left, status) in [("2", 404), ("1", 404), ("0", 404), ("0", 429)] {
         let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
-        let told = Told::of(gate.refuse(&request, WalletProblem::not_found("There is no such path"))).await;
+        let told = Told::of(gate.refuse(&request, WalletProblem::not_found("Path not found"))).await;
         assert_eq!((told.status, told.remaining()), (status, left));
     }
 }

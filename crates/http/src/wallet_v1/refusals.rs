@@ -42,11 +42,11 @@ impl Named {
     /// 404 with the field that names it.
     pub(super) fn not_found(self) -> WalletProblem {
         let message = match self {
-            Named::Wallet => "There is no such wallet",
-            Named::PaymentRequest => "There is no such payment request",
-            Named::Order => "There is no such order",
-            Named::Transaction => "There is no such transaction",
-            Named::Delivery => "There is no such delivery",
+            Named::Wallet => "Wallet not found",
+            Named::PaymentRequest => "Payment request not found",
+            Named::Order => "Order not found",
+            Named::Transaction => "Transaction not found",
+            Named::Delivery => "Delivery not found",
         };
         WalletProblem::not_found(message).of_field(self.field())
     }
@@ -57,12 +57,12 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
     match denied {
         Denied::NotFound(field) => match Named::ALL.into_iter().find(|named| named.field() == field) {
             Some(named) => named.not_found(),
-            None => WalletProblem::not_found("There is no such thing").of_field(field),
+            None => WalletProblem::not_found("Not found").of_field(field),
         },
         Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
         Denied::Refused(refusal) => refused(refusal),
         Denied::RateUnavailable(..) => {
-            WalletProblem::unavailable(RETRY_AFTER_S).saying("There is no current exchange rate")
+            WalletProblem::unavailable(RETRY_AFTER_S).saying("No current exchange rate is available")
         }
         Denied::ListsStale => {
             tracing::error!(
@@ -74,7 +74,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
-        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not offered"),
+        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled"),
         Denied::Keys(error) => {
             tracing::error!(%error, "a tenant's keys cannot be used");
             WalletProblem::unavailable(RETRY_AFTER_S)
@@ -97,7 +97,7 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
         Refused::Deposit(refusal) => deposit(&refusal),
         Refused::Exchange(refusal) => order(&refusal),
         Refused::IdempotencyMismatch => {
-            let message = "The key was used with another body; use a new key for a new request";
+            let message = "The key was already used with a different body; use a new key for a new request";
             WalletProblem::validation_failed(message).of_field("Idempotency-Key")
         }
         // Somebody else was faster; what is there now may allow it.
@@ -112,20 +112,20 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
 fn wallet(refusal: &WalletRefusal) -> WalletProblem {
     match refusal {
         WalletRefusal::KycRequired(level) => {
-            let message = format!("The customer's KYC level must be {} at least", level.name());
+            let message = format!("The customer's KYC level must be at least {}", level.name());
             WalletProblem::new(StatusCode::FORBIDDEN, "KYC_REQUIRED", message)
                 .of_field("kyc_level")
                 .with_top_level("required_kyc_level", level.name())
         }
         WalletRefusal::Exists(id) => {
-            let message = "The customer has a wallet on this blockchain";
+            let message = "The customer already has a wallet on this blockchain";
             WalletProblem::new(StatusCode::CONFLICT, "WALLET_EXISTS", message)
                 .of_field("customer_id")
                 .with_top_level("existing_wallet_id", id)
         }
         WalletRefusal::Ordered(day) => {
             let status = WalletState::Blocked.name();
-            WalletProblem::conflict(format!("The wallet is {status}: a blacklisting is ordered for {day}"))
+            WalletProblem::conflict(format!("The wallet is {status}: it will be blacklisted on {day}"))
                 .with("current_status", status)
                 .with("effective_date", day)
         }
@@ -143,12 +143,12 @@ fn frozen(state: WalletState) -> WalletProblem {
 
 fn deposit(refusal: &DepositRefusal) -> WalletProblem {
     let conflict = |status: &str| {
-        WalletProblem::conflict("The transaction does not wait for a decision").with("current_status", status)
+        WalletProblem::conflict("The transaction is not held for review").with("current_status", status)
     };
     match refusal {
         DepositRefusal::State(state) => conflict(status(*state).name()),
         DepositRefusal::Frozen(state) => frozen(*state),
-        DepositRefusal::EscrowHeld => WalletProblem::conflict("Something in the escrow is on legal hold")
+        DepositRefusal::EscrowHeld => WalletProblem::conflict("Funds in the escrow are on legal hold")
             .with("current_status", DepositStatus::ReceivedInEscrow.name()),
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
@@ -183,7 +183,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::NoToken => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::InsufficientBalance { requested, available } => {
             let code = requested.currency.code();
-            let message = format!("The wallet has too little {code}");
+            let message = format!("The wallet's {code} balance is too low");
             WalletProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "INSUFFICIENT_BALANCE", message)
                 .with("requested_amount", render::money(*requested))
                 .with("available_balance", render::money(*available))

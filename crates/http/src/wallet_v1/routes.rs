@@ -150,10 +150,10 @@ where
 }
 
 async fn no_such_path(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
-    api.gate.refuse(&request, WalletProblem::not_found("There is no such path"))
+    api.gate.refuse(&request, WalletProblem::not_found("Path not found"))
 }
 
 async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
-    let message = "The path does not take this method";
+    let message = "Method not allowed";
     api.gate.refuse(&request, WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message))
 }

@@ -113,7 +113,7 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
         (None, None, None) => fields.refuse(Fault::new(
             "bank_account.iban",
             "missing",
-            "Field required, or account_number and bank_code in its place",
+            "Field required, unless account_number and bank_code are given",
         )),
         (None, Some(_), None) => fields.refuse(missing("bank_account.bank_code")),
         (None, None, Some(_)) => fields.refuse(missing("bank_account.account_number")),
@@ -145,7 +145,7 @@ fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&s
         fields.refuse(Fault::new(
             "bank_account.account_number",
             "account_iban_mismatch",
-            "account_number is another account than that of the IBAN",
+            "account_number does not match the IBAN",
         ));
     }
     let hints = check_route_hints(Country::Pak, Some(iban), bank_code, &BankDirectory::default());
@@ -153,7 +153,7 @@ fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&s
         fields.refuse(Fault::new(
             "bank_account.bank_code",
             "branch_iban_mismatch",
-            "bank_code names another bank than the IBAN",
+            "bank_code does not match the IBAN",
         ));
     }
 }

@@ -118,7 +118,7 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
     ] {
         let answer = Answer::read("without rates".to_owned(), call.open().await).await;
         let body = refused(&answer, 503, "SERVICE_UNAVAILABLE", None);
-        assert_eq!(body["message"].text(), "There is no current exchange rate");
+        assert_eq!(body["message"].text(), "No current exchange rate is available");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
@@ -171,8 +171,8 @@ async fn a_failure_of_ours_is_500_and_a_store_that_is_away_503(on: On) {
     let without_tenants = broken(&bank, |sources| sources.policies = Arc::new(Nobody)).await;
     let without_counter = broken(&bank, |sources| sources.permits = Arc::new(Away)).await;
     for (at, status, code, message, retry_after) in [
-        (&without_tenants, 500, "INTERNAL_ERROR", "The service failed; the log has the request id", None),
-        (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy", Some("1")),
+        (&without_tenants, 500, "INTERNAL_ERROR", "Internal error; quote the request id when you contact support", None),
+        (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy; retry later", Some("1")),
     ] {
         let answer = Answer::read(path.clone(), bank.get(&path).at(at).open().await).await;
         let body = refused(&answer, status, code, None);

@@ -88,7 +88,7 @@ async fn tried(bank: &WalletBank, may: impl Fn(&Op, &[&str]) -> bool) {
             assert_eq!(body.names(), ["error", "message", "details", "request_id", "timestamp"], "{what}");
             let needed = body["details"]["required_role"].text().to_owned();
             assert!(row(&op).contains(&needed.as_str()), "{what}: {needed} would not do");
-            assert_eq!(body["message"].text(), format!("The token needs the role {needed}"));
+            assert_eq!(body["message"].text(), format!("The token requires the role {needed}"));
         }
     }
 }

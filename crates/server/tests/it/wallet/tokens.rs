@@ -232,7 +232,7 @@ async fn a_key_is_good_from_its_addresses_only(on: On) {
             answer.ok();
         } else {
             let body = refused(&answer, 403, "FORBIDDEN", None);
-            assert_eq!(body["message"].text(), "The access key is not for use from this address");
+            assert_eq!(body["message"].text(), "The access key is not allowed from this address");
         }
     }
 }

@@ -154,7 +154,7 @@ async fn an_unknown_path_is_not_found(on: On) {
         let unsigned = bank.bank.unsigned(Method::POST, path, None).send().await;
         for answer in [signed, unsigned] {
             let body = refused(&answer, 404, "NOT_FOUND", None);
-            assert_eq!(body["message"].text(), "There is no such path", "{path}");
+            assert_eq!(body["message"].text(), "Path not found", "{path}");
         }
     }
     bank.finish().await;
@@ -174,7 +174,7 @@ async fn another_method_is_not_allowed(on: On) {
             }
             let answer = bank.call_as(MANAGER, method.clone(), &op.url(MISSING), None).send().await;
             let message = invalid(&answer, 405);
-            assert_eq!(message, "The path does not take this method", "{method} {}", op.path);
+            assert_eq!(message, "Method not allowed", "{method} {}", op.path);
             let mut allowed: Vec<&str> = answer.header("allow").expect("Allow").split(',').collect();
             allowed.retain(|name| *name != "HEAD");
             allowed.sort_unstable();
