@@ -1,4 +1,4 @@
-//! The verifier against named tokens, keys and addresses.
+//! The verifier against tokens, keys and addresses.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Decoders against tables of shapes and faults.
+//! Decoders: tables of shapes and errors.
 
 use domain::time::Timestamp;
 
@@ -6,7 +6,7 @@ use super::query::{Query, flag, instant};
 use super::shape::{AnyUuid, Day, Flag, Integer, PositiveNumber, Shape, one_of, text, text_between};
 use super::*;
 
-/// Rule, or what was read.
+/// The violated rule, or the parsed value.
 fn verdict<S: Shape>(shape: S, json: &str) -> Result<S::Out, &'static str> {
     let body = format!("{{\"f\":{json}}}");
     let mut fields = Fields::of_body(body.as_bytes()).expect("JSON");

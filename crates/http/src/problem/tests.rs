@@ -1,4 +1,4 @@
-//! Error bodies of both services, as they stand on the wire.
+//! Error bodies of both services, as sent.
 
 use domain::time::Timestamp;
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! The page as text: what is on it, what never is, and in which languages.
+//! The page's text: what it contains, what it must not contain, and its languages.
 
 use domain::currency::Currency;
 
@@ -32,7 +32,7 @@ fn shown(receipt: &Receipt, lang: Lang) -> String {
     page(receipt, lang, Style::Linked { style: "/console/receipt.css", icon: "/console/icon.svg" }).expect("rendered")
 }
 
-/// The text of the page without its elements, a line for each piece.
+/// The text of the page without markup, one line per piece.
 fn text(page: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for piece in page.split('<').skip(1) {

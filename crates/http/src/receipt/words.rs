@@ -1,4 +1,4 @@
-//! The receipt's words in the eight languages of the pay page. Numbers and ids keep Latin digits in all of them.
+//! The receipt's labels in the eight languages of the pay page. Numbers and ids use Latin digits in all.
 
 use domain::payment::PaymentState;
 
@@ -42,12 +42,12 @@ impl Lang {
         }
     }
 
-    /// Reads a tag, exactly as written.
+    /// Parses a tag in its exact spelling.
     pub fn parse(tag: &str) -> Option<Lang> {
         Lang::ALL.into_iter().find(|lang| lang.tag() == tag)
     }
 
-    /// Which way it is written: the `dir` of the page.
+    /// The writing direction: the `dir` of the page.
     pub const fn direction(self) -> &'static str {
         match self {
             Lang::Ur | Lang::Ar => "rtl",
@@ -69,18 +69,18 @@ impl Lang {
     }
 }
 
-/// What became of the payment, for people.
+/// The outcome of a payment, in broad terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The beneficiary's bank has it.
+    /// Received by the beneficiary's bank.
     Paid,
-    /// Not at its end.
+    /// In progress.
     UnderWay,
-    /// Nobody knows yet.
+    /// Unknown.
     Unclear,
-    /// It was not carried out.
+    /// Not executed.
     NotPaid,
-    /// It was carried out and came back.
+    /// Executed and returned.
     CameBack,
 }
 
@@ -95,12 +95,12 @@ impl Outcome {
         }
     }
 
-    /// Whether more will happen of itself or by a person.
+    /// Whether the payment can still change.
     pub(super) const fn is_open(self) -> bool {
         matches!(self, Outcome::UnderWay | Outcome::Unclear)
     }
 
-    /// The class of the style sheet.
+    /// The style sheet's class.
     pub(super) const fn class(self) -> &'static str {
         match self {
             Outcome::Paid => "paid",
@@ -122,7 +122,7 @@ impl Outcome {
 
 macro_rules! words {
     ($($name:ident)+) => {
-        /// The words of one language.
+        /// The labels of one language.
         pub(super) struct Words {
             $(pub(super) $name: &'static str,)+
         }

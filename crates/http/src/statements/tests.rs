@@ -1,5 +1,5 @@
-//! The same small statement in its three forms. That camt.053 keeps to its structure is checked with `xmllint` in the
-//! server's tests, on statements of real books.
+//! A small statement in all three formats. The server's tests validate camt.053 with `xmllint`, on
+//! statements of real books.
 
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};

@@ -1,4 +1,4 @@
-//! Which answer each refusal of the engine gets (specification: "Errors"; `decisions.md`, "Wallet Service v1").
+//! Maps the engine's refusals to responses (specification: "Errors"; `decisions.md`, "Wallet Service v1").
 
 use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
 use domain::exchange::OrderRefusal;
@@ -12,10 +12,10 @@ use http::StatusCode;
 use super::render;
 use crate::problem::WalletProblem;
 
-/// Seconds after which a busy or unreachable service may be asked again.
+/// `Retry-After` in seconds of a busy or unreachable service.
 pub(super) const RETRY_AFTER_S: i64 = 1;
 
-/// What a request names, for when there is no such thing. Another tenant's is told of in the same words.
+/// The resource that a request names. Another tenant's resource gets the same response as a missing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Wallet,
@@ -28,7 +28,7 @@ pub(super) enum Named {
 impl Named {
     const ALL: [Named; 5] = [Named::Wallet, Named::PaymentRequest, Named::Order, Named::Transaction, Named::Delivery];
 
-    /// The field that names it.
+    /// The field with its id.
     const fn field(self) -> &'static str {
         match self {
             Named::Wallet => "wallet_id",
@@ -52,7 +52,7 @@ impl Named {
     }
 }
 
-/// The answer to a request that was not served.
+/// The response to a request that was not served.
 pub(super) fn denied(denied: Denied) -> WalletProblem {
     match denied {
         Denied::NotFound(field) => match Named::ALL.into_iter().find(|named| named.field() == field) {
@@ -66,7 +66,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         }
         Denied::ListsStale => {
             tracing::error!(
-                "an exchange order was refused: the sanction lists are too old to clear its account holder"
+                "exchange order refused: the sanctions lists are too old to screen its account holder"
             );
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
@@ -76,17 +76,17 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         }
         Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled"),
         Denied::Keys(error) => {
-            tracing::error!(%error, "a tenant's keys cannot be used");
+            tracing::error!(%error, "using a tenant's keys failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Store(error) => {
-            tracing::error!(%error, "a read failed");
+            tracing::error!(%error, "reading from the store failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
     }
 }
 
-/// The answer to what the engine refused.
+/// The response to an engine refusal.
 pub(super) fn refused(refused: Refused) -> WalletProblem {
     match refused {
         Refused::Wallet(refusal) => wallet(&refusal),
@@ -100,10 +100,10 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
             let message = "The key was already used with a different body; use a new key for a new request";
             WalletProblem::validation_failed(message).of_field("Idempotency-Key")
         }
-        // Somebody else was faster; what is there now may allow it.
+        // Another request won the race; a retry may succeed.
         Refused::Moved | Refused::Stale(_) => WalletProblem::unavailable(RETRY_AFTER_S),
         refused => {
-            tracing::error!(%refused, "a request was refused for a reason that no client can cause");
+            tracing::error!(%refused, "request refused for an internal reason");
             WalletProblem::internal()
         }
     }
@@ -136,7 +136,7 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
     }
 }
 
-/// 422: the wallet is in no state for it.
+/// 422: the wallet's state does not allow it.
 fn frozen(state: WalletState) -> WalletProblem {
     WalletProblem::validation_failed(format!("The wallet is {}", state.name())).with("wallet_status", state.name())
 }
@@ -152,13 +152,13 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
             .with("current_status", DepositStatus::ReceivedInEscrow.name()),
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
-            tracing::error!(%refusal, "a review was refused for a reason that no client can cause");
+            tracing::error!(%refusal, "review refused for an internal reason");
             WalletProblem::internal()
         }
     }
 }
 
-/// The interface's word for a state.
+/// The API's name of a state.
 const fn status(state: DepositState) -> DepositStatus {
     match state {
         DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_is_named_in_the_same_words_wherever_that_is_found_out() {
+    async fn a_missing_resource_gets_the_same_message_everywhere() {
         for named in Named::ALL {
             let told = |problem: WalletProblem| {
                 let answer = problem.respond(&RequestId::of(&http::HeaderMap::new()), Timestamp(0));

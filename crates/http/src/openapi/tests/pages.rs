@@ -1,4 +1,4 @@
-//! The pages: what is served, that nothing is loaded from elsewhere, and that every link leads somewhere.
+//! The pages: served paths, no external content, and no dead links.
 
 use axum::body::Body;
 use http::Request;
@@ -71,7 +71,7 @@ fn the_pages_tell_every_schema_and_error_and_load_nothing_from_elsewhere() {
     }
 }
 
-/// Nothing is loaded or run, and what is opened is closed.
+/// Nothing external is loaded or run, and every element is closed.
 fn check_markup(page: &str) {
     let page = &page.replacen(&format!("<script src=\"{}\" defer></script>", docs::SCRIPT_PATH), "", 1);
     for forbidden in ["<script", "<img", "<iframe", " style=", " onclick", "href=\"http:", "src=", "<form"] {
@@ -94,7 +94,7 @@ fn what_a_document_says_never_becomes_markup() {
     }
 }
 
-/// Every page that is served, by its path.
+/// Every served page by its path.
 async fn pages() -> Vec<(String, String)> {
     let mut paths = vec!["/docs".to_owned(), docs::SIGNING_PATH.to_owned()];
     paths.extend(SERVICES.iter().map(|service| service.page_path.to_owned()));

@@ -1,5 +1,5 @@
-//! Every code of both services: status and code from the documents, which tests hold against the source; when and what
-//! to do from the tables here, which must name every code and no other.
+//! Every error code of both services: status and code from the documents, which tests compare with the
+//! source; condition and remedy from the tables here, which must cover every code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::super::{document, wallet::wallet_document};
 use super::rules::RULES;
 use super::{MARK, check};
 
-/// Status, code, when, what to do.
+/// Status, code, condition, remedy.
 type Row = (u16, &'static str, &'static str, &'static str);
 
 /// Payment Service v2, by status.
@@ -233,7 +233,7 @@ fn status(name: &str) -> u16 {
     }
 }
 
-/// Status and code of everything that the document of the payment service lists.
+/// Status and code of every error in the payment service's document.
 fn payment_codes(document: &Value) -> BTreeSet<(u16, &str)> {
     let schemas = document["components"]["schemas"].as_object().expect("an object");
     let coded =
@@ -274,7 +274,7 @@ fn the_tables_name_every_code_and_no_other() {
     assert_eq!(told, payment_codes(&payment));
     let told: BTreeSet<&str> = WALLET.iter().map(|(_, code, ..)| *code).collect();
     assert_eq!(told, listed(&wallet["components"]["schemas"]["Error"]["properties"]["error"]));
-    // Every status that an operation of the wallet service may answer with, and those of no operation.
+    // Every error status of the wallet service's operations, and those outside operations.
     let mut statuses = BTreeSet::from([405]);
     for operation in wallet["paths"]
         .as_object()

@@ -1,4 +1,4 @@
-//! What each rule of fields wants, in words.
+//! The meaning of each field rule.
 
 /// Rule and meaning, for both services.
 pub(super) const RULES: [(&str, &str); 57] = [

@@ -1,4 +1,4 @@
-//! The sample answers and events of the document against what `wallet_v1::render` writes: names, order, texts, to the
+//! Compares the document's sample responses and events with the output of `wallet_v1::render`, byte for
 //! byte.
 
 use domain::chain::TxHash;
@@ -39,7 +39,7 @@ fn check(name: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
     assert_eq!(written, sample(WALLET, name), "{name}");
 }
 
-/// A list of one entry.
+/// A list with one entry.
 fn check_list(name: &str, entries: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
     check(name, |out| {
         out.array(entries, |items| items.object(fill));
@@ -100,7 +100,7 @@ fn payment_requests_are_written_as_the_document_shows_them() {
     let mut money = RequestMoney::default();
     money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, 25_500_000);
     check_list("requestList", "payment_requests", |out| render::listed_request(out, &paid, &money, &links()));
-    // The sender has paid, the customer has nothing.
+    // The sender has paid; the customer has received nothing yet.
     let mut refused = RequestMoney::default();
     refused.add((DepositState::Rejected, Pot::Escrow), StableCoin::Usdc, 25_500_000);
     check("rejectedRequest", |out| render::found_request(out, &paid, &refused, &links()));
@@ -134,7 +134,7 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
     let quoted = Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
     check("rate", |out| render::quoted(out, StableCoin::Usdc, &quoted));
     check("order", |out| render::created_order(out, &order(ExchangeState::Pending)));
-    // A repeated request is answered as the first one was.
+    // A repeated request gets the first response.
     let applied =
         ExchangeOrder { rate: Decimal::new(27_900, 2), payout: Money::new(2_776_050, Currency::Pkr), ..settled() };
     check("order", |out| render::created_order(out, &applied));
