@@ -45,14 +45,14 @@ async fn a_whole_chain_is_verified_to_its_head(on: On) {
     noted(&bank, "one").await;
     let page = officer.fetch("/console/audit/verify").await.page();
     let head = chain(&bank).await.head;
-    assert!(page.contains("as it was noted") && !page.contains("WRONG"), "{page}");
+    assert!(page.contains("intact") && !page.contains("WRONG"), "{page}");
     assert!(page.contains(&hex(&head.hash)) && page.contains("not signed"), "{page}");
     assert!(page.contains(&bank.tenant.name) && !page.contains("the installation"), "his own chain alone: {page}");
     let signer = bank.running.store().audit_signer(None).await.expect("a key");
     let signed = bank.running.store().sign_audit_chain(&chain(&bank).await, &signer).await.expect("read");
     bank.running.store().keep_checkpoint(&signed.expect("whole")).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
-    assert!(!page.contains("not signed") && page.contains("as it was noted"), "{page}");
+    assert!(!page.contains("not signed") && page.contains("intact"), "{page}");
 }
 
 async fn a_long_chain_is_verified_in_parts_of_one_session(on: On) {
@@ -63,18 +63,18 @@ async fn a_long_chain_is_verified_in_parts_of_one_session(on: On) {
     let (officer, other) = (auditor(&bank).await, auditor(&bank).await);
     let mut page = officer.fetch("/console/audit/verify?entries=1").await.page();
     let mut parts = 1;
-    while page.contains("right so far") {
-        let on = link(&page, "Go on behind entry").expect("a link").replace("&#38;", "&");
+    while page.contains("intact so far") {
+        let on = link(&page, "Continue after entry").expect("a link").replace("&#38;", "&");
         if parts == 1 {
             let foreign = other.fetch(&on).await.refused(409);
-            assert!(foreign.contains("made in another session"), "{foreign}");
+            assert!(foreign.contains("belongs to another session"), "{foreign}");
             officer.fetch(&on.replace("seq=1&", "seq=2&")).await.refused(409);
         }
         page = officer.fetch(&on).await.page();
-        assert!(page.contains("found entries 1 to"), "{page}");
+        assert!(page.contains("verified entries 1 to"), "{page}");
         parts += 1;
     }
-    assert!(page.contains("as it was noted") && parts > 3, "{parts} parts: {page}");
+    assert!(page.contains("intact") && parts > 3, "{parts} parts: {page}");
     assert!(page.contains(&hex(&chain(&bank).await.head.hash)), "{page}");
 }
 
@@ -89,7 +89,7 @@ async fn a_broken_chain_is_told_with_its_place(on: On) {
     store.keep_checkpoint(&signed).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
     let wrong = format!("WRONG: the signature of the checkpoint at {} is not good", signed.seq);
-    assert!(page.contains(&wrong) && !page.contains("as it was noted"), "{page}");
+    assert!(page.contains(&wrong) && !page.contains("intact"), "{page}");
     let behind = Mark::default();
     let part = store.verify_audit_part(bank.tenant.id, behind, &[], &[signer.public_key()], 100).await.expect("read");
     assert!(!part.whole && part.fault.is_some(), "{part:?}");
@@ -108,10 +108,10 @@ async fn an_entry_shows_its_hashes_and_what_changed(on: On) {
         page.contains(&hex(&newest.head.hash)) && page.contains("follows") && page.contains("thing.change"),
         "{page}"
     );
-    assert!(page.contains("The entry before it") && !page.contains("The entry behind it"), "{page}");
+    assert!(page.contains("Previous entry") && !page.contains("Next entry"), "{page}");
     let first = officer.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.page();
     assert!(
-        first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("What changed"),
+        first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("Changes"),
         "{first}"
     );
     for path in [format!("{path}0"), format!("/console/audit/entries/{}/x", bank.tenant.id)] {
@@ -131,10 +131,10 @@ async fn entries_are_found_by_request_and_day(on: On) {
     let today = bank.running.now().date();
     let page = officer.fetch(&format!("/console/audit?from={today}&to={today}")).await.page();
     assert!(page.contains("by request") && page.contains("without request"), "{page}");
-    assert!(officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entry fits."));
+    assert!(officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entries match."));
     officer.fetch("/console/audit?from=yesterday").await.refused(422);
     let found = officer.get("/search?q=r-found.1").await.page();
-    assert!(found.contains("Done by the request") && found.contains("thing.change"), "{found}");
+    assert!(found.contains("Actions of the request") && found.contains("thing.change"), "{found}");
 }
 
 async fn the_log_is_read_by_whom_it_is_for(on: On) {
@@ -143,7 +143,7 @@ async fn the_log_is_read_by_whom_it_is_for(on: On) {
     let stranger = auditor(&other).await;
     stranger.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.refused(404);
     stranger.fetch(&format!("/console/audit/verify?chain={}", bank.tenant.id)).await.refused(404);
-    assert!(stranger.fetch("/console/audit?subject=secret+deed").await.page().contains("No entry fits."));
+    assert!(stranger.fetch("/console/audit?subject=secret+deed").await.page().contains("No entries match."));
     let scope = Scope::Tenant(bank.tenant.id);
     let operator = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator]).await;
     for path in ["/console/audit", "/console/audit/verify", &format!("/console/audit/entries/{}/1", bank.tenant.id)] {

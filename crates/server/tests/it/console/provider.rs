@@ -33,7 +33,7 @@ on_both_stores! {
 
 /// How long the provider takes to serve again.
 const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
-const STRANGER: &str = "Nobody signs in here with this account.";
+const STRANGER: &str = "This account has no access to the console.";
 const SESSION: &str = "__Host-corridor-session";
 const DEPARTURE: &str = "__Host-corridor-departure";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -145,7 +145,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     assert_eq!((entered.status, entered.to()), (303, "/console/approvals"), "{}", entered.text);
     assert!(is_in(&browser) && !browser.cookies.contains_key(DEPARTURE), "{:?}", browser.cookies);
     let account_page = browser.get("/console/account").await;
-    assert!(account_page.text.contains("at the identity provider as "), "{}", account_page.text);
+    assert!(account_page.text.contains("through the identity provider as "), "{}", account_page.text);
     assert!(!account_page.text.contains("Change your password"), "{}", account_page.text);
     let fields = [("current", ""), ("new", PASSWORD), ("again", PASSWORD)];
     assert_eq!(browser.post("/console/account/password", &fields).await.status, 409);
@@ -254,7 +254,7 @@ async fn what_the_provider_says_wrong_lets_nobody_in(on: On) {
         let mut browser = world.browser();
         let answer = world.sign_in(&mut browser).await;
         assert_eq!(answer.status, 503, "{fault:?}");
-        assert!(answer.text.contains("does not answer right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
+        assert!(answer.text.contains("is not available right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
     }
     assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "nobody was bound");
     world.provider.set_fault(None);
@@ -266,7 +266,7 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     let world = World::new(on).await;
     let (_, account) = world.somebody("00u1").await;
     world.provider.set_account(account);
-    let stale = |answer: &Answer| answer.status == 422 && answer.text.contains("began in another browser");
+    let stale = |answer: &Answer| answer.status == 422 && answer.text.contains("started in another browser");
     // In another browser: with no sign-in under way there, and with another one.
     let (mut own, mut other) = (world.browser(), world.browser());
     let back = world.leave(&mut own).await;
@@ -317,7 +317,7 @@ async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
     let mut browser = world.browser();
     let answer = browser.get("/console/login/oidc?next=/console/approvals").await;
     assert_eq!(answer.status, 503);
-    assert!(answer.text.contains("The identity provider does not answer right now."), "{}", answer.text);
+    assert!(answer.text.contains("The identity provider is not available right now."), "{}", answer.text);
     assert!(answer.text.contains(r#"name="next" value="/console/approvals""#), "{}", answer.text);
     let person = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
     let fields = [("login", person.user.login.as_str()), ("password", PASSWORD), ("next", "/console/approvals")];
@@ -341,7 +341,7 @@ async fn one_signs_in_one_way(on: On) {
         let mut browser = world.browser();
         let answer = browser.sign_in(&person.user.login, given).await;
         assert_eq!(answer.status, 422);
-        assert!(answer.text.contains("The name or the password is wrong."), "{}", answer.text);
+        assert!(answer.text.contains("The name or password is incorrect."), "{}", answer.text);
     }
     // Somebody with a password who is named for the provider is signed out, and has none any more.
     let other = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
@@ -369,7 +369,7 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
     let (login, name) = (format!("new{number}"), format!("New{number}@Bank.Example"));
     let made = browser.post("/console/users", &[("login", &login), ("provider_name", &name)]).await;
     assert_eq!(made.status, 201);
-    assert!(made.text.contains("binds it") && !made.text.contains("users reset new"), "{}", made.text);
+    assert!(made.text.contains("binds the account") && !made.text.contains("users reset new"), "{}", made.text);
     let person = world.user(&login).await;
     assert_eq!(person.provider.as_ref().expect("named").name, name.to_lowercase());
     let again = browser.post("/console/users", &[("login", "another"), ("provider_name", &name.to_lowercase())]).await;
@@ -386,7 +386,7 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }
     let list = browser.get("/console/users").await;
-    assert!(list.text.contains("identity provider") && list.text.contains("password, no code yet"), "{}", list.text);
+    assert!(list.text.contains("identity provider") && list.text.contains("password, codes not set up"), "{}", list.text);
     world.running.stop().await;
 }
 

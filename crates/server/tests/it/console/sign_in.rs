@@ -134,7 +134,7 @@ async fn a_wrong_password_and_an_unknown_name_are_answered_alike(on: On) {
         let mut browser = Browser::new(&bank.running.url);
         let answer = browser.sign_in(login, given).await;
         assert_eq!(answer.status, 422, "{login}");
-        assert!(answer.text.contains("The name or the password is wrong."), "{}", answer.text);
+        assert!(answer.text.contains("The name or password is incorrect."), "{}", answer.text);
         assert!(!browser.cookies.contains_key("__Host-corridor-session"));
     }
 }
@@ -149,7 +149,7 @@ async fn failed_tries_make_one_wait_known_or_not(on: On) {
         }
         let waits = browser.sign_in(&login, PASSWORD).await;
         assert_eq!(waits.status, 429, "{login}: the right password does not help");
-        assert!(waits.text.contains("Too many tries. Please try again in"), "{}", waits.text);
+        assert!(waits.text.contains("Too many attempts. Please try again in"), "{}", waits.text);
     }
 }
 
@@ -161,7 +161,7 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     let mut browser = Browser::new(&bank.running.url);
     assert_eq!(browser.sign_in(login, PASSWORD).await.to(), "/console/login");
     let page = browser.get("/console/login").await;
-    assert!(page.text.contains("Code of six digits"), "{}", page.text);
+    assert!(page.text.contains("Six-digit code"), "{}", page.text);
     assert!(!page.text.contains("Sign out"), "nobody is signed in yet");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
     browser.get("/console/login").await;
@@ -176,7 +176,7 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     thief.get("/console/login").await;
     let replayed = thief.post("/console/login/code", &[("code", &code)]).await;
     assert_eq!(replayed.status, 422);
-    assert!(replayed.text.contains("was used already"), "{}", replayed.text);
+    assert!(replayed.text.contains("was already used"), "{}", replayed.text);
     assert_ne!(thief.get("/console/account").await.status, 200);
 }
 
@@ -201,7 +201,7 @@ async fn codes_are_set_up_once(on: On) {
     }
     assert_eq!(enrolled, ["/console", "/console/login"]);
     let second = &mut browsers[1].0;
-    assert!(second.get("/console/login").await.text.contains("One-time codes are set up already"));
+    assert!(second.get("/console/login").await.text.contains("One-time codes are already set up"));
     assert_ne!(second.get("/console/account").await.status, 200, "it has to sign in again");
     let kept = store.user(person.user.id).await.expect("read").expect("there").totp.expect("enrolled");
     assert_eq!(*kept.expose_secret(), [11; 20], "the secret that was confirmed first counts");
@@ -264,7 +264,7 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
         for browser in [&mut stranger, &mut signed] {
             let answer = browser.get(path).await;
             assert_eq!(answer.status, 404, "{path}");
-            assert!(answer.text.contains("There is no such page, or nothing of that id."), "{}", answer.text);
+            assert!(answer.text.contains("Page or record not found."), "{}", answer.text);
             assert_eq!(answer.headers["content-type"], "text/html; charset=utf-8");
             let policy = answer.headers["content-security-policy"].to_str().expect("text");
             assert!(policy.starts_with("default-src 'none'"), "{policy}");
@@ -275,9 +275,9 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
     }
     // What only forms do is no page either, and the API's addresses answer as the API does.
     let by_link = signed.get("/console/logout").await;
-    assert_eq!((by_link.status, by_link.text.contains("There is no such page")), (404, true));
+    assert_eq!((by_link.status, by_link.text.contains("Page or record not found")), (404, true));
     let posted = signed.post("/console/nothing", &[]).await;
-    assert_eq!((posted.status, posted.text.contains("There is no such page")), (404, true));
+    assert_eq!((posted.status, posted.text.contains("Page or record not found")), (404, true));
     assert_eq!(stranger.get("/console/").await.to(), "/console");
     assert_eq!(stranger.get("/nothing").await.headers["content-type"], "application/json");
 }

@@ -26,7 +26,7 @@ async fn leads_to(officer: &Officer, text: &str) -> String {
 }
 
 async fn finds_nothing(officer: &Officer, text: &str) {
-    has(&officer.get(&format!("/search?q={}", encoded(text))).await.page(), &["Nothing of this tenant is known by"]);
+    has(&officer.get(&format!("/search?q={}", encoded(text))).await.page(), &["No results for"]);
 }
 
 /// Every name of a payment.
@@ -129,12 +129,12 @@ async fn nothing_is_told_of_another_bank(on: On) {
 async fn what_cannot_be_looked_for_is_told(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
-    has(&viewer.get("/search").await.page(), &["Type an id"]);
+    has(&viewer.get("/search").await.page(), &["Enter an id"]);
     finds_nothing(&viewer, "no such thing").await;
     finds_nothing(&viewer, "0x0000000000000000000000000000000000000001").await;
     finds_nothing(&viewer, &format!("0x{}", "ab".repeat(32))).await;
     let page = viewer.get(&format!("/search?q={}", "x".repeat(129))).await.refused(422);
-    has(&page, &["At most 128 characters"]);
+    has(&page, &["Enter at most 128 characters"]);
     let page = viewer.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E").await.page();
     lacks(&page, &["<script>alert"]);
 }

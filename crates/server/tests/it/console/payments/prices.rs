@@ -31,10 +31,10 @@ async fn prices_are_proposed_by_one_and_approved_by_another(on: On) {
     let bank = Bank::new(on).await;
     let (maker, checker) = (officer(&bank, &[Role::Treasury]).await, officer(&bank, &[Role::Approver]).await);
     let before = bank.quote(Country::Ind, Currency::Aed, "100").await.0["rate"].number().to_owned();
-    has(&maker.get("/rates").await.page(), &["Propose other prices"]);
+    has(&maker.get("/rates").await.page(), &["Propose new prices"]);
     let approval = maker.post("/rates/pricing", &form("10", "900", "new agreement")).await.done();
     assert!(approval.starts_with("/console/approvals/"), "{approval}");
-    lacks(&maker.get("/rates").await.page(), &["Propose other prices"]);
+    lacks(&maker.get("/rates").await.page(), &["Propose new prices"]);
     has(&maker.get("/rates").await.page(), &["Proposed by", "new agreement"]);
     let same = bank.quote(Country::Ind, Currency::Aed, "100").await.0["rate"].number().to_owned();
     assert_eq!(same, before, "nothing has changed yet");

@@ -96,7 +96,7 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     let lift = format!("{page}/lift-hold");
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let shown = officer.get(&page).await.page();
-    assert!(shown.contains("Propose to lift the hold") && shown.contains("on legal hold: nothing in there"), "{shown}");
+    assert!(shown.contains("Propose to lift the hold") && shown.contains("on legal hold. Nothing in the escrow"), "{shown}");
     // Whoever works at the counter may not, nor may anybody who has not looked.
     let clerk = Officer::of(&bank, &[Role::Operator]).await;
     assert!(!clerk.get(&page).await.page().contains("Propose to lift the hold"));
@@ -106,7 +106,7 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     officer.post(&lift, &[("seen", &seen), ("why", " ")]).await.refused(422);
     let (maker, checker) = by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
     bank.newest_is(&wallet, DepositState::Rejected).await;
-    let freed = || async { officer.get(&page).await.page().contains("Its hold was lifted") };
+    let freed = || async { officer.get(&page).await.page().contains("The hold was lifted") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, freed).await);
     let after = officer.get(&page).await.page();
     for said in ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"] {
@@ -165,11 +165,11 @@ async fn payment_events_are_sent_when_a_second_person_says_so(on: On) {
     checker.post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "from the beginning")]).await.done();
     assert_eq!(bank.webhooks(before.id(), 1).await, ["quote.created"]);
     let listed = maker.get("/webhooks?service=payment&event=quote.created").await.page();
-    assert!(listed.contains("quote.created") && !listed.contains("No delivery fits."), "{listed}");
+    assert!(listed.contains("quote.created") && !listed.contains("No deliveries match."), "{listed}");
     let event = bank.receiver.book().taken_about(after.id())[0].id().to_owned();
     let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
     assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
-    assert!(maker.get("/webhooks").await.page().contains("No delivery fits."), "of the wallet service there is none");
+    assert!(maker.get("/webhooks").await.page().contains("No deliveries match."), "of the wallet service there is none");
     maker.get("/webhooks?service=payment&event=wallet.blocked").await.refused(422);
     // One person is enough to end it.
     maker.post("/webhooks/payments", &[("why", "too many")]).await.done();
@@ -187,7 +187,7 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     assert_eq!(agreed.wallet.velocity.map(|limit| (limit.count, limit.minor)), Some((3, 100_000_000)));
     let page = checker.get("/policy").await.page();
     assert!(
-        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose another policy"),
+        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose a policy change"),
         "{page}"
     );
     // The page was made of another policy.
@@ -195,7 +195,7 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     // What was proposed is not carried out once somebody else has changed the policy.
     let other = [("seen", "2"), ("strict_roles", "true"), ("why", "agreed")];
     let proposal = maker.post("/policy/propose", &other).await.done();
-    assert!(!maker.get("/policy").await.page().contains("Propose another policy"), "one waits");
+    assert!(!maker.get("/policy").await.page().contains("Propose a policy change"), "one waits");
     let mut meanwhile = agreed.clone();
     meanwhile.require_hmac = true;
     store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
@@ -205,7 +205,7 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     assert_eq!((now().await.wallet.strict_roles, now().await.wallet.version), (meanwhile.wallet.strict_roles, 3));
     // Whoever only looks sees it and proposes nothing; what keeps not to its rule is told by field and rule.
     let viewer = Officer::of(&bank, &[Role::Viewer]).await;
-    assert!(!viewer.get("/policy").await.page().contains("Propose another policy"));
+    assert!(!viewer.get("/policy").await.page().contains("Propose a policy change"));
     viewer.post("/policy/propose", &other).await.refused(403);
     let wrong = [("seen", "3"), ("minimum_kyc", "LOW"), ("auto_approve_max", "0"), ("why", "x")];
     let page = maker.post("/policy/propose", &wrong).await;

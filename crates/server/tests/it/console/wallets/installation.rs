@@ -21,7 +21,7 @@ async fn health_is_shown_to_whoever_looks_after_everything(on: On) {
     let page = officer.fetch("/console/system").await.page();
     let engine = if on == On::Sqlite { "SQLite" } else { "PostgreSQL" };
     let shown =
-        [engine, "watch:", "answers", "Taken in up to", "the shipped sample", "USDT/PKR", "Job queues", "Version"];
+        [engine, "watch:", "answers", "Processed up to", "the shipped sample", "USDT/PKR", "Job queues", "Version"];
     for shown in shown {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -76,9 +76,9 @@ async fn the_clock_is_moved_and_the_bank_steered(on: On) {
     one.post("/sandbox/clock", &[("hours", "2")]).await.refused(403);
     one.post("/sandbox/trigger", &[("scenario", "quote.expired")]).await.refused(403);
     let page = one.get("/sandbox").await.page();
-    assert!(!page.contains("Move it ahead") && !page.contains("moves the clock"), "{page}");
+    assert!(!page.contains("Advance") && !page.contains("moves the clock"), "{page}");
     let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, Scope::All, &[Role::Operator]).await;
-    assert!(officer.get("/sandbox").await.page().contains("Move it ahead"));
+    assert!(officer.get("/sandbox").await.page().contains("Advance"));
     officer.post("/sandbox/clock", &[("hours", "0")]).await.refused(422);
     let before = bank.running.now();
     officer.post("/sandbox/clock", &[("hours", "2")]).await.done();
