@@ -31,7 +31,9 @@ pub enum AuditCommand {
 A running service does this automatically (audit.checkpoint_every_s). Exit codes: 0 success, 1 a chain is broken.")]
     Checkpoint(StoreArgs),
     /// Print the public key of the checkpoint signatures
-    #[command(after_help = "Example:\n  corridor audit key\n\nKeep it outside this system, where its administrators cannot change it.")]
+    #[command(
+        after_help = "Example:\n  corridor audit key\n\nKeep it outside this system, where its administrators cannot change it."
+    )]
     Key(StoreArgs),
 }
 

@@ -102,7 +102,10 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&customer.tenant).await?;
     let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("{id} is {} by default for new requests; existing wallets keep their level", kyc_level.name()));
+    output::remark(&format!(
+        "{id} is {} by default for new requests; existing wallets keep their level",
+        kyc_level.name()
+    ));
     Ok(())
 }
 

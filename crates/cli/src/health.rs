@@ -17,7 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Options of `healthcheck`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor healthcheck --url http://127.0.0.1:8480\n\nExit codes: 0 ready, 3 not ready.")]
+#[command(
+    after_help = "Example:\n  corridor healthcheck --url http://127.0.0.1:8480\n\nExit codes: 0 ready, 3 not ready."
+)]
 pub struct HealthArgs {
     /// Service address [default: the running sandbox, else http.listen of the configuration]
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]

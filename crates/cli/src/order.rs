@@ -130,7 +130,8 @@ impl OrderArgs {
     }
 
     fn example(&self, quote: &Quote) -> Result<Members, Failure> {
-        let unknown = || Failure::Unavailable(format!("the quote's country {:?} is unknown to this version", quote.country));
+        let unknown =
+            || Failure::Unavailable(format!("the quote's country {:?} is unknown to this version", quote.country));
         let country = Country::parse(&quote.country).ok_or_else(unknown)?;
         // Quote, currency and amount come from the quote's own text, so numbers stay exact.
         let nobody = QuoteId(uuid::Uuid::nil());

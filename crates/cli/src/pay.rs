@@ -81,8 +81,9 @@ async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Resu
     let base_url = &client.credentials().base_url;
     let remembered = data_dir.last_quote()?.filter(|last| last.base_url == *base_url);
     if args.quote == "last" {
-        let none =
-            || Failure::Usage(format!("--quote last: no quote requested from {base_url} yet; run `corridor quote` first"));
+        let none = || {
+            Failure::Usage(format!("--quote last: no quote requested from {base_url} yet; run `corridor quote` first"))
+        };
         return remembered.ok_or_else(none);
     }
     if let Some(last) = remembered {

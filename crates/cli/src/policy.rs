@@ -98,9 +98,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let policy = &tenant.policy;
     let version = policy.wallet.version;
     if args.seen.is_some_and(|seen| seen != version) {
-        return Err(Failure::Refused(format!(
-            "--seen: outdated; the current version of the policy is {version}"
-        )));
+        return Err(Failure::Refused(format!("--seen: outdated; the current version of the policy is {version}")));
     }
     let pairs = args.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let values = fields::read(pairs, policy).map_err(|faults| told(&faults))?;
@@ -119,7 +117,11 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
                 vec![field.name().to_owned(), before.clone(), after.clone()]
             };
             output::rows(&["field", "before", "after"], changes.iter().map(row).collect())?;
-            output::remark(&format!("policy {} of {}; effective on every node within seconds", version + 1, args.tenant));
+            output::remark(&format!(
+                "policy {} of {}; effective on every node within seconds",
+                version + 1,
+                args.tenant
+            ));
             Ok(())
         }
         Output::Json => {

@@ -188,7 +188,8 @@ async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<St
     if oidc.issuer.is_empty() {
         return Err(Failure::Refused("--oidc: no identity provider is configured; set console.oidc.issuer".to_owned()));
     }
-    let none = || Failure::Refused(format!("--oidc: {text:?} is not a valid value of the claim {:?}", oidc.claim.name()));
+    let none =
+        || Failure::Refused(format!("--oidc: {text:?} is not a valid value of the claim {:?}", oidc.claim.name()));
     let name = oidc.claim.kept(text).ok_or_else(none)?;
     match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
         Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already used by {}", found.user.login))),
@@ -233,9 +234,7 @@ fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failu
     match context.output {
         Output::Table => {
             output::members(&[("name", login.to_owned()), ("at the provider", name.to_owned())])?;
-            output::remark(
-                "The first sign-in with this name at the identity provider binds the user to its subject.",
-            );
+            output::remark("The first sign-in with this name at the identity provider binds the user to its subject.");
             Ok(())
         }
         Output::Json => output::json(&json!({ "login": login, "provider_name": name })),

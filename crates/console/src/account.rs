@@ -97,7 +97,8 @@ async fn change_password(visit: Visit) -> Answer {
     }
     // The change ends all sessions; this browser continues with a new one.
     let token = console.begin(user, Stage::Open, None, visit.origin(&user.login), None).await?;
-    let mut response = visit.done("/console/account", "Your password was changed. You are signed out in all other browsers.");
+    let mut response =
+        visit.done("/console/account", "Your password was changed. You are signed out in all other browsers.");
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
     Ok(response)
 }

@@ -65,7 +65,9 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Stop {
         match error {
             StoreError::NotFound(_) => Stop::NotFound,
-            StoreError::Conflict(_) => Stop::Refused("Another user changed this in the meantime. Please reload the page.".to_owned()),
+            StoreError::Conflict(_) => {
+                Stop::Refused("Another user changed this in the meantime. Please reload the page.".to_owned())
+            }
             error => Stop::failed(&error),
         }
     }

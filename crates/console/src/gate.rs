@@ -226,13 +226,12 @@ async fn posted_form(console: &Console, headers: &HeaderMap, body: Body, csrf: &
         return Err(Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()));
     }
     let body = collect(body, console.settings.body).await;
-    let body = body.map_err(|_| Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()))?;
+    let body =
+        body.map_err(|_| Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()))?;
     let form = Form::of(std::str::from_utf8(&body).unwrap_or_default());
     let given = form.text(CSRF_FIELD);
     if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
-        return Err(Stop::Refused(
-            "This form has expired. Please go back, reload the page and try again.".to_owned(),
-        ));
+        return Err(Stop::Refused("This form has expired. Please go back, reload the page and try again.".to_owned()));
     }
     Ok(form)
 }

@@ -151,13 +151,7 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
         Ok(user) => enter(visit, &user, identity.subject, next).await,
         Err(why) => {
             let Subject { issuer, subject } = &identity.subject;
-            tracing::warn!(
-                request_id = visit.request_id(),
-                issuer,
-                subject,
-                why,
-                "identity provider sign-in refused"
-            );
+            tracing::warn!(request_id = visit.request_id(), issuer, subject, why, "identity provider sign-in refused");
             login_page(visit, "", next, STRANGER, StatusCode::FORBIDDEN)
         }
     }

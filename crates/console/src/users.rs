@@ -114,7 +114,10 @@ async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> 
 async fn create(visit: Visit) -> Answer {
     let console = visit.console();
     let login = login_name(visit.form().text("login")).ok_or_else(|| {
-        Stop::Invalid("A name must have 1 to 64 characters of a-z, 0-9 and . _ - @ + and start with a letter or a digit.".to_owned())
+        Stop::Invalid(
+            "A name must have 1 to 64 characters of a-z, 0-9 and . _ - @ + and start with a letter or a digit."
+                .to_owned(),
+        )
     })?;
     if console.store().user_by_login(&login).await?.is_some() {
         return Err(Stop::Refused("A user with this name already exists.".to_owned()));

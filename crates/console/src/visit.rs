@@ -173,7 +173,11 @@ impl Visit {
         const WHY_MAX_CHARS: usize = 500;
         let why = self.0.form.text("why");
         let fine = !why.is_empty() && why.chars().count() <= WHY_MAX_CHARS && !why.chars().any(char::is_control);
-        if fine { Ok(why) } else { Err(Stop::Invalid(format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters."))) }
+        if fine {
+            Ok(why)
+        } else {
+            Err(Stop::Invalid(format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters.")))
+        }
     }
 
     /// The layout of a page with this title: navigation, user, form token, confirmation.

@@ -70,8 +70,7 @@ async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Fa
         }
         let now = WallClock.now();
         if now >= until {
-            let message =
-                "no service reported in time; check that one is running and its chain answers, or use --last";
+            let message = "no service reported in time; check that one is running and its chain answers, or use --last";
             return Err(Failure::Unavailable(message.to_owned()));
         }
         WallClock.sleep_until(now + LOOK_EVERY).await;

@@ -68,7 +68,10 @@ fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
             }
         }
     }
-    Err(Failure::Refused(format!("request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link", args.request)))
+    Err(Failure::Refused(format!(
+        "request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link",
+        args.request
+    )))
 }
 
 /// The code as lines of half blocks. `None` if the text is too long for a QR code.

@@ -57,7 +57,9 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
         Service::Wallets => args.wallet.client(&data_dir)?,
     };
     if !client.credentials().is_test() {
-        return Err(Failure::Usage("trigger works with test keys only: it creates fictitious customers and payments".to_owned()));
+        return Err(Failure::Usage(
+            "trigger works with test keys only: it creates fictitious customers and payments".to_owned(),
+        ));
     }
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
     let stage = Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };

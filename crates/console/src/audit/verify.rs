@@ -84,7 +84,10 @@ async fn one(visit: &Visit, chain: TenantId, proofs: &AuditProofs) -> Result<Sec
     let part = store.verify_audit_part(chain, behind, &proofs.checkpoints, &proofs.trusted, most(visit)).await?;
     let mut says = standing(proofs);
     if behind.seq > 0 {
-        says.push(format!("This session already verified entries 1 to {}; this page continues after them.", behind.seq));
+        says.push(format!(
+            "This session already verified entries 1 to {}; this page continues after them.",
+            behind.seq
+        ));
     }
     let links = vec![
         (HERE.to_owned(), "Verify all chains".to_owned()),

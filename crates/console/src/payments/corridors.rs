@@ -207,7 +207,8 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         ..Section::default()
     };
     let Some(amount) = asked.given("amount") else { return Ok(section) };
-    let country = Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
+    let country =
+        Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
     let no_amount = || Stop::Invalid(format!("{amount} is not a valid amount in {}.", country.currency().code()));
     let amount = Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;

@@ -71,8 +71,8 @@ pub(super) async fn balance(visit: Visit) -> Answer {
         vec![Cell::text(currency.code()), Cell::number(Money::new(*minor, *currency)), Cell::state(word, tone)]
     };
     let sums: Vec<_> = sums(&lines).iter().map(sum).collect();
-    let sums = Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums)
-        .or("No transfers yet.");
+    let sums =
+        Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums).or("No transfers yet.");
     let rows = lines.iter().map(|it| line(&visit, it)).collect();
     let head = ["Account", "Balance", "Debits", "Credits", "Pending debits", "Pending credits"];
     let table = Table::new("Accounts", &head, rows).or("No transfers yet.");
@@ -130,9 +130,7 @@ pub(super) async fn account(visit: Visit) -> Answer {
     let next = found.next.map(|last| format!("{here}&after={last}"));
     let mut says = Vec::new();
     if next.is_some() && rows.len() < ROWS {
-        says.push(format!(
-            "This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."
-        ));
+        says.push(format!("This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."));
     }
     let shown = if rows.is_empty() { String::new() } else { format!("{} transfers", rows.len()) };
     let head = ["Time", "Amount", "Kind", "Reason", "Counterparty", "For", "Transfer"];

@@ -176,8 +176,7 @@ fn prefund_table(prefunds: &[&Account]) -> Table {
         ]
     };
     let rows = prefunds.iter().map(row).collect();
-    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows)
-        .or("No deposits yet.")
+    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows).or("No deposits yet.")
 }
 
 async fn cards(visit: &Visit, volumes: &[CorridorVolume], now: Timestamp) -> Result<Vec<Tile>, Stop> {

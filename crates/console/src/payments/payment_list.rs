@@ -119,7 +119,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
         "Account",
         "External id",
     ];
-    let table = Table::new("Payments", &head, rows).or("No payments match.").paged(Pager { previous: None, next, shown });
+    let table =
+        Table::new("Payments", &head, rows).or("No payments match.").paged(Pager { previous: None, next, shown });
     let mut links = Vec::new();
     if visit.query().given("after").is_some() {
         links.push((link(""), "Back to the latest".to_owned()));

@@ -44,8 +44,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.iter().map(|quote| row(&visit, quote)).collect();
     let head = ["Quote", "State", "Country", "Payer pays", "Beneficiary receives", "Rate", "Created", "Expires"];
     let shown = if rows.is_empty() { String::new() } else { format!("{} quotes", rows.len()) };
-    let table =
-        Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager { previous: None, next, shown });
+    let table = Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager { previous: None, next, shown });
     let links = after.map(|_| (visit.href("/quotes"), "Back to the latest".to_owned())).into_iter().collect();
     page(&visit, "Quotes", vec![Section { links, table: Some(table), ..Section::default() }])
 }

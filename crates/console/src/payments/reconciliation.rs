@@ -62,8 +62,8 @@ async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Contradictory reports: {}", rows.len());
     let says = vec!["These reports changed nothing. Contact the bank.".to_owned()];
-    let table = Table::new("Reports of rails", &["First reported", "Payment", "Report"], rows)
-        .or("No contradictory reports.");
+    let table =
+        Table::new("Reports of rails", &["First reported", "Payment", "Report"], rows).or("No contradictory reports.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 

@@ -110,9 +110,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let says = match rows.len() {
         0 => vec![
             format!("No results for “{text}” in this tenant."),
-            "Enter complete ids, references and addresses. Payment events are kept for 30 days."
-                .to_owned(),
-            format!("Request ids are stored with users' actions; the latest {AUDIT_SEARCHED_MAX} of these were searched."),
+            "Enter complete ids, references and addresses. Payment events are kept for 30 days.".to_owned(),
+            format!(
+                "Request ids are stored with users' actions; the latest {AUDIT_SEARCHED_MAX} of these were searched."
+            ),
         ],
         count => vec![format!("{count} results for “{text}”.")],
     };

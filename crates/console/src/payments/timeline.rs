@@ -53,10 +53,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         order(&case),
         Section {
             title: "Webhooks".to_owned(),
-            says: vec![
-                "Payments have none. The client reads their events with GET /v2/events."
-                    .to_owned(),
-            ],
+            says: vec!["Payments have none. The client reads their events with GET /v2/events.".to_owned()],
             ..Section::default()
         },
     ];

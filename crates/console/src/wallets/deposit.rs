@@ -154,7 +154,9 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     if !verdicts.is_empty() && may("decide") {
         let limit = coin_amount::show(visit.tenant()?.policy.wallet.second_person_above);
         let says = match needs_second(visit, deposit)? {
-            true => format!("The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."),
+            true => format!(
+                "The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."
+            ),
             false => "The decision takes effect at once.".to_owned(),
         };
         let form = FormView::new("decide", "Decide", to("decide"), "Decide").says(says);
@@ -183,9 +185,7 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     }
     if open.is_some() && may("refund/withdraw") {
         let form = FormView::new("withdraw", "Withdraw the proposal", to("refund/withdraw"), "Withdraw the proposal")
-            .says(
-                "Nothing is refunded, and the proposal is cancelled on chain. A refund can be proposed again.",
-            );
+            .says("Nothing is refunded, and the proposal is cancelled on chain. A refund can be proposed again.");
         forms.push(form.why());
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
@@ -199,10 +199,7 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let wallets = &visit.console().wallets;
     let deposit = wallets.find_deposit(&caller, id).await?;
     if !verdicts(deposit.state).iter().any(|(name, _)| *name == verdict.name()) {
-        return Err(Stop::Refused(format!(
-            "The deposit is {}: no decision is pending.",
-            words(deposit.state.name())
-        )));
+        return Err(Stop::Refused(format!("The deposit is {}: no decision is pending.", words(deposit.state.name()))));
     }
     as_shown(&visit, deposit.state_at.0)?;
     if verdict == ReviewVerdict::Approve && needs_second(&visit, &deposit)? {

@@ -72,8 +72,9 @@ fn change(visit: &Visit, key: &KeyRow) -> Section {
     };
     let (suspend, words) = if key.suspended { ("resume", "Resume key") } else { ("suspend", "Suspend key") };
     let forms = vec![
-        form("rotate", "Rotate secret", "rotate", "Rotate secret")
-            .says("The new secret is shown only once. The old one stays valid for some days, so that the client can switch."),
+        form("rotate", "Rotate secret", "rotate", "Rotate secret").says(
+            "The new secret is shown only once. The old one stays valid for some days, so that the client can switch.",
+        ),
         form("networks", "Allowed networks", "networks", "Save networks")
             .says("Addresses and networks (CIDR), separated by spaces. Leave empty to allow all.")
             .field(Field::line("networks", "Addresses").optional().holding(key.allowed_ips.join(" "))),

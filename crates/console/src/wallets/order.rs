@@ -33,7 +33,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
         says.push("The payout was returned after settlement. Return the tokens to the wallet.".to_owned());
     }
     if order.unclear_beyond_window {
-        says.push("The outcome of the payout is unknown. Contact the bank; two users then record its answer.".to_owned());
+        says.push(
+            "The outcome of the payout is unknown. Contact the bank; two users then record its answer.".to_owned(),
+        );
     }
     let head = ["Attempt", "Rail", "State", "Amount", "Started", "Last change", "Bank reference", "Reason"];
     let rows = attempts.iter().map(attempt_row).collect();
@@ -133,7 +135,10 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
     let became = became(&visit, &BECAME)?;
     let order = visit.console().wallets.find_order(&visit.caller()?, id).await?;
     if order.state != ExchangeState::Paying || order.attempt.is_none() {
-        return Err(Stop::Refused(format!("The order is {}: its outcome is already known.", words(order.state.name()))));
+        return Err(Stop::Refused(format!(
+            "The order is {}: its outcome is already known.",
+            words(order.state.name())
+        )));
     }
     let doubt = order.doubt().ok_or_else(|| Stop::Refused(sentence(EARLY)))?;
     as_shown(&visit, doubt_shown(doubt))?;

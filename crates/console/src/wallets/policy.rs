@@ -36,7 +36,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let policy = &visit.tenant()?.policy;
     let mut facts = vec![("Policy version", Cell::number(policy.wallet.version))];
     facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
-    let says = "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
+    let says =
+        "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
     let prices = (visit.href("/rates"), "Fee, margins and spread are on the rates page".to_owned());
     let links = if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
     let first = Section { says: vec![says.to_owned()], facts, links, ..Section::default() };

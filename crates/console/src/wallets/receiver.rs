@@ -79,7 +79,8 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         return Ok(Section { title: "Control".to_owned(), forms, ..Section::default() });
     };
     if may("url") && webhook.url.is_empty() {
-        let form = FormView::new("url", "Set the endpoint", to("url"), "Save endpoint").says("The secret stays the same.");
+        let form =
+            FormView::new("url", "Set the endpoint", to("url"), "Save endpoint").says("The secret stays the same.");
         forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
     } else if may("url") {
         let form = FormView::new("url", "Change the endpoint", to("url"), "Propose")
@@ -96,9 +97,8 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     }
     if may("payments") {
         let form = match webhook.payment_events {
-            false => FormView::new("payments", "Send payment events", to("payments"), "Propose").says(
-                "Sends new events of quotes and payments as well. Another user has to approve it.",
-            ),
+            false => FormView::new("payments", "Send payment events", to("payments"), "Propose")
+                .says("Sends new events of quotes and payments as well. Another user has to approve it."),
             true => FormView::new("payments", "Stop payment events", to("payments"), "Stop payment events")
                 .says("Events in the meantime can be resent later."),
         };

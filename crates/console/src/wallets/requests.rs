@@ -133,8 +133,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ]
     };
     let head = ["Submitted", "Name", "Email", "Phone", "Pays from", "Pays to"];
-    let senders = Table::new("Sender details", &head, senders.iter().map(row).collect())
-        .or("No sender details yet.");
+    let senders = Table::new("Sender details", &head, senders.iter().map(row).collect()).or("No sender details yet.");
     let mut sections = vec![
         Section { facts: facts(&visit, &request, &money), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },

@@ -170,7 +170,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let mut forms = Vec::new();
     if held && may("decide") {
         let verdicts = [("approve", "approve: the payment continues"), ("reject", "reject it")];
-        let form = FormView::new("decide", "Approve or reject", to("decide"), "Decide").says("The decision takes effect at once.");
+        let form = FormView::new("decide", "Approve or reject", to("decide"), "Decide")
+            .says("The decision takes effect at once.");
         forms.push(form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger());
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());

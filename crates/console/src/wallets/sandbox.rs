@@ -203,7 +203,8 @@ pub(super) async fn trigger(visit: Visit) -> Answer {
     let made = tools.trigger(visit.tenant_id()?, &scenario, wallet).await.map_err(Stop::Refused)?;
     visit.note("sandbox.trigger", &scenario, "").await?;
     let row = |(what, id): &(String, String)| vec![Cell::text(what.as_str()), Cell::id(id)];
-    let table = Table::new("Created objects", &["Kind", "Id"], made.iter().map(row).collect()).or("Nothing was created.");
+    let table =
+        Table::new("Created objects", &["Kind", "Id"], made.iter().map(row).collect()).or("Nothing was created.");
     let links = vec![(visit.href("/sandbox"), "Back to the sandbox tools".to_owned())];
     page(&visit, "Scenario completed", vec![Section { links, table: Some(table), ..Section::default() }])
 }

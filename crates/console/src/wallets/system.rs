@@ -157,9 +157,7 @@ async fn coins(visit: &Visit) -> Result<Section, Stop> {
         let code = state.coin.currency().code();
         let id = if state.coin == StableCoin::Usdc { "accept-usdc" } else { "accept-usdt" };
         FormView::new(id, format!("Accept the new code of {code}"), "/console/system/coins".to_owned(), "Propose")
-            .says(
-                "Only after comparing the code with the issuer's published code. Another user has to approve it.",
-            )
+            .says("Only after comparing the code with the issuer's published code. Another user has to approve it.")
             .field(Field::hidden("coin", code))
             .field(Field::hidden("at_block", state.at_block))
             .why()
@@ -211,11 +209,7 @@ async fn books(visit: &Visit) -> Result<Section, Stop> {
             ("Reconciled", Cell::number(format!("{} ago", age(report.at, visit.console().now())))),
         ],
     };
-    let says = if facts.is_empty() {
-        vec!["No reconciliation yet.".to_owned()]
-    } else {
-        Vec::new()
-    };
+    let says = if facts.is_empty() { vec!["No reconciliation yet.".to_owned()] } else { Vec::new() };
     Ok(Section { title: "Reconciliation".to_owned(), says, facts, ..Section::default() })
 }
 

@@ -72,7 +72,10 @@ fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
         ]);
     }
     if let Some(at) = wallet.unblocked_at {
-        facts.extend([("Last unblocked", Cell::When(at)), ("Unblock reason", Cell::maybe(wallet.unblock_reason.clone()))]);
+        facts.extend([
+            ("Last unblocked", Cell::When(at)),
+            ("Unblock reason", Cell::maybe(wallet.unblock_reason.clone())),
+        ]);
     }
     if let Some(order) = &wallet.blacklisting {
         facts.extend([
@@ -119,7 +122,9 @@ fn control(visit: &Visit, wallet: &Wallet) -> Section {
     let mut forms = Vec::new();
     if matches!(wallet.state, WalletState::Active | WalletState::Pending) && may("block") {
         let form = FormView::new("block", "Block", to("block"), "Block the wallet")
-            .says("Takes effect at once and needs one user. Nothing comes in or goes out until the wallet is unblocked.")
+            .says(
+                "Takes effect at once and needs one user. Nothing comes in or goes out until the wallet is unblocked.",
+            )
             .field(Field::one_of("reason", "Reason code", BlockReason::ALL.map(BlockReason::name)))
             .field(Field::whole("hours", "Unblock automatically after (hours)").optional());
         forms.push(form.why().danger());

@@ -538,7 +538,9 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     // A visitor with only the link is referred to the sender's own page.
     let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
     let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
-    assert!(visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\""));
+    assert!(
+        visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\"")
+    );
 }
 
 #[test]

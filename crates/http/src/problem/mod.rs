@@ -97,7 +97,8 @@ impl Problem {
 
     /// 503 with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy; retry later").retry_after(retry_after_s)
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy; retry later")
+            .retry_after(retry_after_s)
     }
 
     /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the last one.

@@ -65,9 +65,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("No current exchange rate is available")
         }
         Denied::ListsStale => {
-            tracing::error!(
-                "exchange order refused: the sanctions lists are too old to screen its account holder"
-            );
+            tracing::error!("exchange order refused: the sanctions lists are too old to screen its account holder");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
@@ -142,9 +140,8 @@ fn frozen(state: WalletState) -> WalletProblem {
 }
 
 fn deposit(refusal: &DepositRefusal) -> WalletProblem {
-    let conflict = |status: &str| {
-        WalletProblem::conflict("The transaction is not held for review").with("current_status", status)
-    };
+    let conflict =
+        |status: &str| WalletProblem::conflict("The transaction is not held for review").with("current_status", status);
     match refusal {
         DepositRefusal::State(state) => conflict(status(*state).name()),
         DepositRefusal::Frozen(state) => frozen(*state),

@@ -110,10 +110,7 @@ async fn an_entry_shows_its_hashes_and_what_changed(on: On) {
     );
     assert!(page.contains("Previous entry") && !page.contains("Next entry"), "{page}");
     let first = officer.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.page();
-    assert!(
-        first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("Changes"),
-        "{first}"
-    );
+    assert!(first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("Changes"), "{first}");
     for path in [format!("{path}0"), format!("/console/audit/entries/{}/x", bank.tenant.id)] {
         officer.fetch(&path).await.refused(404);
     }

@@ -386,7 +386,11 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }
     let list = browser.get("/console/users").await;
-    assert!(list.text.contains("identity provider") && list.text.contains("password, codes not set up"), "{}", list.text);
+    assert!(
+        list.text.contains("identity provider") && list.text.contains("password, codes not set up"),
+        "{}",
+        list.text
+    );
     world.running.stop().await;
 }
 

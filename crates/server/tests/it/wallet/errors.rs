@@ -171,7 +171,13 @@ async fn a_failure_of_ours_is_500_and_a_store_that_is_away_503(on: On) {
     let without_tenants = broken(&bank, |sources| sources.policies = Arc::new(Nobody)).await;
     let without_counter = broken(&bank, |sources| sources.permits = Arc::new(Away)).await;
     for (at, status, code, message, retry_after) in [
-        (&without_tenants, 500, "INTERNAL_ERROR", "Internal error; quote the request id when you contact support", None),
+        (
+            &without_tenants,
+            500,
+            "INTERNAL_ERROR",
+            "Internal error; quote the request id when you contact support",
+            None,
+        ),
         (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy; retry later", Some("1")),
     ] {
         let answer = Answer::read(path.clone(), bank.get(&path).at(at).open().await).await;

@@ -242,8 +242,9 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     }
     assert_eq!(told(&link, &sender, "").await, None);
     // After so many in a minute nobody is asked any more.
-    let refused =
-        async || told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("search is not available"));
+    let refused = async || {
+        told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("search is not available"))
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
     bank.finish().await;
 }

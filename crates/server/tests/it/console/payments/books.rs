@@ -87,10 +87,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
         .keep_strays(&RailId::new("pak-raast"), &["pain.002 B-9: <odd>".to_owned()], &[], bank.running.now())
         .await
         .expect("kept");
-    has(
-        &treasury.get("/reconciliation").await.page(),
-        &["Unmatched reports: 1", "pain.002 B-9: &#60;odd&#62;"],
-    );
+    has(&treasury.get("/reconciliation").await.page(), &["Unmatched reports: 1", "pain.002 B-9: &#60;odd&#62;"]);
     drop(treasury);
     bank.finish().await;
 }

@@ -27,7 +27,10 @@ async fn the_overview_counts_what_was_paid(on: On) {
     let failed = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0001")).await;
     bank.reaches(Country::Pak, &failed, "failed").await;
     let page = viewer.get("/overview?window=1h").await.page();
-    has(&page, &["50.0 %", "1 of 2 completed payments were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"]);
+    has(
+        &page,
+        &["50.0 %", "1 of 2 completed payments were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"],
+    );
     has(&page, &["Volume per corridor in stablecoin, last hour", "aria-labelledby=\"volume-title\""]);
     lacks(&page, &["style=", "onclick"]);
 }

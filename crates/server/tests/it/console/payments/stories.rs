@@ -82,7 +82,10 @@ async fn a_payment_in_review_says_who_has_to_decide(on: On) {
     let deeds = bank.running.store().audit_about(bank.tenant.id, &id).await.expect("read");
     let request = deeds[0].deed.request_id.clone().expect("each request has an id");
     in_order(&page, &["Order accepted", "review.approve", "another birth date", &compliance.login, &request]);
-    has(&compliance.get(&format!("/search?q={request}")).await.page(), &["Actions of the request", "review.approve", &id]);
+    has(
+        &compliance.get(&format!("/search?q={request}")).await.page(),
+        &["Actions of the request", "review.approve", &id],
+    );
     lacks(&page, &["Approve or reject the payment"]);
 }
 
@@ -98,7 +101,14 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     let fields = [("became", "succeeded"), ("why", "line 14 of the statement")];
     let approval = maker.post(&format!("/review/payments/{id}/resolve"), &fields).await.done();
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &[&format!("was proposed by {} and is waiting for approval", maker.login), &approval, "has not said what became of it"]);
+    has(
+        &page,
+        &[
+            &format!("was proposed by {} and is waiting for approval", maker.login),
+            &approval,
+            "has not said what became of it",
+        ],
+    );
     let checker = officer(&bank, &[Role::Approver]).await;
     checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;

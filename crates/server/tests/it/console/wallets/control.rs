@@ -89,10 +89,7 @@ async fn unblocking_and_blacklisting_wait_for_a_second_person(on: On) {
     assert_eq!(bank.stored_wallet(&wallet).await.state, WalletState::Blocked, "nothing happens by one person");
     officer.post(&unblock, &[("why", "cleared")]).await.refused(409);
     let page = officer.get(&path).await.page();
-    assert!(
-        page.contains("Waiting for approval") && page.contains("cleared") && page.contains(&proposal),
-        "{page}"
-    );
+    assert!(page.contains("Waiting for approval") && page.contains("cleared") && page.contains(&proposal), "{page}");
     let order = [("authority", "FMU"), ("reference", "FMU-1"), ("day", "2026-01-01"), ("why", "an order")];
     officer.post(&format!("{path}/blacklist"), &order[..3]).await.refused(422);
     let proposal = officer.post(&format!("{path}/blacklist"), &order).await.done();

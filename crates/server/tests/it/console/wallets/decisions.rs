@@ -39,8 +39,13 @@ async fn the_queue_leads_to_the_evidence(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let empty = officer.get("/review").await.page();
-    for said in ["No deposits need", "No payments need", "No refunds need", "No payouts with an unknown outcome", "Alerts: 0 open"]
-    {
+    for said in [
+        "No deposits need",
+        "No payments need",
+        "No refunds need",
+        "No payouts with an unknown outcome",
+        "Alerts: 0 open",
+    ] {
         assert!(empty.contains(said), "{said}: {empty}");
     }
     let wallet = bank.wallet("queue").await;
@@ -244,7 +249,10 @@ async fn a_payment_in_review_is_decided_once(on: On) {
     let scope = Scope::Tenant(bank.tenant.id);
     let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Compliance]).await;
     let queue = officer.get("/review").await.page();
-    assert!(queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("Held by screening"), "{queue}");
+    assert!(
+        queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("Held by screening"),
+        "{queue}"
+    );
     let page = officer.get(&format!("/review/payments/{payment}")).await.page();
     assert!(page.contains(ALIKE) && page.contains(LISTED) && page.contains("The list entry"), "{page}");
     let (resolve, decide) =

@@ -96,7 +96,10 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     let lift = format!("{page}/lift-hold");
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let shown = officer.get(&page).await.page();
-    assert!(shown.contains("Propose to lift the hold") && shown.contains("on legal hold. Nothing in the escrow"), "{shown}");
+    assert!(
+        shown.contains("Propose to lift the hold") && shown.contains("on legal hold. Nothing in the escrow"),
+        "{shown}"
+    );
     // Whoever works at the counter may not, nor may anybody who has not looked.
     let clerk = Officer::of(&bank, &[Role::Operator]).await;
     assert!(!clerk.get(&page).await.page().contains("Propose to lift the hold"));
@@ -169,7 +172,10 @@ async fn payment_events_are_sent_when_a_second_person_says_so(on: On) {
     let event = bank.receiver.book().taken_about(after.id())[0].id().to_owned();
     let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
     assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
-    assert!(maker.get("/webhooks").await.page().contains("No deliveries match."), "of the wallet service there is none");
+    assert!(
+        maker.get("/webhooks").await.page().contains("No deliveries match."),
+        "of the wallet service there is none"
+    );
     maker.get("/webhooks?service=payment&event=wallet.blocked").await.refused(422);
     // One person is enough to end it.
     maker.post("/webhooks/payments", &[("why", "too many")]).await.done();
