@@ -1,5 +1,5 @@
-//! The audit log's pages: the list, an entry with its hashes, the verification of the chains; and that whatever leaves
-//! the console as a file is noted.
+//! The audit log's pages: the list, an entry with its hashes, verification of the chains; and downloads are
+//! recorded.
 
 use domain::audit::{Mark, Note, hex};
 use domain::user::{Role, Scope};
@@ -11,13 +11,13 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     a_whole_chain_is_verified_to_its_head
     a_long_chain_is_verified_in_parts_of_one_session
-    a_broken_chain_is_told_with_its_place
+    a_broken_chain_is_reported_with_its_position
     an_entry_shows_its_hashes_and_what_changed
     entries_are_found_by_request_and_day
-    the_log_is_read_by_whom_it_is_for
+    the_log_is_readable_by_authorized_users_only
 }
 
-/// Somebody who may read the log of this bank alone.
+/// An officer who may read this bank's log only.
 async fn auditor(bank: &Bank) -> Officer {
     let scope = Scope::Tenant(bank.tenant.id);
     Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Auditor]).await
@@ -33,7 +33,7 @@ async fn chain(bank: &Bank) -> AuditChain {
     chains.into_iter().find(|chain| chain.tenant == bank.tenant.id).expect("there")
 }
 
-/// The address behind the first link of these words.
+/// The target of the first link with this text.
 fn link<'a>(page: &'a str, words: &str) -> Option<&'a str> {
     let before = page.split_once(words)?.0;
     before.rsplit_once("href=\"")?.1.split_once('"').map(|(href, _)| href)
@@ -78,11 +78,11 @@ async fn a_long_chain_is_verified_in_parts_of_one_session(on: On) {
     assert!(page.contains(&hex(&chain(&bank).await.head.hash)), "{page}");
 }
 
-async fn a_broken_chain_is_told_with_its_place(on: On) {
+async fn a_broken_chain_is_reported_with_its_position(on: On) {
     let bank = Bank::new(on).await;
     noted(&bank, "one").await;
     let (store, officer) = (bank.running.store(), auditor(&bank).await);
-    // A checkpoint of the store's that was changed, as by somebody who writes to the database.
+    // Alters a checkpoint in the store, as an attacker with database access would.
     let signer = store.audit_signer(None).await.expect("a key");
     let mut signed = store.sign_audit_chain(&chain(&bank).await, &signer).await.expect("read").expect("whole");
     signed.hash[0] ^= 1;
@@ -134,7 +134,7 @@ async fn entries_are_found_by_request_and_day(on: On) {
     assert!(found.contains("Actions of the request") && found.contains("thing.change"), "{found}");
 }
 
-async fn the_log_is_read_by_whom_it_is_for(on: On) {
+async fn the_log_is_readable_by_authorized_users_only(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     noted(&bank, "secret deed").await;
     let stranger = auditor(&other).await;
@@ -146,7 +146,7 @@ async fn the_log_is_read_by_whom_it_is_for(on: On) {
     for path in ["/console/audit", "/console/audit/verify", &format!("/console/audit/entries/{}/1", bank.tenant.id)] {
         operator.fetch(path).await.refused(403);
     }
-    // What leaves the console as a file is noted, with who took it.
+    // A download is recorded with the user.
     operator.get("/payments/export.csv?country=PAK").await.page();
     let action = Some("export".to_owned());
     let filter = AuditFilter { tenant: Some(bank.tenant.id), action, ..AuditFilter::default() };

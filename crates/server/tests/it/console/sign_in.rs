@@ -1,5 +1,5 @@
-//! Signing in to the console and staying signed in (`reliability.md`, "Security mechanisms"): passwords, waits, one-time
-//! codes, sessions, form tokens, roles and scopes.
+//! Sign-in and sessions (`reliability.md`, "Security mechanisms"): passwords, delays, one-time codes, sessions,
+//! form tokens, roles and scopes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,7 +38,7 @@ on_both_stores! {
 pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Somebody new.
+/// A new user.
 pub(super) async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
     let login = format!("person{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
     let hash = tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
@@ -58,7 +58,7 @@ fn digest_of(token: [u8; 32]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// A browser with a session of somebody's that began then: open, or where one-time codes with this secret are set up.
+/// A browser with a user's session from that time: open, or with one-time codes set up with this secret.
 async fn with_session(
     bank: &Bank,
     person: &StoredUser,
@@ -170,7 +170,7 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     let taken = browser.post("/console/login/code", &[("code", &code)]).await;
     assert_eq!((taken.status, taken.to()), (303, "/console"));
     assert_eq!(browser.get("/console/account").await.status, 200);
-    // Somebody who has seen the code is a moment later.
+    // An attacker who saw the code tries it a moment later.
     let mut thief = Browser::new(&bank.running.url);
     thief.sign_in(login, PASSWORD).await;
     thief.get("/console/login").await;
@@ -180,7 +180,7 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     assert_ne!(thief.get("/console/account").await.status, 200);
 }
 
-/// Two browsers have come as far as setting up codes; the second one finds that they are set up.
+/// Two browsers reach the setup of codes; the second finds that they are already set up.
 async fn codes_are_set_up_once(on: On) {
     let bank = Bank::new(on).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
@@ -208,7 +208,7 @@ async fn codes_are_set_up_once(on: On) {
 }
 
 async fn a_session_ends_when_it_is_idle_or_old(on: On) {
-    // Alone: whoever signs in clears old sessions away, between their beginning here and their use.
+    // Runs alone: a sign-in prunes old sessions, possibly between their start here and their use.
     let bank = Bank::alone(on, Setup::new()).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (store, now) = (bank.running.store(), WallClock.now());
@@ -229,7 +229,7 @@ async fn a_session_ends_when_it_is_idle_or_old(on: On) {
 }
 
 async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
-    // Alone: whoever signs in clears old sessions away, between their beginning here and their use.
+    // Runs alone: a sign-in prunes old sessions, possibly between their start here and their use.
     let bank = Bank::alone(on, Setup::new()).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (store, now) = (bank.running.store(), WallClock.now());
@@ -242,7 +242,7 @@ async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
     assert_eq!(seen().await, used, "and nobody has done anything");
     assert_eq!(browser.get("/console/account").await.status, 200);
     assert!(seen().await > used, "a person has");
-    // Another one, which nobody has used since it began.
+    // Another session, unused since it started.
     let mut idle = with_session(&bank, &person, [78; 32], None, now - Span::mins(21)).await;
     assert_eq!(idle.refresh("/console/account").await.status, 303, "an idle one is over");
     let script = browser.get("/console/console.js").await.text;
@@ -273,7 +273,7 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
         assert!(!page.contains(tag.as_str()) && !page.contains("<nav"), "{page}");
         assert!(signed.get(path).await.text.contains("Sign out"), "the person's navigation stays");
     }
-    // What only forms do is no page either, and the API's addresses answer as the API does.
+    // Routes for forms only are not pages, and the API's paths answer as the API does.
     let by_link = signed.get("/console/logout").await;
     assert_eq!((by_link.status, by_link.text.contains("Page or record not found")), (404, true));
     let posted = signed.post("/console/nothing", &[]).await;
@@ -287,7 +287,7 @@ async fn a_form_of_another_page_or_site_is_refused(on: On) {
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let other = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (mut browser, mut second) = (Browser::new(&bank.running.url), Browser::new(&bank.running.url));
-    // Without the page's own token nobody is even signed in.
+    // Without the page's token even a sign-in fails.
     let bare = [("login", person.user.login.as_str()), ("password", PASSWORD)];
     assert_eq!(browser.post_bare("/console/login", &bare).await.status, 409);
     browser.sign_in(&person.user.login, PASSWORD).await;

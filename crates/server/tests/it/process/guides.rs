@@ -13,26 +13,26 @@ use super::sandbox::Sandbox;
 const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
     ("README.md", "cargo run --release -- sandbox", "readme::the_two_commands_are_those_that_exist"),
     ("README.md", "./test", "readme::the_two_commands_are_those_that_exist"),
-    ("README.md", "corridor pay --watch", "readme::the_first_payment_goes_as_the_readme_says"),
+    ("README.md", "corridor pay --watch", "readme::the_first_payment_works_as_in_the_readme"),
     (
         "README.md",
         "corridor requests create",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
     (
         "README.md",
         "python3 receiver.py",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
     (
         "README.md",
         "python3 flow.py",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
     (
         "README.md",
         "listen --forward-to",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
     ("README.md", "curl -sS", "readme::the_signed_calls_run_as_they_are_printed"),
     (
@@ -110,7 +110,7 @@ const GUIDES: [&str; 7] =
     ["first-call", "going-live", "postgresql", "keys", "backup", "corridors-and-rails", "compliance"];
 
 #[test]
-fn every_shell_block_is_run_or_says_why_not() {
+fn every_shell_block_is_run_or_states_why_not() {
     for (name, text) in documents() {
         let is_guide = GUIDES.iter().any(|guide| name == format!("docs/guides/{guide}.md"));
         let known = RUN_ELSEWHERE.iter().any(|(document, ..)| *document == name);

@@ -78,7 +78,7 @@ pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
 }
 
 #[test]
-fn the_first_payment_goes_as_the_readme_says() {
+fn the_first_payment_works_as_in_the_readme() {
     if !present("README.md's first payment", &["bash"]) {
         return;
     }
@@ -170,7 +170,7 @@ fn genuine_events(directory: &Path) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine() {
+fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     if !present("README.md's first remittance", &["bash", "python3"]) {
         return;
     }

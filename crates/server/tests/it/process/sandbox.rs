@@ -105,7 +105,7 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_new_sandbox_has_a_month_of_payments_unless_it_is_told_not_to() {
+fn a_new_sandbox_has_a_month_of_payments_unless_disabled() {
     let installation = Installation::new();
     let sandbox = Sandbox::start(&installation, &[]);
     let verify = installation.ok(&["ledger", "verify"]);
@@ -165,7 +165,7 @@ fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
 }
 
 #[test]
-fn a_busy_port_is_told_with_its_holder() {
+fn a_busy_port_is_reported_with_its_holder() {
     let busy = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = busy.local_addr().expect("an address").port().to_string();
     let done = Installation::new().run(&["sandbox", "--port", &port]);
@@ -177,7 +177,7 @@ fn a_busy_port_is_told_with_its_holder() {
 }
 
 #[test]
-fn reset_waits_for_the_end_and_then_begins_anew() {
+fn reset_waits_for_the_end_and_then_starts_over() {
     let installation = Installation::new();
     let mut old = Sandbox::start(&installation, &["--no-demo-data"]);
     let refused = installation.run(&["sandbox", "reset"]);
@@ -196,7 +196,7 @@ fn reset_waits_for_the_end_and_then_begins_anew() {
 }
 
 #[test]
-fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
+fn a_stop_signal_finishes_open_work_and_ends_streams() {
     let installation = Installation::new();
     let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let mut tail = installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
@@ -231,7 +231,7 @@ fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
 }
 
 #[test]
-fn a_second_process_is_told_that_the_built_in_chain_has_one_already() {
+fn a_second_process_on_the_built_in_chain_is_refused() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let told = |args: &[&str], parts: &[&str]| {

@@ -1,4 +1,4 @@
-//! One box finds everything by any of its ids, and nothing of another bank.
+//! The search finds everything by any of its ids, and nothing of another bank.
 
 use domain::country::Country;
 use domain::ids::PaymentId;
@@ -12,15 +12,15 @@ on_both_stores! {
     a_payment_is_found_by_each_of_its_ids
     wallets_and_what_belongs_to_them_are_found
     several_things_of_one_name_are_listed
-    nothing_is_told_of_another_bank
-    what_cannot_be_looked_for_is_told
+    nothing_is_shown_of_another_bank
+    invalid_searches_are_reported
 }
 
 fn encoded(text: &str) -> String {
     text.replace('%', "%25").replace(':', "%3A").replace(' ', "%20").replace('=', "%3D")
 }
 
-/// Where the box leads to.
+/// The page that a search opens.
 async fn leads_to(officer: &Officer, text: &str) -> String {
     officer.get(&format!("/search?q={}", encoded(text))).await.done()
 }
@@ -116,7 +116,7 @@ async fn several_things_of_one_name_are_listed(on: On) {
     has(&page, &["2 things are known by", &first, &second]);
 }
 
-async fn nothing_is_told_of_another_bank(on: On) {
+async fn nothing_is_shown_of_another_bank(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     let id = named_payment(&bank, "not yours").await;
     let stranger = officer(&other, &[Role::Treasury, Role::Compliance]).await;
@@ -126,7 +126,7 @@ async fn nothing_is_told_of_another_bank(on: On) {
     finds_nothing(&stranger, bank.any_quote().await.id()).await;
 }
 
-async fn what_cannot_be_looked_for_is_told(on: On) {
+async fn invalid_searches_are_reported(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     has(&viewer.get("/search").await.page(), &["Enter an id"]);

@@ -1,4 +1,4 @@
-//! What the console hands out for keeping: receipts of payments, statements of accounts.
+//! Downloads: receipts of payments, statements of accounts.
 
 use domain::country::Country;
 use domain::user::Role;

@@ -1,4 +1,4 @@
-//! Rates, and prices that two people change.
+//! Rates, and price changes by two users.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -22,7 +22,7 @@ async fn rates_are_shown_with_their_age_and_margin(on: On) {
     viewer.get("/rates?country=XXX").await.refused(404);
 }
 
-/// Fields of the form with these margins.
+/// Form fields with these margins.
 fn form<'a>(margin: &'a str, to_ind: &'a str, why: &'a str) -> [(&'a str, &'a str); 5] {
     [("premium", "30"), ("margin", margin), ("spread", "50"), ("margin_IND", to_ind), ("why", why)]
 }

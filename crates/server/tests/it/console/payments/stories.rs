@@ -1,4 +1,4 @@
-//! A payment's page: why it is where it is, and everything that happened.
+//! A payment's page: the reason for its state, and its history.
 
 use domain::country::Country;
 use domain::user::Role;
@@ -9,15 +9,15 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     a_paid_payment_tells_everything_in_order
     a_refused_payment_tells_why
-    a_payment_in_review_says_who_has_to_decide
+    a_payment_in_review_names_the_pending_decision
     an_unknown_payment_is_resolved_by_two
     a_payment_that_came_back_shows_both_ways
 }
 
-/// A name of the sample list, written a little differently: for a person to decide.
+/// A near match of the sample list, for review.
 const ALIKE: &str = "Zorblax Qibbletan";
 
-/// The places of these words, which must come in this order.
+/// The positions of these texts, which must be in this order.
 #[track_caller]
 fn in_order(page: &str, words: &[&str]) {
     let table = page.split_once("Timeline, oldest first").expect("the timeline").1;
@@ -65,7 +65,7 @@ async fn a_refused_payment_tells_why(on: On) {
     has(&page, &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"]);
 }
 
-async fn a_payment_in_review_says_who_has_to_decide(on: On) {
+async fn a_payment_in_review_names_the_pending_decision(on: On) {
     let bank = Bank::new(on).await;
     let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
     let compliance = officer(&bank, &[Role::Compliance]).await;

@@ -1,4 +1,4 @@
-//! Corridors and rails: what they are like, which one would be taken, and switching them off and on.
+//! Corridors and rails: their properties, the selected route, and turning them off and on.
 
 use domain::country::Country;
 use domain::user::Role;
@@ -19,7 +19,7 @@ async fn corridors_and_rails_are_shown_with_their_limits(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/corridors").await.page();
-    // Digits are grouped for the eye.
+    // Digits are grouped.
     let ungrouped = page.replace(',', "");
     for rail in &bank.running.payments().world().corridors.rails {
         has(&ungrouped, &[&rail.id.to_string(), &rail.max.to_string()]);
@@ -41,7 +41,7 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     }
 }
 
-/// Whose limits they are is said by a payment: no document's number stands in an address.
+/// The sender's limits are found through a payment: no document number is in a URL.
 async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let setup = Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.daily_max", "70000.00");
     let bank = Bank::alone(on, setup).await;
@@ -61,7 +61,7 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     bank.finish().await;
 }
 
-/// The form that switches something.
+/// The form that turns something off or on.
 fn to<'a>(what: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
     [("what", what), ("to", to), ("why", "the bank asked for it")]
 }
@@ -83,7 +83,7 @@ async fn a_closed_corridor_takes_nothing_new(on: On) {
     let filter = store::AuditFilter { subject: Some("corridor:PAK".to_owned()), ..Default::default() };
     let noted = bank.running.store().audit_entries(&filter, 10).await.expect("read");
     assert!(noted.iter().any(|it| it.note.action == "switch.off" && it.deed.who == treasury.login));
-    // Another node hears of it from the store: so does this one after a restart.
+    // Another node learns of it from the store; so does this one after a restart.
     drop(treasury);
     let bank = bank.restart().await;
     bank.quote_call(Country::Pak, domain::currency::Currency::Aed, "100")

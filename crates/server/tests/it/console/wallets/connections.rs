@@ -1,4 +1,4 @@
-//! Webhooks and keys: what was sent and answered, sending again, receivers, secrets that are shown once.
+//! Webhooks and keys: deliveries, resending, endpoints, secrets that are shown once.
 
 use domain::user::Role;
 use reqwest::Method;
@@ -10,12 +10,12 @@ on_both_stores! {
     a_delivery_shows_every_try_and_is_sent_again
     what_a_switched_off_receiver_missed_is_recovered
     an_example_reaches_the_receiver
-    another_address_takes_two_people_and_a_secret_is_shown_once
+    another_endpoint_requires_two_users_and_a_secret_is_shown_once
     a_key_is_made_used_and_revoked
     another_banks_key_is_out_of_reach
 }
 
-/// The newest delivery of a wallet's blocking, once it was tried so often.
+/// The latest delivery of a wallet's block event, once it was attempted this often.
 async fn delivered(bank: &WalletBank, tries: i32) -> String {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let filter = store::DeliveryFilter::default();
@@ -85,7 +85,7 @@ async fn an_example_reaches_the_receiver(on: On) {
     officer.post("/webhooks/example", &[("event", "nothing")]).await.refused(422);
 }
 
-async fn another_address_takes_two_people_and_a_secret_is_shown_once(on: On) {
+async fn another_endpoint_requires_two_users_and_a_secret_is_shown_once(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Admin, Role::Approver]).await;
     let url = bank.receiver.url();

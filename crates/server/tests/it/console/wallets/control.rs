@@ -1,4 +1,4 @@
-//! Wallets and payment requests: what is shown of them, blocking, and what takes a second person.
+//! Wallets and payment requests: pages, blocking, and actions that require a second user.
 
 use domain::user::Role;
 use domain::wallet::WalletState;

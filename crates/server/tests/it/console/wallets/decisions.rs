@@ -1,4 +1,4 @@
-//! The review queue: evidence side by side, decisions once, what needs a second person, refunds, alerts, payments.
+//! The review queue: evidence, single decisions, decisions with a second user, refunds, alerts, payments.
 
 use domain::deposit::DepositState;
 use domain::ids::PaymentId;
@@ -15,20 +15,20 @@ on_both_stores! {
     a_list_match_stands_beside_the_sender
     a_deposit_is_decided_once
     more_than_the_limit_waits_for_a_second_person
-    a_refund_takes_two_people
+    a_refund_requires_two_users
     a_refund_goes_where_the_sender_asks
     a_refund_is_withdrawn_before_it_is_approved
     alerts_are_closed_with_a_reason
     a_payment_in_review_is_decided_once
 }
 
-/// A name of the sample list, and one that is written a little differently.
+/// A name of the sample list, and a near match.
 const LISTED: &str = "Zorblax Quibbleton";
 const ALIKE: &str = "Zorblax Qibbletan";
-/// Where a sender wants his money back.
+/// The sender's refund address.
 const TO: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-/// A deposit that a person is to decide about.
+/// A deposit held for review.
 async fn waiting(bank: &WalletBank, wallet: &str) -> String {
     let request = bank.request(wallet, "25.02", "USDC").await;
     bank.paid(&request, "").await;
@@ -121,12 +121,12 @@ async fn more_than_the_limit_waits_for_a_second_person(on: On) {
     let proposal = officer.post(&decide, &[("verdict", "approve"), ("why", "known")]).await.done();
     assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
     bank.newest_is(&wallet, DepositState::InReview).await;
-    // Refusing it is still one person's.
+    // Rejecting it needs only one user.
     officer.post(&decide, &[("verdict", "reject"), ("why", "not known")]).await.done();
     bank.newest_is(&wallet, DepositState::Rejected).await;
 }
 
-async fn a_refund_takes_two_people(on: On) {
+async fn a_refund_requires_two_users(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("refund").await;
     bank.deposit(&wallet, "25.01", "REJECTED").await;
@@ -147,7 +147,7 @@ async fn a_refund_takes_two_people(on: On) {
         assert!(shown.contains(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{name}: {shown}");
     }
     one.post(&approve, &agreed).await.refused(409);
-    // The page that he has before him says another address, another amount, or nothing.
+    // The reviewed page shows another address, another amount, or nothing.
     let elsewhere = mistyped.to_lowercase().replace("5aae", "5aaf");
     other.post(&approve, &[("seen_to", &elsewhere), agreed[1], agreed[2]]).await.refused(409);
     other.post(&approve, &[agreed[0], ("seen_amount", "25010001"), agreed[2]]).await.refused(409);

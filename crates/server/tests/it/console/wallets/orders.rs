@@ -1,4 +1,4 @@
-//! Exchange orders: what their pages show, and what a rail left open or sent back.
+//! Exchange orders: pages, and payouts that a rail left open or returned.
 
 use domain::exchange::ExchangeState;
 use domain::user::Role;
@@ -10,7 +10,7 @@ use crate::wallet::orders::order_to;
 
 on_both_stores! {
     an_order_shows_its_attempts
-    an_unknown_pay_out_is_resolved_by_two_people
+    an_unknown_payout_is_resolved_by_two_users
     what_came_back_is_given_back_once
 }
 
@@ -36,7 +36,7 @@ async fn an_order_shows_its_attempts(on: On) {
     assert!(history.contains(order["order_id"].text()) && history.contains("90.00 USDC"));
 }
 
-async fn an_unknown_pay_out_is_resolved_by_two_people(on: On) {
+async fn an_unknown_payout_is_resolved_by_two_users(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("unknown").await;
     let order = order_to(&bank, &wallet, "0004").await;

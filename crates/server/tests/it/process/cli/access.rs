@@ -119,7 +119,7 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
 }
 
 #[test]
-fn health_is_told_by_exit_codes() {
+fn health_is_reported_by_exit_codes() {
     let (installation, mut sandbox) = running();
     assert_eq!(installation.ok(&["healthcheck"]), "ready\n");
     assert_eq!(installation.ok(&["healthcheck", "--live"]), "ready\n");
@@ -135,7 +135,7 @@ fn health_is_told_by_exit_codes() {
 
 /// `decisions.md`, "Roles": the matrix is enforced in production, unless a bank agrees on something else.
 #[test]
-fn tenants_of_production_have_strict_roles_unless_told_otherwise() {
+fn production_tenants_have_strict_roles_by_default() {
     let strict = |environment: &str, more: &[&str]| {
         let mut installation = Installation::new();
         installation.set("CORRIDOR_ENVIRONMENT", environment);

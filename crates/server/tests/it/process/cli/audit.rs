@@ -23,7 +23,7 @@ fn words<'a>(entries: &'a [Value], name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn what_people_do_is_listed_with_who_and_why() {
+fn actions_are_listed_with_actor_and_reason() {
     let mut installation = installed();
     installation.set("SUDO_USER", "amal");
     let access_key = key(&installation);

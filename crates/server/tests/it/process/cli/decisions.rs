@@ -66,7 +66,7 @@ fn rejected(installation: &Installation) -> String {
 }
 
 #[test]
-fn a_refused_payment_is_given_back_by_two_people() {
+fn a_rejected_payment_is_refunded_by_two_users() {
     let (installation, _sandbox) = sandbox();
     let id = rejected(&installation);
     let propose = |to: &str| {
@@ -129,7 +129,7 @@ async fn fills_in(url: &str, form: &'static str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refund_goes_where_the_sender_said_on_his_page() {
+async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let (installation, sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     let here = |page: String| format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
@@ -157,7 +157,7 @@ async fn a_refund_goes_where_the_sender_said_on_his_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_legal_hold_is_lifted_by_two_people() {
+async fn a_legal_hold_is_lifted_by_two_users() {
     let (installation, _sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"]).remove(0);
     let form = "first_name=Zorblax&last_name=Quibbleton&phone_number=%2B971500000000&custodial_provider=An-Exchange";
@@ -207,7 +207,7 @@ fn balance_becomes(installation: &Installation, wanted: &str) {
 }
 
 #[test]
-fn open_pay_outs_are_resolved_by_two_people_and_returned_ones_credited_again() {
+fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     let (installation, _sandbox) = sandbox();
     let [paid, unpaid, returned] = ["0004", "0004", "0003"].map(|last| order(&installation, last));
     let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
@@ -258,7 +258,7 @@ async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn alerts_that_somebody_has_looked_at_are_closed() {
+async fn handled_alerts_are_closed() {
     let (installation, store, tenant) = watched().await;
     let alert = |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
     for what in ["little left", "very little left", "none left"] {
@@ -291,7 +291,7 @@ async fn alerts_that_somebody_has_looked_at_are_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
+async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     let (installation, store, _) = watched().await;
     let accept = |checker: &str| {
         let args = ["review", "coin", "accept", "--coin", "usdt", "--maker", "ayesha", "--checker", checker];

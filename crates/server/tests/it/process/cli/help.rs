@@ -46,7 +46,7 @@ fn every_command_explains_itself() {
 }
 
 #[test]
-fn wrong_use_ends_with_2_and_says_what_is_right() {
+fn invalid_usage_exits_with_2_and_a_hint() {
     let installation = Installation::new();
     for (args, words) in [
         (vec![], "Usage"),

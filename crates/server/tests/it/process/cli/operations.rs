@@ -80,7 +80,7 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
 }
 
 #[test]
-fn two_people_say_what_became_of_an_unknown_payment() {
+fn two_users_resolve_an_unknown_payment() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let id = pay(&installation, &["--account-ending", "0004"]);
@@ -103,7 +103,7 @@ fn two_people_say_what_became_of_an_unknown_payment() {
 
 /// Cents that make the controller refuse a release: operators see its words, customers and banks never do.
 #[test]
-fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
+fn the_controllers_failure_reason_is_shown_to_operators() {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);

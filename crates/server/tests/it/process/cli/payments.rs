@@ -52,7 +52,7 @@ fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
 }
 
 #[test]
-fn the_sandbox_s_endings_end_as_the_table_says() {
+fn the_sandboxs_endings_follow_the_table() {
     let (installation, _sandbox) = running();
     for (ending, last) in [("0001", "failed"), ("0002", "rejected"), ("0004", "unknown")] {
         let (done, states) = watched(&installation, &["--account-ending", ending]);
@@ -109,7 +109,7 @@ fn payments_are_found_listed_and_exported_and_no_spreadsheet_runs_them() {
 }
 
 #[test]
-fn events_are_told_in_order_from_wherever_the_reader_wants() {
+fn events_are_delivered_in_order_from_any_position() {
     let (installation, _sandbox) = running();
     let (done, _) = watched(&installation, &[]);
     assert_eq!(done.code, 0, "{}", done.stderr);

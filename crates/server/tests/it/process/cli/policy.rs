@@ -34,7 +34,7 @@ fn provision(installation: &Installation, customer: &str) -> Finished {
 }
 
 #[test]
-fn a_minimum_that_two_people_set_asks_for_more_and_a_record_of_the_customer_answers_it() {
+fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     assert_eq!(provision(&installation, "before").code, 0);

@@ -8,7 +8,7 @@ fn refused(installation: &Installation, args: &[&str], words: &str) {
 }
 
 #[test]
-fn somebody_is_named_for_the_identity_provider_and_back() {
+fn a_user_is_moved_to_the_identity_provider_and_back() {
     let mut installation = Installation::new();
     installation.ok(&["migrate"]);
     let create = |login, name| ["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"];
