@@ -1,4 +1,4 @@
-//! What a running `serve` writes down.
+//! The logs of a running `serve`.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! What people decide about money that is held, by `review refund` and `review order`: refused payments are given back,
-//! open pay-outs settled or undone, returned ones credited again. And what they do about what they were called for:
-//! `review alerts close`, `review coin accept`.
+//! Operators' decisions about held money, with `review refund` and `review order`: rejected payments are refunded, open
+//! payouts settled or reversed, returned ones recredited. Also the handling of alerts: `review alerts close`, `review coin
+//! accept`.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ use testkit::wait;
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// How long each step may take: generous, because a loaded machine runs many tests at once.
+/// Timeout of each step: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
-/// Where the sender wants it, and what the sample list names.
+/// The sender's refund address, and an entry of the sample list.
 const TO: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
-/// An id that nothing has.
+/// An unused id.
 const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
-/// A sandbox whose simulated sender pays when he is told to.
+/// A sandbox whose simulated sender pays on request.
 fn sandbox() -> (Installation, Sandbox) {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
@@ -45,7 +45,7 @@ fn review(installation: &Installation, args: &[&str]) -> Finished {
     installation.run(&[&["review"], args, &["--tenant", "demobank", "--output", "json"]].concat())
 }
 
-/// What a command printed that must have succeeded.
+/// The output of a command that must have succeeded.
 fn printed(done: &Finished) -> Value {
     assert_eq!(done.code, 0, "{done:?}");
     serde_json::from_str(done.stdout.trim()).expect("JSON")
@@ -55,7 +55,7 @@ fn books_are_right(installation: &Installation) {
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
-/// An incoming payment that screening rejected, refundable.
+/// A deposit that screening rejected, refundable.
 fn rejected(installation: &Installation) -> String {
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
@@ -89,7 +89,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
 
-    // A proposal is taken back, once it is on the chain or before it is on its way there.
+    // A proposal is withdrawn, on chain or before it gets there.
     let withdraw = || review(&installation, &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id]);
     assert_eq!(withdraw().code, 1, "nothing is proposed");
     assert_eq!(propose(TO).code, 0);
@@ -105,7 +105,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
         let refused = approve_to("omar", other);
         assert_eq!((refused.code, refused.stderr.contains("look at it again")), (1, true), "{refused:?}");
     }
-    // Refused until the proposal is on the chain.
+    // Refused until the proposal is on chain.
     let approved = || approve("omar").code == 0;
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, approved), "{:?}", approve("omar"));
     let is_back = || shown()["state"] == "refunded";
@@ -118,7 +118,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     books_are_right(&installation);
 }
 
-/// Sends a form of the payment page; where it leads.
+/// Submits a form of the payment page; returns the redirect's target.
 async fn fills_in(url: &str, form: &'static str) -> String {
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().timeout(STEP_AT_MOST).redirect(reqwest::redirect::Policy::none());
@@ -133,7 +133,7 @@ async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let (installation, sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     let here = |page: String| format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
-    // Another who has the link has nothing to say about what they did not pay.
+    // Another visitor with the link cannot answer for a payment that they did not make.
     let other = "first_name=Aisha&last_name=Noor&phone_number=%2B971500000001&custodial_provider=An-Exchange";
     fills_in(&text(&request, "payment_link"), other).await;
     let form = "first_name=Omar&last_name=Khan&phone_number=%2B971500000000&custodial_provider=An-Exchange";
@@ -186,7 +186,7 @@ async fn a_legal_hold_is_lifted_by_two_users() {
     books_are_right(&installation);
 }
 
-/// An order to an account that ends so.
+/// An order to an account with this ending.
 fn order(installation: &Installation, last: &str) -> String {
     let national = format!("SCBL000000112345{last}");
     let account = format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"));
@@ -239,7 +239,7 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     books_are_right(&installation);
 }
 
-/// A bank whose service does not run, and the store that its watcher would write to.
+/// A bank whose service is not running, and the store that its watcher would write to.
 async fn watched() -> (Installation, Store, TenantId) {
     let installation = Installation::configured("environment = \"test\"\n[store]\n");
     installation.ok(&["migrate"]);
@@ -251,7 +251,7 @@ async fn watched() -> (Installation, Store, TenantId) {
     (installation, store, tenant)
 }
 
-/// The newest entries of a chain of the audit log.
+/// The latest entries of a chain of the audit log.
 async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
     let filter = AuditFilter { tenant: Some(tenant), ..AuditFilter::default() };
     store.audit_entries(&filter, limit).await.expect("read")

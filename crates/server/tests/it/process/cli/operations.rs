@@ -1,4 +1,4 @@
-//! Books and reviews, by commands that open the store beside the running service.
+//! Ledger and reviews, with commands that open the store next to the running service.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use testkit::wait;
 use super::super::harness::{Installation, READY_AT_MOST};
 use super::super::sandbox::Sandbox;
 
-/// On the shipped sample of invented names, and a weak alias of his: near enough to ask, not to refuse.
+/// A name of the shipped sample list, and a weak alias of it: close enough for a review, not for a rejection.
 const LISTED: &str = "Zorblax Quibbleton";
 const ALIAS: &str = "Zorb Quib";
 
@@ -101,7 +101,7 @@ fn two_users_resolve_an_unknown_payment() {
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
-/// Cents that make the controller refuse a release: operators see its words, customers and banks never do.
+/// Cents for which the controller refuses a release: operators see its reason, customers and banks do not.
 #[test]
 fn the_controllers_failure_reason_is_shown_to_operators() {
     let mut installation = Installation::new();

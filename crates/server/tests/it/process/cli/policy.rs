@@ -1,5 +1,5 @@
-//! What two people agree on for a tenant, and what is known of its customers, said by the command line and seen through
-//! the APIs; and that real money and play money share no database.
+//! Tenant policies and customer records, set on the command line and visible in the APIs; and that production and test
+//! environments never share a database.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use super::super::api::{Answer, Api};
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// A node believes what it read of a tenant for two seconds.
+/// A node caches a tenant for two seconds.
 const TAKEN_UP_AT_MOST: Duration = Duration::from_secs(20);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const KEK: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
 

@@ -1,4 +1,4 @@
-//! People of the console, made and changed on the machine: with a password, or named for the identity provider.
+//! Console users, created and changed on the command line: with a password, or at the identity provider.
 
 use super::super::harness::Installation;
 

@@ -1,5 +1,5 @@
-//! The life of a remittance by commands alone: a wallet, a link, its payment, the money in the wallet, its exchange, and
-//! books that agree with the chain and the bank afterwards.
+//! A remittance with commands only: a wallet, a link, its payment, the credit, the exchange, and books that match the chain
+//! and the bank.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 use super::super::wallets::rpc::Rpc;
 
-/// How long each step may take: generous, because a loaded machine runs many tests at once.
+/// Timeout of each step: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const IBAN: &str = "PK36SCBL0000001123456702";
 
-/// A sandbox whose simulated sender pays when he is told to.
+/// A sandbox whose simulated sender pays on request.
 fn sandbox() -> (Installation, Sandbox) {
     sandbox_with(&[])
 }
@@ -47,7 +47,7 @@ fn balance(installation: &Installation, wallet: &str) -> String {
     text(assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC"), "amount")
 }
 
-/// Pays a wallet 25.50 USDC through a link, up to the end.
+/// Pays a wallet 25.50 USDC through a link, to completion.
 fn fund(installation: &Installation, wallet: &str) {
     let args = ["requests", "create", "--wallet", wallet, "--amount", "25.50", "--currency", "usdc"];
     let request = installation.json(&[&args[..], &["--purpose", "Rent"]].concat()).remove(0);
