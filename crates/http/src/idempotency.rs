@@ -138,7 +138,7 @@ mod tests {
         let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/orders".to_owned(), key: key.to_owned() };
         let (bank, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
         let same = key("k");
-        let first = under_way.turn(bank, &same).await.expect("nobody is there");
+        let first = under_way.turn(bank, &same).await.expect("no earlier request");
         assert_eq!(under_way.turn(bank, &same).await.map(drop), Err(StillUnderWay));
         assert!(under_way.turn(bank, &key("l")).await.is_ok() && under_way.turn(other, &same).await.is_ok());
         let (waits, ends) = tokio::join!(under_way.turn(bank, &same), async { drop(first) });

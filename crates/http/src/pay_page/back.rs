@@ -54,7 +54,7 @@ mod tests {
             assert_eq!(fault(body), NO_ADDRESS);
         }
         let twice = format!("address={right}&address={right}");
-        assert_eq!(fault(twice.as_bytes()), NO_ADDRESS, "nobody knows which");
+        assert_eq!(fault(twice.as_bytes()), NO_ADDRESS, "a duplicate is ambiguous");
         assert_eq!(read(b"address=+b%0Aad+").expect_err("wrong").value, "bad", "what was typed stays");
         assert!(read(long.as_bytes()).expect_err("wrong").value.len() <= TYPED_MAX_CHARS);
     }

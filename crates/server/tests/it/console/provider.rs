@@ -219,7 +219,7 @@ async fn unknown_and_disabled_users_get_the_same_refusal(on: On) {
     let refusals = world.audited(&bound.user.login).await;
     assert_eq!(refusals.last().map(|(action, _)| action.as_str()), Some("session.refuse"));
     world.provider.set_account(open_account);
-    assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "vouched for, he is let in");
+    assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "a verified user is admitted");
     world.running.stop().await;
 }
 
@@ -256,7 +256,7 @@ async fn faulty_provider_answers_admit_no_user(on: On) {
         assert_eq!(answer.status, 503, "{fault:?}");
         assert!(answer.text.contains("is not available right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
     }
-    assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "nobody was bound");
+    assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "no user was bound");
     world.provider.set_fault(None);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
     world.running.stop().await;

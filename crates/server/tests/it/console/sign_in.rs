@@ -162,7 +162,7 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     assert_eq!(browser.sign_in(login, PASSWORD).await.to(), "/console/login");
     let page = browser.get("/console/login").await;
     assert!(page.text.contains("Six-digit code"), "{}", page.text);
-    assert!(!page.text.contains("Sign out"), "nobody is signed in yet");
+    assert!(!page.text.contains("Sign out"), "the sign-in is not complete");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
     browser.get("/console/login").await;
     assert_eq!(browser.post("/console/login/code", &[("code", "000")]).await.status, 422);
@@ -239,7 +239,7 @@ async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
     store.session_seen(digest_of(token), used).await.expect("noted");
     let seen = async || store.session(digest_of(token)).await.expect("read").expect("there").seen_at;
     assert_eq!(browser.refresh("/console/account").await.status, 200, "it is shown");
-    assert_eq!(seen().await, used, "and nobody has done anything");
+    assert_eq!(seen().await, used, "a refresh is no activity");
     assert_eq!(browser.get("/console/account").await.status, 200);
     assert!(seen().await > used, "a person has");
     // Another session, unused since it started.

@@ -195,7 +195,7 @@ async fn streams_end_when_the_service_stops(on: On) {
     assert_eq!(sent.next().await, None);
     let page = Answer::read("GET /v2/events".to_owned(), waiting.await.expect("an answer")).await.ok();
     assert_eq!(page["events"].items().len(), 0);
-    assert!(started.elapsed() < Duration::from_secs(15), "nobody waits for a time-out");
+    assert!(started.elapsed() < Duration::from_secs(15), "the stop does not wait for a timeout");
     drop(bank);
     stopped.await.expect("stopped");
 }

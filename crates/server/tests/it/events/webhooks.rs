@@ -164,5 +164,5 @@ async fn switched_off_nothing_more_is_sent(on: On) {
     let second = bank.any_quote().await;
     arrived(&receiver, second.id(), 1).await;
     let about_first = arrived(&receiver, first.id(), 1).await;
-    assert_eq!(about_first.len(), 1, "what happened meanwhile is not sent by itself");
+    assert_eq!(about_first.len(), 1, "events in between are not sent automatically");
 }

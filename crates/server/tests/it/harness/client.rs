@@ -179,11 +179,11 @@ impl Bank {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let record = self.record(country, id).await;
             let reached = record["response"]["status"].text() == state;
-            *last.lock().expect("nobody panicked") = record;
+            *last.lock().expect("not poisoned") = record;
             reached
         });
         let there = there.await;
-        let last = last.into_inner().expect("nobody panicked");
+        let last = last.into_inner().expect("not poisoned");
         assert!(there, "{id} did not become {state}: {}", last["response"]);
         last
     }

@@ -168,7 +168,7 @@ impl OwnNode {
             let last = reconcile::last(store).await.expect("read");
             last.filter(|report| report.wanted == Some(wish))
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
+        assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
         let report = report().await.expect("there");
         assert_eq!((report.found, report.vaults > 0), (0, true), "{report:?}");
     }
@@ -257,7 +257,7 @@ struct Played {
 
 impl Tricks {
     fn played(&self) -> MutexGuard<'_, Played> {
-        self.0.lock().expect("nobody panicked")
+        self.0.lock().expect("not poisoned")
     }
 
     /// Passes every further answer through this: method, parameters, and the whole JSON-RPC answer.

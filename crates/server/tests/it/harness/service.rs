@@ -196,14 +196,14 @@ impl Running {
 
     /// The same for the tenants since the last call.
     async fn verify_new_books(&self) {
-        let new = std::mem::take(&mut *self.unverified.lock().expect("nobody panicked"));
+        let new = std::mem::take(&mut *self.unverified.lock().expect("not poisoned"));
         let report = books::verify_some(self.store(), &new).await.expect("the books can be read");
         assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
     }
 
     /// Registers a tenant whose books will be verified.
     pub fn joined(&self, tenant: &Tenant) {
-        self.unverified.lock().expect("nobody panicked").push(tenant.clone());
+        self.unverified.lock().expect("not poisoned").push(tenant.clone());
     }
 
     /// Verifies the books and stops gracefully.
@@ -246,7 +246,7 @@ struct Started(std::sync::Mutex<Option<Service>>);
 
 impl Started {
     fn take(&self) -> Option<Service> {
-        self.0.lock().expect("nobody panicked").take()
+        self.0.lock().expect("not poisoned").take()
     }
 }
 

@@ -175,11 +175,11 @@ impl WalletBank {
             let page = answer.ok();
             let found = found(&page);
             let is_there = found.is_some();
-            *last.lock().expect("nobody panicked") = (page, found);
+            *last.lock().expect("not poisoned") = (page, found);
             is_there
         });
         let there = there.await;
-        let (page, found) = last.into_inner().expect("nobody panicked");
+        let (page, found) = last.into_inner().expect("not poisoned");
         assert!(there, "{path} never became what was looked for: {page}");
         found.expect("it is there")
     }

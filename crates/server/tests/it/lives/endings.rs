@@ -64,7 +64,7 @@ async fn reach_all(bank: &Bank, country: Country) {
     let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("they can be read");
     let called =
         |(_, alert): &(_, Alert)| alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted;
-    assert!(alerts.iter().any(called), "nobody was called: {alerts:?}");
+    assert!(alerts.iter().any(called), "no alert was opened: {alerts:?}");
     for (id, (ending, state, _, book)) in &made {
         bank.reaches(country, id, state).await;
         let kinds: Vec<String> = bank.book(id).await.iter().map(|line| line["kind"].text().to_owned()).collect();

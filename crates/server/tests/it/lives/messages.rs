@@ -50,7 +50,7 @@ impl Forgetful {
 
     /// The payment messages.
     fn told(&self) -> Vec<String> {
-        self.told.lock().expect("nobody panicked").clone()
+        self.told.lock().expect("not poisoned").clone()
     }
 
     /// The first payment message, once it arrived.
@@ -67,7 +67,7 @@ impl Forgetful {
 }
 
 async fn lose(State(bank): State<Forgetful>, message: String) -> StatusCode {
-    bank.told.lock().expect("nobody panicked").push(message);
+    bank.told.lock().expect("not poisoned").push(message);
     StatusCode::SERVICE_UNAVAILABLE
 }
 

@@ -87,7 +87,7 @@ async fn a_payment_in_review_waits_for_a_person(on: On) {
     let steer = format!("/sandbox/payments/{id}/succeeded");
     bank.unsigned(Method::POST, &steer, None).send().await.refused(409, "not_at_the_bank");
     assert!(bank.book(&id).await.is_empty());
-    assert!(reserved(&bank).await > 0, "the money stays reserved meanwhile");
+    assert!(reserved(&bank).await > 0, "the money stays reserved");
 }
 
 async fn an_approved_payment_is_paid(on: On) {

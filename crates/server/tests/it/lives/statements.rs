@@ -225,7 +225,7 @@ async fn a_changed_statement_is_reported(on: On) {
     assert_ne!(changed, statement);
     lay_down(&inbox, "9-changed.xml", &changed);
     let told = || async { !bank.running.store().strays(10).await.expect("read").is_empty() };
-    assert!(until_async(WAIT_MAX, told).await, "nobody is told");
+    assert!(until_async(WAIT_MAX, told).await, "no alert was opened");
     let strays = bank.running.store().strays(10).await.expect("read");
     assert!(strays[0].what.contains("came before with another content"), "{strays:?}");
     compare(&bank).await;
@@ -260,7 +260,7 @@ async fn reports_wait_for_their_statement_and_statements_for_reports(on: On) {
     bank.reaches(Country::Pak, &early, "processing").await;
     close(&bank, None).await;
     compare(&bank).await;
-    assert_eq!(breaks(&bank).await, [], "mended before anybody was called");
+    assert_eq!(breaks(&bank).await, [], "resolved before an alert was opened");
     bank.finish().await;
 }
 

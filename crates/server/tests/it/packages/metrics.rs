@@ -74,7 +74,7 @@ fn named(expression: &str) -> Named {
 fn judged(expression: &str, exposed: &Exposed) -> Result<Named, String> {
     let named = named(expression);
     if named.metrics.is_empty() {
-        return Err(format!("{expression}: names no metric of ours"));
+        return Err(format!("{expression}: names no metric of the service"));
     }
     for (metric, matchers) in &named.metrics {
         let labels = exposed.get(metric).ok_or_else(|| format!("{metric}: is not exported"))?;

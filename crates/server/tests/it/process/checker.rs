@@ -124,7 +124,7 @@ fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     for record in records {
         let external_id = record.order.external_id.clone().unwrap_or_default();
         if !notes.asked.contains_key(&external_id) {
-            faults.push(format!("{} has the external_id {external_id:?}, which nobody sent", record.id));
+            faults.push(format!("{} has the external_id {external_id:?}, which no client sent", record.id));
         }
         if let Some(other) = found.insert(external_id.clone(), record.id.clone()) {
             faults.push(format!("{external_id} is there twice: {other} and {}", record.id));

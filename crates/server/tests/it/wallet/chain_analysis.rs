@@ -58,11 +58,11 @@ impl Double {
     }
 
     fn say(&self, says: Says) {
-        *self.says.lock().expect("nobody panicked") = says;
+        *self.says.lock().expect("not poisoned") = says;
     }
 
     fn asked(&self) -> Vec<(String, Json)> {
-        self.asked.lock().expect("nobody panicked").clone()
+        self.asked.lock().expect("not poisoned").clone()
     }
 
     /// A bank on a service that uses the double.
@@ -94,8 +94,8 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
     };
     let question = Json::read(body.as_bytes());
     let address = question["address"].text().to_owned();
-    asked.lock().expect("nobody panicked").push((head, question));
-    let says = *says.lock().expect("nobody panicked");
+    asked.lock().expect("not poisoned").push((head, question));
+    let says = *says.lock().expect("not poisoned");
     let (status, said) = match says {
         Says::Down => ("503 Service Unavailable", String::new()),
         Says::Nonsense(text) => ("200 OK", text.to_owned()),
@@ -213,7 +213,7 @@ async fn a_provider_that_is_down_for_a_moment_is_asked_again(on: On) {
     bank.paid(&request, "").await;
     assert!(testkit::wait::until_async(WAIT_MAX, || async { !double.asked().is_empty() }).await);
     bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
-    assert!(kept(&bank, &wallet).await.assessment.is_none(), "nobody has decided");
+    assert!(kept(&bank, &wallet).await.assessment.is_none(), "no decision was made");
     double.say(Says::Hops(None));
     // The job's lease expires.
     bank.bank.advance(Span::secs(61)).await;

@@ -47,11 +47,11 @@ async fn seen(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) 
         let mut about = all.into_iter().map(|it| it.delivery).filter(|it| it.aggregate.id().to_string() == subject);
         let found = about.find(|it| is(it));
         let is_there = found.is_some();
-        *last.lock().expect("nobody panicked") = found;
+        *last.lock().expect("not poisoned") = found;
         is_there
     });
     assert!(there.await, "{subject}");
-    last.into_inner().expect("nobody panicked").expect("it is there")
+    last.into_inner().expect("not poisoned").expect("it is there")
 }
 
 /// The same as in the list.
@@ -381,7 +381,7 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_enabled(on: On) {
     delivery(&bank, &first, in_state(DeliveryState::Delivered)).await;
     let third = blocked(&bank, "afterwards").await;
     delivery(&bank, &third, in_state(DeliveryState::Delivered)).await;
-    assert!(arrivals(&bank, &second).is_empty(), "what was missed is sent when somebody asks for it");
+    assert!(arrivals(&bank, &second).is_empty(), "missed events are sent on request only");
 }
 
 async fn the_order_of_each_subject_is_kept(on: On) {

@@ -135,7 +135,7 @@ async fn the_issuers_blacklisting_is_detected_and_reported(on: On) {
         bank.is_alerted(AlertKind::TokenChanged, what).await;
     }
     bank.is_alerted(AlertKind::TokenChanged, "an escrow is on the blacklist of USDC").await;
-    assert!(bank.stored_wallet(&wallet).await.chain_blacklisted, "nobody here has ordered it");
+    assert!(bank.stored_wallet(&wallet).await.chain_blacklisted, "the bank did not order it");
     // The consequences for the wallet are the bank's decision.
     bank.wallet_becomes(&wallet, "ACTIVE").await;
     issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", &[own]);

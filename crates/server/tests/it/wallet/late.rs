@@ -134,7 +134,7 @@ async fn with_sender(on: On, after_s: u32) -> WalletBank {
 async fn is_paid_late(bank: &WalletBank, wallet: &str, request: &crate::harness::Json) {
     bank.becomes(wallet, request, "PAID", "LATE").await;
     let done = bank.newest(wallet, "COMPLETED").await;
-    assert_eq!(done["sender"]["custodial_provider"].to_string(), "null", "an expired link asks nobody who he is");
+    assert_eq!(done["sender"]["custodial_provider"].to_string(), "null", "an expired link asks for no details");
     assert_eq!(bank.balance(wallet, "USDC").await, "25.07");
     assert_eq!(bank.transactions(wallet, "").await.len(), 1, "paid once");
 }

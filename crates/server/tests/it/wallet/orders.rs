@@ -242,7 +242,7 @@ async fn a_pay_out_that_is_returned_after_settlement_stays_settled(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "{:?}", bank.alerts().await);
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     assert!(settled.get("failure_reason").is_none());
-    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "an operator re-credits, nobody else");
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "only an operator recredits");
     let kinds: Vec<String> = {
         let book = bank.bank.book(order["order_id"].text()).await;
         book.iter().map(|line| line["kind"].text().to_owned()).collect()
@@ -261,7 +261,7 @@ async fn a_pay_out_of_unknown_fate_is_not_paid_twice(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "PROCESSING").await;
     assert!(listed.get("failure_reason").is_none());
-    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "the coins are not given back while nobody knows");
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "the tokens are not returned while the outcome is unknown");
     let answer = cancel(&bank, order["order_id"].text()).await;
     assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "PROCESSING");
     bank.books_are_right().await;

@@ -92,7 +92,7 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     assert_eq!((kept.status, kept.header("location")), (303, Some(back.as_str())));
     let shown = page(&link, &sender).await;
     assert!(shown.contains(OWN) && shown.contains("You can change it until"), "{shown}");
-    assert!(!page(&link, "").await.contains(OWN), "it is his alone");
+    assert!(!page(&link, "").await.contains(OWN), "only the sender sees it");
     assert_eq!(answers(&link, &sender, OWN).await, 303, "said twice, kept once");
     assert_eq!(answers(&link, &sender, OTHER).await, 303);
     let all = given(&bank, &request).await;
@@ -146,7 +146,7 @@ async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
         pages.push(text(&answer).replace(&checked, "0x"));
     }
     pages.dedup();
-    assert_eq!(pages.len(), 1, "nobody learns which of them it is");
+    assert_eq!(pages.len(), 1, "the page does not reveal which one it is");
     assert!(pages[0].contains("cannot be used here"), "{pages:?}");
     assert_eq!(given(&bank, &request).await, []);
     let foreign = link.get(&sender).send().await.header("content-security-policy").map(str::to_owned);
@@ -248,11 +248,11 @@ async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let there = testkit::wait::until_async(WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, "bilal").await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
-        *answer.lock().expect("nobody panicked") = Some(told);
+        *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
     assert!(there.await, "the proposal never reached the chain");
-    answer.into_inner().expect("nobody panicked").expect("an answer")
+    answer.into_inner().expect("not poisoned").expect("an answer")
 }
 
 fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, address: Address) {

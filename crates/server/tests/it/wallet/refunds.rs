@@ -44,11 +44,11 @@ pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> 
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
-        *answer.lock().expect("nobody panicked") = Some(told);
+        *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
     assert!(there.await, "the proposal never reached the chain");
-    answer.into_inner().expect("nobody panicked").expect("an answer")
+    answer.into_inner().expect("not poisoned").expect("an answer")
 }
 
 pub(super) fn refusal(told: Result<(), Denied>) -> DepositRefusal {
@@ -205,7 +205,7 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     assert_eq!((noted.len(), newest), (2, ("refund.withdraw", "another address")));
     // The same money goes to another address, by two users; the first address got nothing.
     let second = Address([0x61; 20]);
-    proposed(&bank, &deposit, second).await.expect("proposed anew");
+    proposed(&bank, &deposit, second).await.expect("proposed again");
     approved(&bank, &deposit, "bilal").await.expect("approved");
     bank.newest_is(&wallet, DepositState::Refunded).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &second.to_string()).await, 25_010_000);

@@ -40,7 +40,7 @@ async fn prices_are_proposed_by_one_and_approved_by_another(on: On) {
     assert_eq!(same, before, "nothing has changed yet");
     let approve = format!("{approval}/approve");
     let refused = maker.send(&approve, &[("why", "me too")]).await;
-    assert!([403, 409].contains(&refused.status), "nobody approves his own: {refused:?}");
+    assert!([403, 409].contains(&refused.status), "proposers cannot approve: {refused:?}");
     checker.send(&approve, &[("why", "agreed")]).await.done();
     let tenant = bank.running.store().tenant(bank.tenant.id).await.expect("read").expect("there");
     assert_eq!((tenant.policy.margin_bps, tenant.policy.margin_bps_for(Country::Ind)), (10, 900));

@@ -127,14 +127,14 @@ impl Officer {
 
     async fn answer(&self, call: reqwest::RequestBuilder) -> Shown {
         let cookies = {
-            let kept = self.cookies.lock().expect("nobody panicked");
+            let kept = self.cookies.lock().expect("not poisoned");
             kept.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
         };
         let answer = call.header("cookie", cookies).send().await.expect("an answer");
         for cookie in answer.headers().get_all("set-cookie") {
             let text = cookie.to_str().expect("text");
             let (name, value) = text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
-            let mut kept = self.cookies.lock().expect("nobody panicked");
+            let mut kept = self.cookies.lock().expect("not poisoned");
             kept.insert(name.to_owned(), value.to_owned());
         }
         let status = answer.status().as_u16();

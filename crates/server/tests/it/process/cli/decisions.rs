@@ -151,7 +151,7 @@ async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let told = installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]);
     assert!(told.contains("sender's address") && told.contains("screened against list version"), "{told}");
     assert_eq!(shown["others_have_not_answered"], false, "{shown}");
-    let by = ["--to-senders-address", "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    let by = ["--to-senders-address", "--by", "ayesha", "--why", "sender's request", id.as_str()];
     let proposed = printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()));
     assert!(text(&proposed["refund"], "to").eq_ignore_ascii_case(TO), "{proposed}");
 }
@@ -181,7 +181,7 @@ async fn a_legal_hold_is_lifted_by_two_users() {
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_free), "{}", shown());
     let again = lift("ayesha", "omar");
     assert_eq!((again.code, again.stderr.contains("rejected")), (1, true), "{again:?}");
-    let by = ["--to", TO, "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    let by = ["--to", TO, "--by", "ayesha", "--why", "sender's request", id.as_str()];
     assert_eq!(printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()))["state"], "refunding");
     books_are_right(&installation);
 }

@@ -66,12 +66,12 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     found.sort();
     assert_eq!(found, held);
     let record = installation.json(&["payments", "get", &good, "--country", "PAK"]);
-    assert_eq!(record[0]["response"]["status"], "queued", "held, and nobody is told why");
+    assert_eq!(record[0]["response"]["status"], "queued", "held, without a public reason");
     assert_eq!(record[0]["response"]["msg"], "in review");
 
     installation.ok(&["review", "approve", "--tenant", "demobank", "--why", "other birth date", &good]);
     assert_eq!(watch(&installation, &good), "succeeded");
-    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "it is he", &bad]);
+    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "true match", &bad]);
     assert_eq!(watch(&installation, &bad), "rejected");
     assert_eq!(waiting(&installation), Vec::<String>::new());
     let twice = installation.run(&["review", "approve", "--tenant", "demobank", "--why", "changed my mind", &bad]);

@@ -184,5 +184,5 @@ fn every_scenario_is_listed_and_others_are_refused() {
     }
     let refused = installation.run(&["trigger", "payment.celebrated"]);
     assert_eq!((refused.code, refused.stderr.contains("--list")), (2, true), "{}", refused.stderr);
-    assert_eq!(installation.run(&["trigger", "payment.failed"]).code, 2, "without a sandbox nobody is there");
+    assert_eq!(installation.run(&["trigger", "payment.failed"]).code, 2, "it requires a sandbox");
 }

@@ -137,7 +137,7 @@ async fn take_away(world: &World, node: &Node, depth: u64, dropped: Option<&Sign
     let before = noticed();
     world.ground.reorg(depth, dropped).await;
     let seen = wait::until_async(STEP_AT_MOST, || std::future::ready(noticed() > before)).await;
-    assert!(seen, "{depth} blocks are gone, and nobody notices: {}", node.process.log_tail());
+    assert!(seen, "{depth} blocks are gone, and the service does not notice: {}", node.process.log_tail());
 }
 
 async fn taken_away_before_a_payment_counts(world: &World, node: &Node) {

@@ -194,7 +194,7 @@ impl Ground {
     }
 
     fn sent(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Signed>> {
-        self.sent.lock().expect("nobody panicked")
+        self.sent.lock().expect("not poisoned")
     }
 
     /// A signed payment, not sent yet: the payer's next transaction.
@@ -209,7 +209,7 @@ impl Ground {
 
     /// Pays the unsupported token to an address.
     pub async fn pay_strange(&self, to: Address, minor: u64) {
-        let token = self.strange.expect("a token that nobody knows");
+        let token = self.strange.expect("an unsupported token");
         self.rpc().send(&[self.signed_payment(token, to, minor).await]).await;
     }
 

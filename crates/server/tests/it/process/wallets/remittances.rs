@@ -70,11 +70,11 @@ impl Remittances {
         let answered = world.looking(STEP_AT_MOST, async || {
             let answer = world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await;
             let granted = !matches!(answer, Answer::Refused { status: 429, .. });
-            *last.lock().expect("nobody panicked") = Some(answer);
+            *last.lock().expect("not poisoned") = Some(answer);
             granted
         });
         assert!(answered.await, "{key} was asked for too often");
-        match last.into_inner().expect("nobody panicked").expect("an answer") {
+        match last.into_inner().expect("not poisoned").expect("an answer") {
             Answer::Done(body) => Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id")),
             // The first one is still in progress.
             Answer::Refused { status: 409, .. } | Answer::Unclear(_) => None,
@@ -88,11 +88,11 @@ impl Remittances {
         let order = Mutex::new(None);
         let clear = world.looking(STEP_AT_MOST, async || {
             let found = self.try_exchange(world, &node.address, &key).await;
-            *order.lock().expect("nobody panicked") = found.clone();
+            *order.lock().expect("not poisoned") = found.clone();
             found.is_some()
         });
         assert!(clear.await, "{key} stays unclear: {}", node.process.log_tail());
-        let order = order.into_inner().expect("nobody panicked").expect("an order");
+        let order = order.into_inner().expect("not poisoned").expect("an order");
         self.orders.push((order, minor(EXCHANGE)));
     }
 }

@@ -152,11 +152,11 @@ impl World {
         let answered = self.looking(STEP_AT_MOST, async || {
             let answer = self.api.get(node, path).await;
             let too_often = matches!(&answer, Answer::Refused { status: 429, .. });
-            *last.lock().expect("nobody panicked") = Some(answer);
+            *last.lock().expect("not poisoned") = Some(answer);
             !too_often
         });
         assert!(answered.await, "{path} was asked for too often");
-        let last = last.into_inner().expect("nobody panicked").expect("an answer");
+        let last = last.into_inner().expect("not poisoned").expect("an answer");
         serde_json::from_str(&last.done()).expect("JSON")
     }
 

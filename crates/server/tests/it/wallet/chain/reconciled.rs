@@ -142,7 +142,7 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
     let store = node.running.store();
     let wish = reconcile::want(store).await.expect("asked");
     let report = || async { reconcile::last(store).await.expect("read").filter(|it| it.wanted == Some(wish)) };
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
+    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
     let report = report().await.expect("there");
     let [found] = &report.breaks[..] else { panic!("{report:?}") };
     assert_eq!(found.to_string().split(": ").last(), Some("the chain says 30.000000 USDC, the ledger 25.000000 USDC"));
