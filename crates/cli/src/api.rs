@@ -66,7 +66,8 @@ pub struct WalletApiArgs {
     /// Wallet access key
     #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_access_key: Option<String>,
-    /// Wallet secret key (better: --wallet-secret-key-file or the variable; other users can see arguments)
+    /// Wallet secret key (better: --wallet-secret-key-file or the variable; other users can see
+    /// arguments)
     #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_secret_key: Option<String>,
     /// File with the wallet secret key
@@ -143,8 +144,9 @@ pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) 
     ask().await
 }
 
-/// GETs an object that is addressed by country: from the given country, else from all seven in turn,
-/// because an id alone does not reveal it. `missing` is the error code for "not in this country".
+/// GETs an object that is addressed by country: from the given country, else from all seven in
+/// turn, because an id alone does not reveal it. `missing` is the error code for "not in this
+/// country".
 pub async fn get_in_any_country(
     client: &Client,
     path: &str,

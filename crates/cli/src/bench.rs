@@ -111,8 +111,8 @@ fn payments(settings: &Settings) -> anyhow::Result<Found> {
     Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
 }
 
-/// Runs a benchmark on one thread and shows its progress: generating the load needs a fraction of a core
-/// and the rest belongs to the server.
+/// Runs a benchmark on one thread and shows its progress: generating the load needs a fraction of a
+/// core and the rest belongs to the server.
 fn with_progress<T>(bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let progress = if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     progress.enable_steady_tick(TICK);

@@ -1,5 +1,5 @@
-//! `corridor chain …`: rescans blocks. Only the running service can query the chain, so this command
-//! requests a rescan through the store and waits for its report.
+//! `corridor chain …`: rescans blocks. Only the running service can query the chain, so this
+//! command requests a rescan through the store and waits for its report.
 
 use clap::{Args, Subcommand};
 use domain::chain::{Address, TxHash};

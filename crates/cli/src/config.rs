@@ -1,4 +1,5 @@
-//! `corridor config check|print|reference`, and the options of commands that read the configuration.
+//! `corridor config check|print|reference`, and the options of commands that read the
+//! configuration.
 
 use std::path::PathBuf;
 
@@ -20,7 +21,8 @@ pub struct ConfigArgs {
     /// Set a configuration key, repeatable: --set http.listen=0.0.0.0:8480
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
-    /// store.url: sqlite:PATH or postgres://… (better in CORRIDOR_STORE__URL; other users can see arguments)
+    /// store.url: sqlite:PATH or postgres://… (better in CORRIDOR_STORE__URL; other users can see
+    /// arguments)
     #[arg(long, value_name = "URL")]
     database_url: Option<String>,
 }

@@ -193,8 +193,8 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     }
 }
 
-/// Whether the keys that move money have gas and are registered with their controllers; `None` where
-/// the program manages that itself.
+/// Whether the keys that move money have gas and are registered with their controllers; `None`
+/// where the program manages that itself.
 fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     const NAME: &str = "operators";
     if !config.wallets.enabled || config.chain_is_embedded() || config.chain.keys.source == KeySource::Seed {

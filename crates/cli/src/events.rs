@@ -38,7 +38,8 @@ pub enum EventsCommand {
   corridor events tail --after 0 --count 10
   corridor events tail | jq -r '[.seq, .type, .data.id] | @tsv'")]
 pub struct TailArgs {
-    /// Start after the event with this seq; 0 starts with the oldest stored event [default: new events only]
+    /// Start after the event with this seq; 0 starts with the oldest stored event [default: new
+    /// events only]
     #[arg(long, allow_negative_numbers = true, value_name = "SEQ")]
     after: Option<u64>,
     /// Exit after this many events

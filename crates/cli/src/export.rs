@@ -69,8 +69,9 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
 
 async fn pages(client: &Client, filter: &Filter, mut sink: Sink, progress: &ProgressBar) -> Result<u64, Failure> {
     let mut base = filter.query();
-    // Oldest first: payments made during the export come last and shift no page. No end of the period is
-    // set: this machine's clock may lag the service's, and the newest payments would silently be missing.
+    // Oldest first: payments made during the export come last and shift no page. No end of the
+    // period is set: this machine's clock may lag the service's, and the newest payments would
+    // silently be missing.
     base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
     let mut count = 0_u64;
     loop {

@@ -248,8 +248,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// Adds the command's own usage to a clap error. Clap's usage lists options that the environment sets
-/// (`corridor env`) as if the user had to type them.
+/// Adds the command's own usage to a clap error. Clap's usage lists options that the environment
+/// sets (`corridor env`) as if the user had to type them.
 fn with_plain_usage(mut error: clap::Error, arguments: impl Iterator<Item = String>) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;

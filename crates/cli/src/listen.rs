@@ -1,5 +1,5 @@
-//! `corridor listen`: forwards events to a webhook endpoint on this machine. It reads the event logs of
-//! both services through their APIs, delivers each event once, and stores nothing.
+//! `corridor listen`: forwards events to a webhook endpoint on this machine. It reads the event
+//! logs of both services through their APIs, delivers each event once, and stores nothing.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;

@@ -35,7 +35,8 @@ pub struct OrderArgs {
     /// Beneficiary's account number or IBAN
     #[arg(long, value_name = "NUMBER")]
     beneficiary_account_number: Option<String>,
-    /// Last four digits of the example account, which select a sandbox outcome: 0001 failed, 0003 reversed, 0004 unknown
+    /// Last four digits of the example account, which select a sandbox outcome: 0001 failed, 0003
+    /// reversed, 0004 unknown
     #[arg(long, value_name = "DIGITS", conflicts_with = "beneficiary_account_number", value_parser = four_digits)]
     account_ending: Option<String>,
     /// Sender's full name
@@ -71,8 +72,8 @@ impl OrderArgs {
         OrderArgs { beneficiary_name: Some(name.to_owned()), ..OrderArgs::default() }
     }
 
-    /// The order as JSON. `example` allows example values for missing fields: only for keys that move no
-    /// real money.
+    /// The order as JSON. `example` allows example values for missing fields: only for keys that
+    /// move no real money.
     pub fn document(&self, last: &LastQuote, quote: &Quote, example: bool) -> Result<String, Failure> {
         let mut members = Members::new();
         if example {

@@ -1,4 +1,5 @@
-//! `corridor tx …`, `corridor rate` and `corridor orders …`: wallet transactions, rates and exchanges.
+//! `corridor tx …`, `corridor rate` and `corridor orders …`: wallet transactions, rates and
+//! exchanges.
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value, json};

@@ -53,7 +53,8 @@ async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output
     let answer = client.post("/v2/payment", &body).await.map_err(|error| {
         let lost = error.may_be_repeated();
         match Failure::from(error) {
-            // The answers to the POSTs were lost, so the client cannot know whether the payment exists.
+            // The answers to the POSTs were lost, so the client cannot know whether the payment
+            // exists.
             Failure::Unavailable(message) if lost => Failure::Unavailable(format!(
                 "{message}\nthe payment may have been accepted; check with `corridor payments list --country {}`",
                 quote.country

@@ -1,5 +1,5 @@
-//! `corridor tenants policy …`: a tenant's policy and limits, written to the store and its audit log. A
-//! change requires two users, as in the console.
+//! `corridor tenants policy …`: a tenant's policy and limits, written to the store and its audit
+//! log. A change requires two users, as in the console.
 
 use clap::{Args, Subcommand};
 use domain::policy::fields::{self, Field};

@@ -1,6 +1,6 @@
-//! `corridor review …`: the review queue and alerts. Opens the store itself and writes every decision to
-//! the audit log. Resolving an `unknown` payment or payout, lifting a legal hold and refunding a deposit
-//! require two users.
+//! `corridor review …`: the review queue and alerts. Opens the store itself and writes every
+//! decision to the audit log. Resolving an `unknown` payment or payout, lifting a legal hold and
+//! refunding a deposit require two users.
 
 mod alerts;
 mod coin;
@@ -45,7 +45,8 @@ pub enum ReviewCommand {
     /// List alerts: chain failures, discrepancies, webhook endpoints that are gone
     #[command(after_help = "Example:\n  corridor review alerts --tenant demobank --output json")]
     Alerts(AlertsArgs),
-    /// List discrepancies: rail reports that contradict the books or match no payment; none was booked
+    /// List discrepancies: rail reports that contradict the books or match no payment; none was
+    /// booked
     #[command(after_help = "Example:\n  corridor review discrepancies --tenant demobank")]
     Discrepancies(TenantArgs),
     /// Approve a payment held by screening
@@ -116,7 +117,8 @@ pub struct ResolveArgs {
     /// Bank reference of the booking, with --to succeeded
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: Option<String>,
-    /// Charges that the bank deducted from the return, in the payment's currency, with --to returned
+    /// Charges that the bank deducted from the return, in the payment's currency, with --to
+    /// returned
     #[arg(long, value_name = "AMOUNT")]
     charges: Option<String>,
     #[command(flatten)]

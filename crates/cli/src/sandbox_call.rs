@@ -1,5 +1,5 @@
-//! Commands that only a sandbox offers: `corridor clock …` and `corridor faucet`. A service with real
-//! money refuses them.
+//! Commands that only a sandbox offers: `corridor clock …` and `corridor faucet`. A service with
+//! real money refuses them.
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -15,7 +15,8 @@ use super::{Context, document};
 pub enum ClockCommand {
     /// Show the sandbox's business clock
     Show(ShowArgs),
-    /// Advance the business clock: quotes and links expire, timers fire; tokens stay on wall-clock time
+    /// Advance the business clock: quotes and links expire, timers fire; tokens stay on wall-clock
+    /// time
     Advance(AdvanceArgs),
 }
 

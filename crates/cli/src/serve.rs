@@ -63,7 +63,8 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
-/// Environment variable of tests: the point at which this process exits (`engine::failpoint`). Debug builds only.
+/// Environment variable of tests: the point at which this process exits (`engine::failpoint`).
+/// Debug builds only.
 const FAILPOINT: &str = "CORRIDOR_FAILPOINT";
 
 fn arm_failpoint(config: &Config) -> Result<(), Failure> {

@@ -87,7 +87,8 @@ impl Opened {
         Ok(self.service(world, Wallets::new))
     }
 
-    /// A wallet service that also decides commands about deposits and has loaded the sanctions lists.
+    /// A wallet service that also decides commands about deposits and has loaded the sanctions
+    /// lists.
     pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
         let world = world::for_deposit_commands(&self.config, &self.store, self.data_dir.path()).await;
         Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))

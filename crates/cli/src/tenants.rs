@@ -27,7 +27,8 @@ pub enum TenantsCommand {
     /// Show and change a tenant's policy and limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// Book tokens that the bank moved on chain from its treasury to its controller, to fund refunds
+    /// Book tokens that the bank moved on chain from its treasury to its controller, to fund
+    /// refunds
     FundController(TopUpArgs),
 }
 
@@ -73,7 +74,8 @@ pub struct CreateTenantArgs {
     /// Require an hmac claim on every POST
     #[arg(long)]
     require_hmac: bool,
-    /// Require the role of each operation in wallet tokens [default: true in production, else false]
+    /// Require the role of each operation in wallet tokens [default: true in production, else
+    /// false]
     #[arg(long, value_name = "true|false")]
     strict_roles: Option<bool>,
     #[command(flatten)]

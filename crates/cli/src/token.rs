@@ -52,7 +52,8 @@ pub struct InspectArgs {
     /// File with the raw body of the POST that the token came with
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
-    /// Maximum lifetime (exp - iat) in seconds [default: the service's default for this kind of key]
+    /// Maximum lifetime (exp - iat) in seconds [default: the service's default for this kind of
+    /// key]
     #[arg(long, value_name = "SECONDS")]
     max_age: Option<u32>,
     #[command(flatten)]

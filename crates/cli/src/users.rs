@@ -1,5 +1,6 @@
-//! `corridor users …`: users of the operator console, written to the store and its audit log. Access to
-//! the machine is the only check: it creates the first users and restores locked-out ones.
+//! `corridor users …`: users of the operator console, written to the store and its audit log.
+//! Access to the machine is the only check: it creates the first users and restores locked-out
+//! ones.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +68,8 @@ pub struct CreateArgs {
     roles: Vec<Role>,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); no password
+    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); no
+    /// password
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     #[command(flatten)]
@@ -93,7 +95,8 @@ pub struct SignInArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct WayArgs {
-    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); deletes the password
+    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); deletes
+    /// the password
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     /// Sign in with a one-time password, which is shown once, and one-time codes
@@ -269,7 +272,8 @@ async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::Refused(words));
     }
     let (text, hash) = password::first(&opened.store);
-    // The password first: if the command stops in between, the old one must not enrol another device.
+    // The password first: if the command stops in between, the old one must not enrol another
+    // device.
     for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
         let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
         done.map_err(Failure::of_store)?;

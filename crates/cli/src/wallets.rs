@@ -39,7 +39,8 @@ pub struct ProvisionArgs {
     /// The customer's phone number in E.164 format
     #[arg(long, value_name = "NUMBER")]
     phone: String,
-    /// KYC level: BASIC, ENHANCED, COMPREHENSIVE [default: the tenant's record of the customer, else BASIC]
+    /// KYC level: BASIC, ENHANCED, COMPREHENSIVE [default: the tenant's record of the customer,
+    /// else BASIC]
     #[arg(long, value_name = "LEVEL", value_parser = code)]
     kyc_level: Option<String>,
     /// Blockchain [default: ethereum]

@@ -1,4 +1,5 @@
-//! Watches one payment until it settles, over the event stream or, without one, by polling its record.
+//! Watches one payment until it settles, over the event stream or, without one, by polling its
+//! record.
 
 use std::time::Duration;
 
@@ -41,7 +42,8 @@ pub async fn open_stream(client: &Client) -> Option<EventStream> {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches the payment over a stream opened before its last state was read, so nothing is missed.
+    /// Watches the payment over a stream opened before its last state was read, so nothing is
+    /// missed.
     pub fn new(
         client: &'a Client,
         country: Country,

@@ -13,8 +13,8 @@ use client::DataDir;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Secret (default: the running sandbox's)")]
 pub struct SecretArgs {
-    /// Webhook secret, whsec_…; repeat it during a rotation (better: --secret-file or the variable; other
-    /// users can see arguments)
+    /// Webhook secret, whsec_…; repeat it during a rotation (better: --secret-file or the variable;
+    /// other users can see arguments)
     #[arg(long, env = "CORRIDOR_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true)]
     secret: Vec<String>,
     /// File with one or more secrets, one per line

@@ -1,5 +1,5 @@
-//! `corridor webhooks …`: tenants' webhook endpoints and signing secrets, written to the store and its
-//! audit log. Secrets are shown once.
+//! `corridor webhooks …`: tenants' webhook endpoints and signing secrets, written to the store and
+//! its audit log. Secrets are shown once.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::audit::Deed;

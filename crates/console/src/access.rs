@@ -1,4 +1,5 @@
-//! The access table: which users may use which route. A route without a row is refused to everyone, and a test fails.
+//! The access table: which users may use which route. A route without a row is refused to everyone,
+//! and a test fails.
 
 use domain::user::Role::{self, Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
 

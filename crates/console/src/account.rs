@@ -133,7 +133,8 @@ impl Console {
         spawn_blocking(check).await.map_err(|error| Stop::failed(&error))
     }
 
-    /// Sets the password that the user entered twice, or returns the error. Ends all of the user's sessions.
+    /// Sets the password that the user entered twice, or returns the error. Ends all of the user's
+    /// sessions.
     pub(super) async fn set_password(
         &self,
         visit: &Visit,

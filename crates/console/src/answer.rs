@@ -160,7 +160,8 @@ pub fn see_other(path: &str) -> Response {
     response
 }
 
-/// A redirect to the identity provider: a URL from its discovery document, whose scheme was checked.
+/// A redirect to the identity provider: a URL from its discovery document, whose scheme was
+/// checked.
 ///
 /// # Errors
 /// The URL is not a valid header value.
@@ -171,7 +172,8 @@ pub(super) fn leave_for(url: &str) -> Answer {
     Ok(response)
 }
 
-/// A download, such as a CSV export. `name` is chosen by the console: no quotes, no control characters.
+/// A download, such as a CSV export. `name` is chosen by the console: no quotes, no control
+/// characters.
 pub fn download(name: &str, content_type: &'static str, body: Body) -> Response {
     let mut response = answer(StatusCode::OK, content_type, body, "no-store");
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {

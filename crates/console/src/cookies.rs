@@ -1,9 +1,9 @@
-//! Cookies of the console: tokens of the session, the sign-in form and a sign-in at the identity provider,
-//! and the confirmation of the last action.
+//! Cookies of the console: tokens of the session, the sign-in form and a sign-in at the identity
+//! provider, and the confirmation of the last action.
 //!
-//! With HTTPS or on loopback, they have the prefix `__Host-` and `Secure`: Chromium and Firefox trust
-//! loopback addresses like HTTPS. A test system over plain HTTP at another address gets plain cookies, since
-//! browsers would drop the others; production refuses such an address.
+//! With HTTPS or on loopback, they have the prefix `__Host-` and `Secure`: Chromium and Firefox
+//! trust loopback addresses like HTTPS. A test system over plain HTTP at another address gets plain
+//! cookies, since browsers would drop the others; production refuses such an address.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,13 +14,13 @@ use super::state::Settings;
 /// A cookie of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cookie {
-    /// The session token. `SameSite=Lax`: links from messages work; changes are POSTs, which other sites cannot
-    /// send with the cookie.
+    /// The session token. `SameSite=Lax`: links from messages work; changes are POSTs, which other
+    /// sites cannot send with the cookie.
     Session,
     /// A token that the sign-in form must repeat, so that no other site can sign a user in.
     SignIn,
-    /// The token of a sign-in in progress at the identity provider. `SameSite=Lax`: the provider's redirect
-    /// carries it back.
+    /// The token of a sign-in in progress at the identity provider. `SameSite=Lax`: the provider's
+    /// redirect carries it back.
     Departure,
     /// The confirmation of the last action, for the next page.
     Done,

@@ -1,5 +1,5 @@
-//! Sign-in: the password, then a one-time code (or its setup), then a new password where the first was
-//! assigned. Each step has its own session token, which admits only to the next step.
+//! Sign-in: the password, then a one-time code (or its setup), then a new password where the first
+//! was assigned. Each step has its own session token, which admits only to the next step.
 
 use askama::Template;
 use axum::response::Response;
@@ -102,7 +102,8 @@ fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answ
     }
 }
 
-/// The form for name and password. It carries its own token, so that no other site can sign a user in.
+/// The form for name and password. It carries its own token, so that no other site can sign a user
+/// in.
 pub(super) fn login_page(visit: &Visit, login: &str, next: &str, fault: &str, status: StatusCode) -> Answer {
     let provider = visit.console().provider.as_ref();
     let provider = provider.map(|provider| (provider_path(next), provider.label.as_str()));

@@ -1,5 +1,5 @@
-//! The port to the console's host for what the console cannot import: endpoint checks, fresh secrets, the age
-//! of lists, and the simulated parties of a sandbox. The server implements it.
+//! The port to the console's host for what the console cannot import: endpoint checks, fresh
+//! secrets, the age of lists, and the simulated parties of a sandbox. The server implements it.
 
 use std::sync::Arc;
 
@@ -148,7 +148,8 @@ pub trait SandboxTools: Send + Sync {
     fn scenarios(&self) -> Vec<(&'static str, &'static str)>;
     /// Whether it moves the clock, which all users share.
     fn moves_clock(&self, scenario: &str) -> bool;
-    /// Runs a scenario as the tenant's own system would; returns the created objects with their ids.
+    /// Runs a scenario as the tenant's own system would; returns the created objects with their
+    /// ids.
     ///
     /// # Errors
     /// The tenant has no key, or the API refuses.

@@ -129,14 +129,15 @@ impl Cell {
 /// Minimum length at which a table abbreviates an id; copying still yields the whole id.
 const LONG_CHARS: usize = 30;
 
-/// Whether an id is too long for a column and its beginning is distinctive: UUIDs, addresses, hashes.
+/// Whether an id is too long for a column and its beginning is distinctive: UUIDs, addresses,
+/// hashes.
 pub fn is_long(id: &str) -> bool {
     let digits = id.strip_prefix("0x").unwrap_or(id);
     id.len() >= LONG_CHARS && digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// Groups the digits of an amount: `-1,250,000.50 PKR`. A number without fraction and unit (a chain id, a
-/// block) stays unchanged.
+/// Groups the digits of an amount: `-1,250,000.50 PKR`. A number without fraction and unit (a chain
+/// id, a block) stays unchanged.
 pub fn grouped(number: &str) -> String {
     let (sign, rest) = number.split_at(number.len() - number.trim_start_matches(['-', '+']).len());
     let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();

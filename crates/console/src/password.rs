@@ -1,4 +1,5 @@
-//! Passwords: Argon2id with OWASP's recommended parameters, stored as PHC strings that contain the parameters.
+//! Passwords: Argon2id with OWASP's recommended parameters, stored as PHC strings that contain the
+//! parameters.
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};

@@ -1,5 +1,5 @@
-//! The console's routes: a router that records its routes, so that a test can compare them with the access
-//! table.
+//! The console's routes: a router that records its routes, so that a test can compare them with the
+//! access table.
 
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ fn pages() -> Routes {
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }
 
-/// The routes of the console. All are guarded except the style sheets and the script. Unknown paths below
-/// `/console` get the console's own error page.
+/// The routes of the console. All are guarded except the style sheets and the script. Unknown paths
+/// below `/console` get the console's own error page.
 pub fn router(console: Arc<Console>) -> Router {
     let gated = pages().router.route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
     let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));

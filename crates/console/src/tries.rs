@@ -1,5 +1,5 @@
-//! Slows down failed sign-in attempts: by name and address, by name, and by address. Unknown names are
-//! treated alike, so that attempts do not reveal which names exist.
+//! Slows down failed sign-in attempts: by name and address, by name, and by address. Unknown names
+//! are treated alike, so that attempts do not reveal which names exist.
 
 use std::net::IpAddr;
 
@@ -37,7 +37,8 @@ pub(super) async fn count(
     let both = login.map(|login| (format!("both {login} {address}"), OF_BOTH));
     let name = login.map(|login| (format!("name {login}"), OF_NAME));
     let by_address = Some((format!("address {address}"), OF_ADDRESS));
-    // An attempt that one counter refuses is not counted by the others: one address alone locks no user out.
+    // An attempt that one counter refuses is not counted by the others: one address alone locks no
+    // user out.
     for (what, backoff) in [both, by_address, name].into_iter().flatten() {
         if let Some(until) = console.store().count_try(&what, backoff, console.wall_now()).await? {
             return Ok(Some(words(until, console.wall_now())));

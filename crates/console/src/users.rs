@@ -1,5 +1,5 @@
-//! Users: the list, adding a user, changing roles and scopes. A new user has no access until two users agree
-//! on it; passwords and one-time codes are reset on the server's command line.
+//! Users: the list, adding a user, changing roles and scopes. A new user has no access until two
+//! users agree on it; passwords and one-time codes are reset on the server's command line.
 
 use std::collections::BTreeSet;
 
@@ -133,7 +133,8 @@ async fn create(visit: Visit) -> Answer {
     list_page(&visit, Some(new), StatusCode::CREATED).await
 }
 
-/// A random password that is never shown, since knowing it would allow acting as a second user. The initial one is set on the server.
+/// A random password that is never shown, since knowing it would allow acting as a second user. The
+/// initial one is set on the server.
 async fn unknown_password(visit: &Visit) -> Result<String, Stop> {
     let store = visit.console().store();
     let (unknown, salt) = (password::initial(store.random()), store.random());

@@ -93,13 +93,14 @@ impl Visit {
         self.0.peer
     }
 
-    /// Whether the user has one of these roles: for display only. Access to a route is guarded by its row.
+    /// Whether the user has one of these roles: for display only. Access to a route is guarded by
+    /// its row.
     pub fn may(&self, roles: &[Role]) -> bool {
         self.0.signed.as_ref().is_some_and(|signed| signed.user.has_any(roles))
     }
 
-    /// Whether the user may use a route such as `("POST", "/console/t/{tenant}/wallets/{id}/block")`: for
-    /// showing only buttons that work.
+    /// Whether the user may use a route such as `("POST",
+    /// "/console/t/{tenant}/wallets/{id}/block")`: for showing only buttons that work.
     pub fn may_use(&self, method: &str, route: &str) -> bool {
         access::row(method, route).is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
     }

@@ -1,4 +1,5 @@
-//! Parses `Accept` headers (RFC 9110, section 12.5.1): media ranges with q-values, case-insensitive.
+//! Parses `Accept` headers (RFC 9110, section 12.5.1): media ranges with q-values,
+//! case-insensitive.
 
 use http::{HeaderMap, header};
 
@@ -23,8 +24,8 @@ impl Accepted {
         Accepted { ranges: ranges.collect() }
     }
 
-    /// The quality of `media` in thousandths; 0 means not acceptable. The most specific range decides; without
-    /// any range everything is acceptable.
+    /// The quality of `media` in thousandths; 0 means not acceptable. The most specific range
+    /// decides; without any range everything is acceptable.
     pub(crate) fn quality(&self, media: &str) -> u16 {
         if self.ranges.is_empty() {
             return WHOLE;

@@ -1,7 +1,7 @@
 //! Rate limits for unauthenticated callers: fixed windows of one minute per address, in memory.
 //!
-//! Each node counts on its own. When the table is full, unknown addresses are refused until the window
-//! ends; authenticated callers are never counted here.
+//! Each node counts on its own. When the table is full, unknown addresses are refused until the
+//! window ends; authenticated callers are never counted here.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -58,7 +58,8 @@ pub fn used_up(limit: u32, now: Timestamp) -> Allowance {
 impl AddressWindows {
     /// Counts one request of `address` in `group`; a window allows `limit` of them.
     pub fn take(&self, address: Option<IpAddr>, group: &'static str, limit: u32, now: Timestamp) -> Allowance {
-        // Counts are single numbers, so a thread that panicked while holding the lock left none half written.
+        // Counts are single numbers, so a thread that panicked while holding the lock left none
+        // half written.
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if window_of(now) > window.began_s {
             *window = Window { began_s: window_of(now), taken: HashMap::new() };

@@ -1,5 +1,5 @@
-//! Compresses responses with gzip if the client accepts it: pages, lists and documents. Streams stay
-//! uncompressed, because each event must be readable when it is sent.
+//! Compresses responses with gzip if the client accepts it: pages, lists and documents. Streams
+//! stay uncompressed, because each event must be readable when it is sent.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tower_http::compression::CompressionLayer;

@@ -43,8 +43,8 @@ pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malf
 type Known = (TenantId, IdempotencyKey);
 type Turns = Arc<Mutex<BTreeMap<Known, Arc<AsyncMutex<()>>>>>;
 
-/// Serializes concurrent requests with the same key on this node. Across nodes the tenant's lock in the
-/// store does.
+/// Serializes concurrent requests with the same key on this node. Across nodes the tenant's lock in
+/// the store does.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     turns: Turns,

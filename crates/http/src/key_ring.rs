@@ -24,8 +24,8 @@ pub struct StoreKeys {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Store key of the maximum token lifetime in seconds of an access key with its own limit (`decisions.md`,
-/// "JWT": a sandbox's onboarding token).
+/// Store key of the maximum token lifetime in seconds of an access key with its own limit
+/// (`decisions.md`, "JWT": a sandbox's onboarding token).
 pub fn token_lifetime(access_key: &str) -> String {
     format!("token_lifetime_s.{access_key}")
 }

@@ -1,8 +1,8 @@
 //! The HTTP layer: reads requests, writes responses, authenticates callers.
 //!
-//! Everything here is independent of the engine's decisions: a bounded JSON reader and writer, decoders
-//! that collect every error of a request, the token verifier, rate limits, error bodies, and the server
-//! loop. It holds no business rules, opens no database and makes no outgoing calls.
+//! Everything here is independent of the engine's decisions: a bounded JSON reader and writer,
+//! decoders that collect every error of a request, the token verifier, rate limits, error bodies,
+//! and the server loop. It holds no business rules, opens no database and makes no outgoing calls.
 
 mod accept;
 pub mod address_windows;

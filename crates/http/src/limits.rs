@@ -1,7 +1,8 @@
 //! Rate limits of Payment Service v2: one token bucket per access key and group of operations.
 //!
-//! Uses the generic cell rate algorithm in integers: a bucket is the instant at which it is full again, so
-//! no timer refills it and full buckets need no memory. Only requests with a verified token are counted.
+//! Uses the generic cell rate algorithm in integers: a bucket is the instant at which it is full
+//! again, so no timer refills it and full buckets need no memory. Only requests with a verified
+//! token are counted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -161,7 +162,8 @@ impl Limits {
             return self.untouched(operation);
         }
         let shard = usize::try_from(self.hasher.hash_one(access_key) % SHARDS as u64).unwrap_or(0);
-        // A bucket is a single number, so a thread that panicked while holding the lock left none half written.
+        // A bucket is a single number, so a thread that panicked while holding the lock left none
+        // half written.
         let mut buckets = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
         let key = (Box::from(access_key), operation);
         let full_at = buckets.get(&key).copied().unwrap_or(now.0).max(now.0);

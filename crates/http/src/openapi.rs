@@ -1,8 +1,8 @@
 //! The API documentation of both services: OpenAPI 3.1 documents and the pages generated from them.
 //!
-//! The documents in `docs/openapi` are written by hand; tests compare them with the decoders, routes,
-//! refusals and renderings, so neither can drift (`docs/adr`, hand-authored OpenAPI). They are public:
-//! they need no token and reveal nothing about the installation.
+//! The documents in `docs/openapi` are written by hand; tests compare them with the decoders,
+//! routes, refusals and renderings, so neither can drift (`docs/adr`, hand-authored OpenAPI). They
+//! are public: they need no token and reveal nothing about the installation.
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
@@ -30,8 +30,8 @@ const SERVICES: [Described; 2] = [
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; connect-src 'none'; script-src 'self'; style-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Routes: `GET /openapi/payment.json`, `GET /openapi/wallet.json`, and the pages from `GET /docs` on: one
-/// per service, the guides and the reference.
+/// Routes: `GET /openapi/payment.json`, `GET /openapi/wallet.json`, and the pages from `GET /docs`
+/// on: one per service, the guides and the reference.
 pub fn router() -> Router {
     let readable = "the embedded documents are JSON: a test reads them";
     let mut router = Router::new();

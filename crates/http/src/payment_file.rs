@@ -1,5 +1,5 @@
-//! The columns of a payment export, shared by `corridor payments export` and the console. Independent of
-//! the source of the payments and the file format.
+//! The columns of a payment export, shared by `corridor payments export` and the console.
+//! Independent of the source of the payments and the file format.
 
 /// Declares the columns in order, so that names, fields and cells stay in step.
 macro_rules! columns {

@@ -1,5 +1,5 @@
-//! Determines the client's address behind proxies. Only configured proxies are trusted, each for the peer
-//! that connected to it; a client's own headers are not.
+//! Determines the client's address behind proxies. Only configured proxies are trusted, each for
+//! the peer that connected to it; a client's own headers are not.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::auth::Network;
 /// Trusted proxies.
 const HOPS_MAX: usize = 16;
 
-/// The header in which proxies report the client. Only the configured one is read, because a proxy forwards
-/// the other one unchanged from the client.
+/// The header in which proxies report the client. Only the configured one is read, because a proxy
+/// forwards the other one unchanged from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyHeader {
     /// `X-Forwarded-For: client, proxy, …`
@@ -55,7 +55,8 @@ impl ProxyHeader {
     }
 }
 
-/// Parses an address with or without port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`.
+/// Parses an address with or without port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+/// `[2001:db8::1]`, `[2001:db8::1]:4711`.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
@@ -75,8 +76,9 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// The client of a request that came from `peer`: searches from the nearest proxy backwards to the first
-    /// address that is not a trusted proxy. An unreadable element ends the search at the proxy that wrote it.
+    /// The client of a request that came from `peer`: searches from the nearest proxy backwards to
+    /// the first address that is not a trusted proxy. An unreadable element ends the search at the
+    /// proxy that wrote it.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let values = headers.get_all(self.header.header());

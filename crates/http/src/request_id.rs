@@ -1,4 +1,5 @@
-//! X-Request-Id: on every response, in the logs and in every error body (`decisions.md`, "Both services").
+//! X-Request-Id: on every response, in the logs and in every error body (`decisions.md`, "Both
+//! services").
 //!
 //! A caller's id is kept if it is a plain token; anything else is replaced, never repaired.
 

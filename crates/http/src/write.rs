@@ -1,7 +1,7 @@
 //! Writes JSON straight into a buffer: no intermediate tree, no binary floats.
 //!
-//! Exact decimals become JSON numbers in their shortest form, instants RFC 3339 text with milliseconds and
-//! `Z`. The output is always well-formed.
+//! Exact decimals become JSON numbers in their shortest form, instants RFC 3339 text with
+//! milliseconds and `Z`. The output is always well-formed.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -202,7 +202,8 @@ fn write_plain(out: &mut Vec<u8>, value: impl Display) {
 }
 
 fn write_display(out: &mut Vec<u8>, value: impl Display) {
-    // Writing into a Vec fails only if the value's own Display does, and the types used here never fail.
+    // Writing into a Vec fails only if the value's own Display does, and the types used here never
+    // fail.
     let written = write!(out, "{value}");
     debug_assert!(written.is_ok());
 }

@@ -1,4 +1,5 @@
-//! The server loop over real sockets: slow, oversized, malformed and aborting clients. Waits for conditions only.
+//! The server loop over real sockets: slow, oversized, malformed and aborting clients. Waits for
+//! conditions only.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -248,7 +249,8 @@ async fn a_head_beyond_the_limit_is_refused() {
     assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
 }
 
-/// The status line of the response to `request`, after which the client sends nothing if `end` is set.
+/// The status line of the response to `request`, after which the client sends nothing if `end` is
+/// set.
 async fn status_of(server: &Running, request: &[u8], end: bool) -> String {
     let mut stream = connect(server).await;
     stream.write_all(request).await.expect("a write");
@@ -456,7 +458,8 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
     let server = start(Settings::default()).await;
     let (mut from, mut to) = connect(&server).await.into_split();
     let flood = async move {
-        // GET / of host "a" from HPACK's static table with END_STREAM and END_HEADERS; then RST_STREAM with CANCEL.
+        // GET / of host "a" from HPACK's static table with END_STREAM and END_HEADERS; then
+        // RST_STREAM with CANCEL.
         let request = [0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
         let begun = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, &[])].concat();
         if to.write_all(&begun).await.is_err() {

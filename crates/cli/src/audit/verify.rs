@@ -32,7 +32,8 @@ pub struct VerifyArgs {
     /// File with exported checkpoints, repeatable
     #[arg(long, value_name = "FILE")]
     checkpoints: Vec<PathBuf>,
-    /// Public key of the signatures, as printed by `corridor audit key` [default: this installation's]
+    /// Public key of the signatures, as printed by `corridor audit key` [default: this
+    /// installation's]
     #[arg(long, value_name = "KEY", value_parser = public_key)]
     public_key: Vec<[u8; 32]>,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! `corridor certify`: tests a webhook endpoint from outside with fictitious events. Needs no service.
+//! `corridor certify`: tests a webhook endpoint from outside with fictitious events. Needs no
+//! service.
 
 mod checks;
 mod report;

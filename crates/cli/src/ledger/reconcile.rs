@@ -1,6 +1,6 @@
 //! `corridor ledger reconcile`: compares the ledger with the chain, the rails' reports and bank
-//! statements (I14). Only the running service can query the chain, so this command requests a report
-//! through the store, waits for it and shows it.
+//! statements (I14). Only the running service can query the chain, so this command requests a
+//! report through the store, waits for it and shows it.
 
 use clap::Args;
 use domain::bank_statement::RailBreak;

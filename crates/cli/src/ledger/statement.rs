@@ -48,7 +48,8 @@ pub struct StatementArgs {
     /// Account: prefund:USDT, wallet:<wallet id>:USDC, in_transit:USDT, nostro:pak-raast:PKR …
     #[arg(long)]
     account: String,
-    /// Start of the period, inclusive: a day or an instant (RFC 3339) [default: first day of this month]
+    /// Start of the period, inclusive: a day or an instant (RFC 3339) [default: first day of this
+    /// month]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     from: Option<Timestamp>,
     /// End of the period, exclusive: a day or an instant [default: now]
@@ -57,7 +58,8 @@ pub struct StatementArgs {
     /// Format [default: table; json with --output json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Statement number, if you number them yourself [default: days since the account's first movement]
+    /// Statement number, if you number them yourself [default: days since the account's first
+    /// movement]
     #[arg(long, value_name = "NUMBER")]
     sequence: Option<u64>,
     /// Output file [default: stdout]

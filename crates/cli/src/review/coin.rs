@@ -1,5 +1,5 @@
-//! `corridor review coin …`: tokens that are suspended because their issuer paused them or changed their
-//! contract code. Two users accept new code; only the issuer ends a pause.
+//! `corridor review coin …`: tokens that are suspended because their issuer paused them or changed
+//! their contract code. Two users accept new code; only the issuer ends a pause.
 
 use clap::{Args, Subcommand};
 use domain::currency::StableCoin;

@@ -1,5 +1,5 @@
-//! `corridor review deposits …`: incoming stablecoin transfers held for review. Releasing more than the
-//! tenant's limit requires a second user, as in the console.
+//! `corridor review deposits …`: incoming stablecoin transfers held for review. Releasing more than
+//! the tenant's limit requires a second user, as in the console.
 
 use clap::{Args, Subcommand};
 use domain::coin_amount;

@@ -1,5 +1,5 @@
-//! `corridor review discrepancies`: rail reports that are contradictory or match no payment. None was
-//! booked; closing an alert does not remove it from the list.
+//! `corridor review discrepancies`: rail reports that are contradictory or match no payment. None
+//! was booked; closing an alert does not remove it from the list.
 
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;

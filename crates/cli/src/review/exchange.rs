@@ -1,5 +1,5 @@
-//! `corridor review order …`: exchange orders that a rail left open or whose payout was returned. Nothing
-//! is paid a second time: an order settles, or its tokens go back to the wallet.
+//! `corridor review order …`: exchange orders that a rail left open or whose payout was returned.
+//! Nothing is paid a second time: an order settles, or its tokens go back to the wallet.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::coin_amount;

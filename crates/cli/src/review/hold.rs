@@ -1,5 +1,5 @@
-//! `corridor review hold …`: legal holds that were placed in error or that an authority lifted. Lifting
-//! one requires two users; the running service lifts it on chain.
+//! `corridor review hold …`: legal holds that were placed in error or that an authority lifted.
+//! Lifting one requires two users; the running service lifts it on chain.
 
 use clap::{Args, Subcommand};
 use domain::coin_amount;

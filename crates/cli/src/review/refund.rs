@@ -45,8 +45,8 @@ pub struct ProposeArgs {
     /// Refund address, as stated by the sender
     #[arg(long, value_name = "ADDRESS", value_parser = address, required_unless_present = "to_senders_address")]
     to: Option<Address>,
-    /// Refund to the address that the sender entered on the payment page; refused unless every possible
-    /// sender has entered one
+    /// Refund to the address that the sender entered on the payment page; refused unless every
+    /// possible sender has entered one
     #[arg(long, conflicts_with = "to")]
     to_senders_address: bool,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! `corridor trigger`: triggers an event or a state in a sandbox or test environment, through the APIs
-//! as a bank would, with fictitious customers.
+//! `corridor trigger`: triggers an event or a state in a sandbox or test environment, through the
+//! APIs as a bank would, with fictitious customers.
 
 mod payments;
 mod scenarios;

@@ -23,7 +23,8 @@ pub enum Way {
     },
     /// A payment held by screening for review.
     PaymentHeld,
-    /// A payment request for this amount of USDC, paid by the simulated sender; the cents select the outcome.
+    /// A payment request for this amount of USDC, paid by the simulated sender; the cents select
+    /// the outcome.
     Deposit {
         /// The requested amount.
         amount: &'static str,

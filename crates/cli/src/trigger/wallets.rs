@@ -1,4 +1,5 @@
-//! Scenarios of the wallet service. The simulated sender pays test links by itself; the cents select the outcome.
+//! Scenarios of the wallet service. The simulated sender pays test links by itself; the cents
+//! select the outcome.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

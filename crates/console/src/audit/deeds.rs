@@ -24,7 +24,8 @@ pub fn people(deed: &Deed) -> String {
     }
 }
 
-/// The page of a record that entries name by kind and id, for the tenant with this tag; `None` if it has no page.
+/// The page of a record that entries name by kind and id, for the tenant with this tag; `None` if
+/// it has no page.
 pub fn place(tag: &str, kind: &str, subject: &str) -> Option<String> {
     let below = match kind {
         "payment" => "/payments/",

@@ -1,5 +1,5 @@
-//! The audit log: search by user, action, subject, request and day; entries with their hashes; verification
-//! of the hash chains.
+//! The audit log: search by user, action, subject, request and day; entries with their hashes;
+//! verification of the hash chains.
 
 mod deeds;
 mod entry;

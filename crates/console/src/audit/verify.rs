@@ -1,5 +1,6 @@
-//! Verifies the hash chains like `corridor audit verify`. A request recomputes a limited number of entries; a
-//! longer chain continues after the last verified entry, through a link that is valid in this session only.
+//! Verifies the hash chains like `corridor audit verify`. A request recomputes a limited number of
+//! entries; a longer chain continues after the last verified entry, through a link that is valid in
+//! this session only.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! Bar charts as SVG with presentation attributes only, because the page's policy forbids inline styles. Each
-//! has a table with the same numbers beside it.
+//! Bar charts as SVG with presentation attributes only, because the page's policy forbids inline
+//! styles. Each has a table with the same numbers beside it.
 
 /// Height of a bar with its label, in drawing units.
 const ROW: u64 = 34;

@@ -1,8 +1,8 @@
 //! The payment side of the console: overview, search, payments with timelines, quotes, ledger,
 //! reconciliation, rates and prices, corridors and rails.
 //!
-//! Pages read; changes go through the same commands as everywhere, and actions that require two users become
-//! proposals. Lists mask names and account numbers; the payment's page shows them.
+//! Pages read; changes go through the same commands as everywhere, and actions that require two
+//! users become proposals. Lists mask names and account numbers; the payment's page shows them.
 
 use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};

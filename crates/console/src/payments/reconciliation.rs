@@ -1,5 +1,5 @@
-//! Discrepancies between the ledger, the chain, the rails and bank statements, as of the last reconciliation,
-//! and rail reports that are contradictory or match no payment.
+//! Discrepancies between the ledger, the chain, the rails and bank statements, as of the last
+//! reconciliation, and rail reports that are contradictory or match no payment.
 
 use axum::response::Response;
 use domain::bank_statement::RailBreak;

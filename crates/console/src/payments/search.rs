@@ -1,6 +1,6 @@
-//! Search by any id: payments, quotes, wallets, requests, deposits, orders, events, transfers, transactions,
-//! addresses, references and accounts; also the actions of a user's request. A single result opens directly,
-//! several are listed.
+//! Search by any id: payments, quotes, wallets, requests, deposits, orders, events, transfers,
+//! transactions, addresses, references and accounts; also the actions of a user's request. A single
+//! result opens directly, several are listed.
 
 use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;

@@ -14,7 +14,8 @@ use crate::wallets::view::{Field, FieldKind, FormView, Section, page};
 use crate::{Answer, Stop, Visit};
 use http_api::statements::{Format, file_name, write};
 
-/// Maximum number of movements, and of open reservations, in a file; for more, use the command line.
+/// Maximum number of movements, and of open reservations, in a file; for more, use the command
+/// line.
 const MOVEMENTS_MAX: usize = 50_000;
 /// The file formats: value and label.
 const FORMATS: [(&str, &str); Format::ALL.len()] =

@@ -1,5 +1,5 @@
-//! A payment: the reason for its state, and its full history in order, including users' actions and the
-//! requests that carried them.
+//! A payment: the reason for its state, and its full history in order, including users' actions and
+//! the requests that carried them.
 
 use domain::attempt::AttemptState;
 use domain::audit::Entry;

@@ -1,5 +1,6 @@
-//! A deposit with its screening evidence, and the decisions on it: release, reject, hold, refund. Releasing
-//! more than the tenant's limit and refunding require a second user (`decisions.md`, "Four eyes").
+//! A deposit with its screening evidence, and the decisions on it: release, reject, hold, refund.
+//! Releasing more than the tenant's limit and refunding require a second user (`decisions.md`,
+//! "Four eyes").
 
 use domain::chain::Address;
 use domain::coin_amount;

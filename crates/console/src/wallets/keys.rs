@@ -1,4 +1,5 @@
-//! A tenant's access keys: create, rotate, restrict, revoke. A secret is shown once, to the user who created it.
+//! A tenant's access keys: create, rotate, restrict, revoke. A secret is shown once, to the user
+//! who created it.
 
 use engine::payments::KeyRow;
 use secrecy::ExposeSecret as _;

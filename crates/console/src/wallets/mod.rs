@@ -1,8 +1,8 @@
-//! The wallet side of the console: wallets, payment requests, orders, the review queue, webhooks and keys,
-//! system health, and sandbox tools.
+//! The wallet side of the console: wallets, payment requests, orders, the review queue, webhooks
+//! and keys, system health, and sandbox tools.
 //!
-//! Pages read what the APIs read and make changes through the same commands. The access table defines who may
-//! do what; actions that require two users become proposals.
+//! Pages read what the APIs read and make changes through the same commands. The access table
+//! defines who may do what; actions that require two users become proposals.
 
 use domain::attempt::Doubt;
 use domain::deposit::{Deposit, DepositState};
@@ -150,8 +150,8 @@ async fn every_page<'a, T>(
 /// The hidden field with the state that the page showed.
 const SEEN: &str = "seen";
 
-/// Whether the state is still as shown. Without the field, the current state counts, which the proposal
-/// displays.
+/// Whether the state is still as shown. Without the field, the current state counts, which the
+/// proposal displays.
 ///
 /// # Errors
 /// [`Stop::Refused`]: it has changed since.

@@ -1,5 +1,5 @@
-//! An exchange order with its payout attempts. Nothing is paid a second time: an open payout is resolved as
-//! two users established, and tokens of a returned payout go back to the wallet.
+//! An exchange order with its payout attempts. Nothing is paid a second time: an open payout is
+//! resolved as two users established, and tokens of a returned payout go back to the wallet.
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::exchange::{ExchangeOrder, ExchangeState};

@@ -1,5 +1,5 @@
-//! A tenant's policy and limits, and proposals to change them. Prices are on the rates page, where treasury
-//! proposes them.
+//! A tenant's policy and limits, and proposals to change them. Prices are on the rates page, where
+//! treasury proposes them.
 
 use std::collections::BTreeMap;
 

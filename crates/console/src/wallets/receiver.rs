@@ -1,4 +1,5 @@
-//! A tenant's webhook endpoint and signing secrets. Changing the endpoint requires two users; a secret is shown once.
+//! A tenant's webhook endpoint and signing secrets. Changing the endpoint requires two users; a
+//! secret is shown once.
 
 use domain::time::Span;
 use domain::wallet_event::{Subscriptions, WalletEventKind};

@@ -1,5 +1,5 @@
-//! The review queue, oldest first: deposits, refunds, payments held by screening or with an unknown outcome,
-//! payouts of orders, and changed tokens.
+//! The review queue, oldest first: deposits, refunds, payments held by screening or with an unknown
+//! outcome, payouts of orders, and changed tokens.
 
 use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState};

@@ -1,4 +1,5 @@
-//! Sandbox tools: time, tokens, the simulated sender and the simulated bank. Unavailable in production.
+//! Sandbox tools: time, tokens, the simulated sender and the simulated bank. Unavailable in
+//! production.
 
 use std::sync::Arc;
 

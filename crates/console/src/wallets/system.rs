@@ -1,4 +1,5 @@
-//! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all tenants.
+//! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all
+//! tenants.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The common structure of the wallet side's pages: sections of facts, cards, tables and forms. One template
-//! renders them all, so that every page keeps the same order and labels.
+//! The common structure of the wallet side's pages: sections of facts, cards, tables and forms. One
+//! template renders them all, so that every page keeps the same order and labels.
 
 use askama::Template;
 use domain::coin_amount;

@@ -1,5 +1,5 @@
-//! A wallet: balances, history, and blocks. One user blocks it at once; unblocking it or passing on a
-//! regulator's order requires two (`decisions.md`, "Four eyes").
+//! A wallet: balances, history, and blocks. One user blocks it at once; unblocking it or passing on
+//! a regulator's order requires two (`decisions.md`, "Four eyes").
 
 use domain::ids::WalletId;
 use domain::wallet::{AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};

@@ -1,4 +1,5 @@
-//! A bounded cache in front of a [`KeyRing`]: keys with their HMAC states, never the result of a verification.
+//! A bounded cache in front of a [`KeyRing`]: keys with their HMAC states, never the result of a
+//! verification.
 //!
 //! A revoked or suspended key is refused at the latest after [`KeyCache`]'s time to live.
 

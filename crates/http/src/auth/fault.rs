@@ -138,7 +138,8 @@ pub enum Refused {
     Unavailable(#[from] super::KeyRingError),
 }
 
-/// The detail of a 401 (`decisions.md`: one body for every cause in production; a sandbox names the claim).
+/// The detail of a 401 (`decisions.md`: one body for every cause in production; a sandbox names the
+/// claim).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candour {
     /// The same text for every cause.

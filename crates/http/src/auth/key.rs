@@ -111,7 +111,8 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// An existing access key with the data that the verifier needs. Never the result of a verification.
+/// An existing access key with the data that the verifier needs. Never the result of a
+/// verification.
 #[derive(Clone, Debug)]
 pub struct VerifiedKey {
     /// The full key.
@@ -128,7 +129,8 @@ pub struct VerifiedKey {
     pub allowed_networks: Vec<Network>,
     /// Whether POSTs must carry the `hmac` claim (tenant switch, v2).
     pub require_hmac: bool,
-    /// Maximum token lifetime in seconds, if the key has its own (a sandbox onboarding token: 90 days).
+    /// Maximum token lifetime in seconds, if the key has its own (a sandbox onboarding token: 90
+    /// days).
     pub max_lifetime_s: Option<i64>,
 }
 

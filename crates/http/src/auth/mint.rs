@@ -1,5 +1,5 @@
-//! Creates tokens for the command line, the load generator and tests. The service itself signs only the
-//! sandbox's onboarding token.
+//! Creates tokens for the command line, the load generator and tests. The service itself signs only
+//! the sandbox's onboarding token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

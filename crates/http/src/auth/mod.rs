@@ -1,7 +1,8 @@
-//! Authentication: strict HS256 tokens with access keys (specification: "Authentication"; `decisions.md`, "JWT").
+//! Authentication: strict HS256 tokens with access keys (specification: "Authentication";
+//! `decisions.md`, "JWT").
 //!
-//! One algorithm without negotiation: a token cannot choose how it is verified. This module verifies
-//! tokens; it stores no keys, and caches keys but never results.
+//! One algorithm without negotiation: a token cannot choose how it is verified. This module
+//! verifies tokens; it stores no keys, and caches keys but never results.
 
 mod cache;
 mod fault;

@@ -123,7 +123,8 @@ fn roles(claims: &Object<'_>) -> Result<Vec<String>, AuthFault> {
     Ok(roles)
 }
 
-/// An HMAC-SHA256 value: 64 lower-case hexadecimal digits, or base64 or base64url with or without padding.
+/// An HMAC-SHA256 value: 64 lower-case hexadecimal digits, or base64 or base64url with or without
+/// padding.
 fn hmac(value: &Value<'_>) -> Option<[u8; 32]> {
     let text = value.as_str()?;
     let bytes = match text.len() {

@@ -1,4 +1,5 @@
-//! The verifier: one algorithm, one path, no choice left to the token (RFC 8725; `decisions.md`, "JWT").
+//! The verifier: one algorithm, one path, no choice left to the token (RFC 8725; `decisions.md`,
+//! "JWT").
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -88,8 +89,8 @@ impl Caller {
         self.roles.iter().any(|granted| granted == role)
     }
 
-    /// Checks the `hmac` claim against the raw body of a POST: it must match if present, and must be present if
-    /// the key requires it.
+    /// Checks the `hmac` claim against the raw body of a POST: it must match if present, and must
+    /// be present if the key requires it.
     ///
     /// # Errors
     /// [`AuthFault::HmacMismatch`], [`AuthFault::HmacRequired`]
@@ -117,7 +118,8 @@ impl Verifier {
     /// Authenticates the caller with these headers from `peer`.
     ///
     /// # Errors
-    /// The first failed check in the order of [`AuthFault`]; then a suspended key, then the address.
+    /// The first failed check in the order of [`AuthFault`]; then a suspended key, then the
+    /// address.
     pub async fn verify(&self, headers: &HeaderMap, peer: Option<IpAddr>, now: Timestamp) -> Result<Caller, Refused> {
         let token = Token::split(bearer(headers)?)?;
         let kid = token.kid()?;
@@ -137,8 +139,8 @@ impl Verifier {
         Ok(Caller { key, roles: claims.roles, signer, hmac: claims.hmac })
     }
 
-    /// The key `kid` and its secret that signed the token. An unknown key and a wrong signature take the same
-    /// steps to the same result.
+    /// The key `kid` and its secret that signed the token. An unknown key and a wrong signature
+    /// take the same steps to the same result.
     async fn signer(&self, kid: &str, token: &Token<'_>) -> Result<(Arc<VerifiedKey>, SigningKey), Refused> {
         let Some(key) = self.keys.find(kid).await? else {
             let _ = self.stranger.verifies(token.signed, &token.signature);

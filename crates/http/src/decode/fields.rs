@@ -8,8 +8,8 @@ use crate::json::{self, Object, Value};
 
 /// The members of a JSON object and the errors found so far.
 ///
-/// Takers are called in field order and return `None` for absent or invalid members; [`Fields::finish`]
-/// builds the value only if there was no error:
+/// Takers are called in field order and return `None` for absent or invalid members;
+/// [`Fields::finish`] builds the value only if there was no error:
 ///
 /// ```
 /// use http_api::decode::{Fields, shape};
@@ -49,14 +49,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of an optional field: absent, null or blank is `None`. Blank text violates a shape with a minimum length.
+    /// The value of an optional field: absent, null or blank is `None`. Blank text violates a shape
+    /// with a minimum length.
     pub fn optional<S: Shape>(&mut self, field: &'static str, shape: S) -> Option<S::Out> {
         let value = present(&self.object, field).filter(|value| shape.judges_blank() || !is_blank(value))?;
         read(value, field, &shape, &mut self.faults)
     }
 
-    /// The fields of the object in the required field `field`. Its fields are named with their full path
-    /// (`"amount.value"`); [`Fields::absorb`] collects its errors.
+    /// The fields of the object in the required field `field`. Its fields are named with their full
+    /// path (`"amount.value"`); [`Fields::absorb`] collects its errors.
     pub fn object(&mut self, field: &'static str) -> Option<Fields<'a>> {
         match present(&self.object, field) {
             Some(Value::Object(object)) => Some(Fields { object: object.clone(), faults: Vec::new() }),
@@ -97,7 +98,8 @@ impl<'a> Fields<'a> {
     /// Every error, if there is one; `build` is not called then.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Rejection> {
         if self.faults.is_empty() {
-            // A taker that returns `None` without an error belongs to an optional field, which `build` must not unwrap.
+            // A taker that returns `None` without an error belongs to an optional field, which
+            // `build` must not unwrap.
             return build().ok_or(Rejection::NotAnObject);
         }
         Err(Rejection::body(self.faults))

@@ -1,12 +1,13 @@
-//! Whether an unknown name resembles a known one: silently ignoring a misspelt filter would return too much.
+//! Whether an unknown name resembles a known one: silently ignoring a misspelt filter would return
+//! too much.
 
 /// Longer names are not compared.
 const NAME_MAX_CHARS: usize = 64;
 /// Minimum length of a prefix that counts as the name.
 const PREFIX_MIN_CHARS: usize = 3;
 
-/// Whether `given` is `name` in another style (`startTs`, `start-ts`), shortened, lengthened (`start`,
-/// `status_filter`) or with a typo or two.
+/// Whether `given` is `name` in another style (`startTs`, `start-ts`), shortened, lengthened
+/// (`start`, `status_filter`) or with a typo or two.
 pub(super) fn is_misspelt(given: &str, name: &str) -> bool {
     if given.len() > NAME_MAX_CHARS {
         return false;

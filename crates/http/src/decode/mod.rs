@@ -1,8 +1,9 @@
-//! The collecting decoder: takes typed values from a body, a query string or a path and collects every error.
+//! The collecting decoder: takes typed values from a body, a query string or a path and collects
+//! every error.
 //!
-//! A taker never stops at the first error, so callers see all of them at once, in field order. Rule names
-//! follow pydantic v2 (`missing`, `string_too_long`, `enum` …). It checks structure only: the meaning of a
-//! value (a known bank, an enabled corridor) belongs to the domain.
+//! A taker never stops at the first error, so callers see all of them at once, in field order. Rule
+//! names follow pydantic v2 (`missing`, `string_too_long`, `enum` …). It checks structure only: the
+//! meaning of a value (a known bank, an enabled corridor) belongs to the domain.
 
 mod fields;
 mod misspelt;

@@ -1,7 +1,8 @@
 //! Decodes the query string (`application/x-www-form-urlencoded`) strictly.
 //!
-//! A requested name may occur only once, so that two readers cannot see different values. Unknown names are
-//! ignored unless they resemble a known one: a misspelt filter would silently return too much.
+//! A requested name may occur only once, so that two readers cannot see different values. Unknown
+//! names are ignored unless they resemble a known one: a misspelt filter would silently return too
+//! much.
 
 use domain::fault::Fault;
 use domain::time::Timestamp;
@@ -10,7 +11,8 @@ use super::misspelt::is_misspelt;
 use super::shape::{digits, full_date};
 use super::{Place, Rejection, missing};
 
-/// Maximum number of pairs in a query string: the interfaces have ten names and nine values of `status`.
+/// Maximum number of pairs in a query string: the interfaces have ten names and nine values of
+/// `status`.
 const PAIRS_MAX: usize = 128;
 /// Maximum length of an unknown name in a message.
 const SHOWN_CHARS: usize = 64;
@@ -70,8 +72,8 @@ impl Query {
         read.map_err(|fault| self.faults.push(fault)).ok()
     }
 
-    /// All values of a parameter that may be repeated or comma-separated, at most `items_max`. The item names
-    /// of PHP and JavaScript (`status[]`, `status[0]`) are accepted too.
+    /// All values of a parameter that may be repeated or comma-separated, at most `items_max`. The
+    /// item names of PHP and JavaScript (`status[]`, `status[0]`) are accepted too.
     pub fn list<T>(
         &mut self,
         name: &'static str,
@@ -198,10 +200,10 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
     }
 }
 
-/// Parses an instant as in RFC 3339 and in formats of common clients: without an offset it is UTC, `±hhmm`
-/// and `±hh` are offsets too, seconds are optional, a bare date is its midnight in UTC, and anything later
-/// than the year 9999 becomes its last instant (`decisions.md`, "Time"). An unencoded `+`, which arrives as
-/// a space, still counts as the offset's sign.
+/// Parses an instant as in RFC 3339 and in formats of common clients: without an offset it is UTC,
+/// `±hhmm` and `±hh` are offsets too, seconds are optional, a bare date is its midnight in UTC, and
+/// anything later than the year 9999 becomes its last instant (`decisions.md`, "Time"). An
+/// unencoded `+`, which arrives as a space, still counts as the offset's sign.
 ///
 /// # Errors
 /// `datetime_parsing`

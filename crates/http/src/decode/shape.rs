@@ -19,8 +19,8 @@ pub trait Shape {
     /// The violated rule.
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Self::Out, Fault>;
 
-    /// Whether blank text in an optional field is parsed (and refused) rather than treated as absent: true for
-    /// fields whose minimum length is part of the specification.
+    /// Whether blank text in an optional field is parsed (and refused) rather than treated as
+    /// absent: true for fields whose minimum length is part of the specification.
     fn judges_blank(&self) -> bool {
         false
     }
@@ -34,13 +34,14 @@ pub struct Text {
     multiline: bool,
 }
 
-/// Text of at most `max_chars` characters, trimmed, without control characters and characters that mislead
-/// readers ([`is_forbidden`]); invisible text counts as empty.
+/// Text of at most `max_chars` characters, trimmed, without control characters and characters that
+/// mislead readers ([`is_forbidden`]); invisible text counts as empty.
 pub const fn text(max_chars: usize) -> Text {
     Text { min_chars: 0, max_chars, multiline: false }
 }
 
-/// Text of at least `min_chars` and at most `max_chars` characters, trimmed, without control characters.
+/// Text of at least `min_chars` and at most `max_chars` characters, trimmed, without control
+/// characters.
 pub const fn text_between(min_chars: usize, max_chars: usize) -> Text {
     Text { min_chars, max_chars, multiline: false }
 }
@@ -137,7 +138,8 @@ impl<T: Copy> Shape for OneOf<T> {
     }
 }
 
-/// An exact JSON number greater than zero within the limits of [`Decimal::parse`]. Text is not accepted.
+/// An exact JSON number greater than zero within the limits of [`Decimal::parse`]. Text is not
+/// accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct PositiveNumber;
 
@@ -150,8 +152,8 @@ impl Shape for PositiveNumber {
     }
 }
 
-/// A JSON number greater than zero, first rounded half-even to this many decimals, within the limits of
-/// [`Decimal::parse_rounded`]. Text is not accepted.
+/// A JSON number greater than zero, first rounded half-even to this many decimals, within the
+/// limits of [`Decimal::parse_rounded`]. Text is not accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundedNumber(pub u32);
 

@@ -43,7 +43,8 @@ pub(super) fn findable(page: &str, heading: &Heading) -> String {
 /// Instructions for signing by hand, shown without the script.
 const RECIPE: &str = include_str!("../../../../docs/snippets/shell/sign.sh");
 
-/// The page that signs requests and verifies webhooks in the browser, with examples in seven languages.
+/// The page that signs requests and verifies webhooks in the browser, with examples in seven
+/// languages.
 pub fn signing() -> String {
     let mut html = Html::default();
     top(&mut html, "Signing");

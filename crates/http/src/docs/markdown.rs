@@ -1,7 +1,7 @@
 //! Renders guides: CommonMark with tables, converted to HTML when the process starts.
 //!
-//! Raw HTML is dropped and images become their text. Links between repository files become links between
-//! pages.
+//! Raw HTML is dropped and images become their text. Links between repository files become links
+//! between pages.
 
 use std::collections::HashMap;
 

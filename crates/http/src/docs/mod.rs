@@ -1,8 +1,9 @@
-//! The documentation pages, rendered when the process starts: OpenAPI documents and the repository's guides.
+//! The documentation pages, rendered when the process starts: OpenAPI documents and the
+//! repository's guides.
 //!
-//! All content is local: pages, one style sheet, and one script that searches the start page and signs
-//! requests in the browser without sending anything. API pages come from the documents, guides from
-//! `docs/`.
+//! All content is local: pages, one style sheet, and one script that searches the start page and
+//! signs requests in the browser without sending anything. API pages come from the documents,
+//! guides from `docs/`.
 
 mod document;
 mod guide_page;

@@ -9,7 +9,8 @@ pub(super) fn is_object(schema: &Value<'_>) -> bool {
     member(schema, "properties").is_some() || member(schema, "oneOf").is_some()
 }
 
-/// The fields of an object as rows: name, required, type, description. Fields of nested objects follow.
+/// The fields of an object as rows: name, required, type, description. Fields of nested objects
+/// follow.
 pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     add_fields(document, schema, "", &mut rows);

@@ -1,4 +1,5 @@
-//! The code samples that sign requests and verify webhooks, from the repository, where tests run them.
+//! The code samples that sign requests and verify webhooks, from the repository, where tests run
+//! them.
 
 /// The samples of one language.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
-//! A bounded JSON reader (RFC 8259) over borrowed bytes: for request bodies and the two parts of a JWT.
+//! A bounded JSON reader (RFC 8259) over borrowed bytes: for request bodies and the two parts of a
+//! JWT.
 //!
-//! Stricter than the standard where leniency has been abused: it rejects duplicate members at any depth,
-//! byte order marks, lone surrogates, trailing text and nesting beyond [`DEPTH_MAX`]. A number keeps its
-//! text, so nothing is rounded. Independent of fields; never guesses a type.
+//! Stricter than the standard where leniency has been abused: it rejects duplicate members at any
+//! depth, byte order marks, lone surrogates, trailing text and nesting beyond [`DEPTH_MAX`]. A
+//! number keeps its text, so nothing is rounded. Independent of fields; never guesses a type.
 
 mod reader;
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! The tokenizer and recursive reader of [`super::parse`]. Recursion is bounded by [`super::DEPTH_MAX`].
+//! The tokenizer and recursive reader of [`super::parse`]. Recursion is bounded by
+//! [`super::DEPTH_MAX`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::{DEPTH_MAX, JsonError, JsonErrorKind, Object, Value};
 
-/// Up to this many members, names are compared one by one; beyond it they are hashed, so that objects with
-/// thousands of members take linear time.
+/// Up to this many members, names are compared one by one; beyond it they are hashed, so that
+/// objects with thousands of members take linear time.
 const MEMBERS_COMPARED_MAX: usize = 48;
 
 type Read<T> = Result<T, JsonError>;
@@ -174,8 +175,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Advances to the next quote, backslash or control character, or to the end. All are ASCII, so the position
-    /// is always on a character boundary.
+    /// Advances to the next quote, backslash or control character, or to the end. All are ASCII, so
+    /// the position is always on a character boundary.
     fn plain_run(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F)).unwrap_or(rest.len());

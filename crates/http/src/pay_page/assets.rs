@@ -1,5 +1,5 @@
-//! Assets of the pages: a style sheet, a script, an icon. Each is embedded, and its path contains its
-//! version, so browsers cache it for a year.
+//! Assets of the pages: a style sheet, a script, an icon. Each is embedded, and its path contains
+//! its version, so browsers cache it for a year.
 
 use std::sync::LazyLock;
 
@@ -43,8 +43,8 @@ fn asset(extension: &str, content_type: &'static str, body: &'static str) -> Ass
 }
 
 impl Assets {
-    /// The asset with this file name, and whether the version matches. During a rolling upgrade a page from
-    /// another node may request another version.
+    /// The asset with this file name, and whether the version matches. During a rolling upgrade a
+    /// page from another node may request another version.
     pub fn find(&self, name: &str) -> Option<(&Asset, bool)> {
         let (_, extension) = name.split_once('.')?;
         let all = [&self.style, &self.script, &self.icon];

@@ -1,6 +1,6 @@
-//! The only cookie of the payment page: the submission that this browser made for a link. Submitting the
-//! same details again leads back to the same address. The cookie grants no access beyond that of the
-//! sender's page URL.
+//! The only cookie of the payment page: the submission that this browser made for a link.
+//! Submitting the same details again leads back to the same address. The cookie grants no access
+//! beyond that of the sender's page URL.
 
 use axum::response::Response;
 use domain::ids::SenderInfoId;

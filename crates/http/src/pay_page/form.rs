@@ -1,4 +1,5 @@
-//! The sender's details form (`experience.md`, "Pay page"): all errors at once, each beside its field.
+//! The sender's details form (`experience.md`, "Pay page"): all errors at once, each beside its
+//! field.
 
 use domain::characters::{is_blank, is_forbidden};
 use domain::e164::is_e164;

@@ -1,5 +1,5 @@
-//! The languages of the pages and their selection: the visitor's choice (`?lang=`), else the best match of
-//! the browser's `Accept-Language` (RFC 9110 section 12.5.4), else English.
+//! The languages of the pages and their selection: the visitor's choice (`?lang=`), else the best
+//! match of the browser's `Accept-Language` (RFC 9110 section 12.5.4), else English.
 
 /// Maximum number of `Accept-Language` entries that are parsed.
 const ENTRIES_MAX: usize = 32;

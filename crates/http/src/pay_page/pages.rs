@@ -1,5 +1,5 @@
-//! Renders the pages. Templates escape every value; amounts, names and addresses are in `<bdi>`, so they
-//! keep their own direction in a page of any script.
+//! Renders the pages. Templates escape every value; amounts, names and addresses are in `<bdi>`, so
+//! they keep their own direction in a page of any script.
 
 use askama::Template;
 use domain::payment_request::PaymentRequest;
@@ -18,13 +18,16 @@ use super::visit::Here;
 use super::way::{SUGGESTED, Way};
 use super::words::{Markup, Words};
 
-/// Reload interval in seconds, without a script, of a page that waits for money: leaves time to copy the details.
+/// Reload interval in seconds, without a script, of a page that waits for money: leaves time to
+/// copy the details.
 const REFRESH_SENDING_S: u32 = 60;
 /// Reload interval in seconds, without a script, of a page that follows a payment.
 const REFRESH_STATUS_S: u32 = 10;
-/// Reload interval in seconds, without a script, of a page that follows a refund, which operators decide.
+/// Reload interval in seconds, without a script, of a page that follows a refund, which operators
+/// decide.
 const REFRESH_BACK_S: u32 = 60;
-/// An example phone number: 50 is a mobile prefix of the United Arab Emirates, the rest is fictitious.
+/// An example phone number: 50 is a mobile prefix of the United Arab Emirates, the rest is
+/// fictitious.
 const PHONE_EXAMPLE: &str = "+971 50 123 4567";
 const AMOUNT_EXAMPLE: &str = "25.50";
 /// The prefix of an address.
@@ -327,7 +330,8 @@ impl Page<'_> {
         StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }.render()
     }
 
-    /// Reload interval in seconds without a script; `None` while the visitor may be filling in an address.
+    /// Reload interval in seconds without a script; `None` while the visitor may be filling in an
+    /// address.
     fn refresh(&self, seconds: u32) -> Option<u32> {
         (self.view.back() != Back::Asks).then_some(seconds)
     }

@@ -147,7 +147,8 @@ fn every_page() -> Vec<Case> {
     cases
 }
 
-/// Possible answers to the refund question: saved, each kind of invalid input, and the last allowed one.
+/// Possible answers to the refund question: saved, each kind of invalid input, and the last allowed
+/// one.
 fn every_answer_about_back() -> Vec<Answer> {
     let kept = || Some(OWN.to_owned());
     let typed = [back::NO_ADDRESS, back::MISTYPED, back::UNUSABLE];
@@ -394,7 +395,8 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
 #[test]
 fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    // The flags: whether a payment is still expected, and whether anything can still change (a rejected one can be refunded).
+    // The flags: whether a payment is still expected, and whether anything can still change (a
+    // rejected one can be refunded).
     for (state, words, waiting, followed) in [
         (DepositState::Seen, "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.", true, true),
         (DepositState::Screening, "Received. We are checking your payment now.", true, true),

@@ -1,4 +1,5 @@
-//! QR codes as SVG (ISO/IEC 18004, error correction level M): one path, no style, no external resources.
+//! QR codes as SVG (ISO/IEC 18004, error correction level M): one path, no style, no external
+//! resources.
 
 use fast_qr::{ECL, QRBuilder};
 

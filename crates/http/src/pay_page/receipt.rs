@@ -22,8 +22,8 @@ struct Receipt<'a> {
     entries: Vec<Entry>,
 }
 
-/// The receipt of the payments that reached the recipient; empty if there are none. `known`: whether the
-/// visitor is the sender; only the sender sees transactions.
+/// The receipt of the payments that reached the recipient; empty if there are none. `known`:
+/// whether the visitor is the sender; only the sender sees transactions.
 ///
 /// # Errors
 /// Rendering the template fails.

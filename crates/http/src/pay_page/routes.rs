@@ -1,5 +1,5 @@
-//! Routes of the payment page. The token in the path is the only credential: there is no session that a
-//! forged form could abuse. The one cookie grants no access (`cookie`).
+//! Routes of the payment page. The token in the path is the only credential: there is no session
+//! that a forged form could abuse. The one cookie grants no access (`cookie`).
 
 use std::sync::Arc;
 

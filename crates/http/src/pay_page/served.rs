@@ -1,5 +1,5 @@
-//! Serves the payment page: looks it up by its token, for known and unknown visitors, within the rate
-//! limits of an address.
+//! Serves the payment page: looks it up by its token, for known and unknown visitors, within the
+//! rate limits of an address.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ use crate::wallet_v1::render::Links;
 
 /// Maximum length of a token that is looked up.
 const TOKEN_MAX_CHARS: usize = 128;
-/// Requests per address and minute; addresses are shared, and a waiting page polls every few seconds.
+/// Requests per address and minute; addresses are shared, and a waiting page polls every few
+/// seconds.
 pub const REQUESTS_PER_WINDOW: u32 = 300;
 /// Form submissions per address and minute.
 pub const FORMS_PER_WINDOW: u32 = 20;
@@ -307,8 +308,8 @@ impl Pages {
     }
 }
 
-/// The payments that a visitor sees: their own, or, while there are none, those of others that were not
-/// rejected. A visitor without submitted details sees all.
+/// The payments that a visitor sees: their own, or, while there are none, those of others that were
+/// not rejected. A visitor without submitted details sees all.
 fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
     let has_own = arrived.iter().any(|incoming| incoming.is_own);
     arrived.retain(|incoming| {

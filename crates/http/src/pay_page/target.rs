@@ -1,5 +1,5 @@
-//! The payment details in every form that wallets accept: text, QR code, link (EIP-681), and the call that
-//! a browser wallet signs. The address is the escrow's; no other address is ever shown.
+//! The payment details in every form that wallets accept: text, QR code, link (EIP-681), and the
+//! call that a browser wallet signs. The address is the escrow's; no other address is ever shown.
 
 use std::fmt::Write as _;
 
@@ -71,7 +71,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// The details of one offer; `None` without an offer, without a token contract, or if the address fits no QR code.
+    /// The details of one offer; `None` without an offer, without a token contract, or if the
+    /// address fits no QR code.
     pub fn of(
         offers: &[Offer],
         wanted: Option<&str>,

@@ -1,5 +1,6 @@
-//! Decides what a payment page shows, from the request and its deposits. Neutral by construction: it has
-//! no access to the recipient's wallet, customer or risk, and a held payment is only "being checked".
+//! Decides what a payment page shows, from the request and its deposits. Neutral by construction:
+//! it has no access to the recipient's wallet, customer or risk, and a held payment is only "being
+//! checked".
 
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
@@ -20,7 +21,8 @@ pub struct Incoming {
     pub progress: Progress,
     /// The time of its block.
     pub paid_at: Timestamp,
-    /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and do not block them.
+    /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and
+    /// do not block them.
     pub is_own: bool,
     /// The transaction, shown to its sender only.
     pub tx: TxHash,
@@ -162,8 +164,8 @@ pub enum View {
 }
 
 impl View {
-    /// The view of a request. `taken`: whether its wallet accepts money; `known`: whether this visitor has
-    /// submitted the sender's details.
+    /// The view of a request. `taken`: whether its wallet accepts money; `known`: whether this
+    /// visitor has submitted the sender's details.
     pub fn of(request: &PaymentRequest, arrived: Vec<Incoming>, taken: bool, known: bool, now: Timestamp) -> View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
         let offers = if open && !is_under_way(request, &arrived, known) { offers(request) } else { Vec::new() };
@@ -199,7 +201,8 @@ impl View {
         matches!(self, View::Status { arrived, .. } if self.step() == 5 && !arrived.iter().any(done))
     }
 
-    /// A name for the page's structure, independent of payment progress: a different shape needs a new page.
+    /// A name for the page's structure, independent of payment progress: a different shape needs a
+    /// new page.
     pub fn shape(&self) -> String {
         match self {
             View::Closed => "closed".to_owned(),
@@ -280,8 +283,9 @@ impl Back {
     }
 }
 
-/// Whether a pending payment replaces the request for another one: the visitor's own does, and so does one
-/// that completes the request. Otherwise anyone with the link could prevent its sender from paying.
+/// Whether a pending payment replaces the request for another one: the visitor's own does, and so
+/// does one that completes the request. Otherwise anyone with the link could prevent its sender
+/// from paying.
 fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> bool {
     let seen = || arrived.iter().filter(|incoming| matches!(incoming.progress, Progress::Seen(_)));
     if known && seen().any(|incoming| incoming.is_own) {

@@ -40,8 +40,8 @@ pub const SUGGESTED: [&str; 10] =
     ["Binance", "OKX", "Bybit", "KuCoin", "Coinbase", "Kraken", "BitOasis", "Rain", "MetaMask", "Trust Wallet"];
 
 impl Way {
-    /// The way for an answer to "Where are you paying from?". Unknown providers default to an exchange: most
-    /// are, and copying works everywhere.
+    /// The way for an answer to "Where are you paying from?". Unknown providers default to an
+    /// exchange: most are, and copying works everywhere.
     pub fn of(provider: Option<&str>) -> Way {
         let provider = provider.unwrap_or_default().to_lowercase();
         let names = |known: &[&str]| known.iter().any(|name| provider.contains(name));

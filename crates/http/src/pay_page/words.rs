@@ -1,5 +1,5 @@
-//! The messages of the pages: one Fluent file per language, with identical keys and variables. Values are
-//! isolated from the surrounding text, so amounts and names keep their direction.
+//! The messages of the pages: one Fluent file per language, with identical keys and variables.
+//! Values are isolated from the surrounding text, so amounts and names keep their direction.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -41,7 +41,8 @@ fn bundle(language: Language) -> Bundle {
     let mut bundle = FluentBundle::new_concurrent(vec![tag]);
     // Isolates are added around values only, by this module.
     bundle.set_use_isolating(false);
-    // A test parses every file: a faulty message would be missing, and its page could not be rendered.
+    // A test parses every file: a faulty message would be missing, and its page could not be
+    // rendered.
     let resource = FluentResource::try_new(source(language).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
     bundle.add_resource_overriding(resource);
     bundle

@@ -1,6 +1,6 @@
-//! Decodes requests of Payment Service v2 from bodies, query strings and paths (specification: "Resources
-//! and their fields", "Endpoints"). Structure only: the rules of countries and quotes are in
-//! `domain::order` and `domain::quote`.
+//! Decodes requests of Payment Service v2 from bodies, query strings and paths (specification:
+//! "Resources and their fields", "Endpoints"). Structure only: the rules of countries and quotes
+//! are in `domain::order` and `domain::quote`.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -72,11 +72,12 @@ pub fn quote_country(body: &[u8]) -> Option<Country> {
     Fields::of_body(body).ok()?.required("country", COUNTRY)
 }
 
-/// Decodes the body of `POST /v2/payment`. Rounds the amount to the decimals used for comparison; ignores a
-/// client's `timestamp` and `bank_branch_name`.
+/// Decodes the body of `POST /v2/payment`. Rounds the amount to the decimals used for comparison;
+/// ignores a client's `timestamp` and `bank_branch_name`.
 ///
-/// Structural errors come with a draft that has placeholders for the invalid fields. The country's rules can
-/// then be applied to all other fields, and the client sees every error at once (`order::merge_faults`).
+/// Structural errors come with a draft that has placeholders for the invalid fields. The country's
+/// rules can then be applied to all other fields, and the client sees every error at once
+/// (`order::merge_faults`).
 ///
 /// # Errors
 /// Malformed JSON, or every invalid field if the country, whose rules would apply, is one of them.
@@ -248,7 +249,8 @@ pub enum PaymentKey {
     External(String),
 }
 
-/// Decodes path and query of `GET /v2/payments/{id}`: the country and the payment. `id` is `None` if it is not valid text.
+/// Decodes path and query of `GET /v2/payments/{id}`: the country and the payment. `id` is `None`
+/// if it is not valid text.
 ///
 /// # Errors
 /// Every invalid parameter of the query, else an invalid id.
@@ -266,7 +268,8 @@ pub fn payment_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, P
     Ok((country, key))
 }
 
-/// Decodes path and query of `GET /v2/quote/{id}`: the country and the quote. `id` is `None` if it is not valid text.
+/// Decodes path and query of `GET /v2/quote/{id}`: the country and the quote. `id` is `None` if it
+/// is not valid text.
 ///
 /// # Errors
 /// An invalid country, else an invalid id.

@@ -1,7 +1,8 @@
 //! `GET /v2/events`: a tenant's log as JSON lines, as server-sent events, or page by page.
 //!
-//! All modes read the store from a position on and wait for new events; only committed events are sent. A
-//! reader that is too slow is disconnected; it resumes at its last position and misses nothing.
+//! All modes read the store from a position on and wait for new events; only committed events are
+//! sent. A reader that is too slow is disconnected; it resumes at its last position and misses
+//! nothing.
 
 use std::time::Duration;
 

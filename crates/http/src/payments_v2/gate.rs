@@ -1,5 +1,5 @@
-//! The guard of every operation: authentication, rate limits and reading of the request, in the documented
-//! order (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
+//! The guard of every operation: authentication, rate limits and reading of the request, in the
+//! documented order (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -127,7 +127,8 @@ impl Api {
             Err(problem) => Err(problem),
         };
         if answer.as_ref().is_err_and(|problem| problem.status() == StatusCode::TOO_MANY_REQUESTS) {
-            // After any 429 (streams are counted separately) the remaining requests are reported as 0.
+            // After any 429 (streams are counted separately) the remaining requests are reported as
+            // 0.
             allowance.remaining = 0;
         }
         let mut response = answer.map_or_else(|problem| problem.respond(&id), respond);
@@ -171,7 +172,8 @@ impl Api {
         Ok((Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency }, turn))
     }
 
-    /// Authenticates a tenant by its headers, for routes beside the six operations. Not rate limited.
+    /// Authenticates a tenant by its headers, for routes beside the six operations. Not rate
+    /// limited.
     ///
     /// # Errors
     /// 401, 403, or 503 if the keys cannot be read.

@@ -1,4 +1,5 @@
-//! Maps the engine's refusals to responses (`decisions.md`, "Payment Service v2", the table of errors).
+//! Maps the engine's refusals to responses (`decisions.md`, "Payment Service v2", the table of
+//! errors).
 
 use domain::payment::accept::Refusal;
 use engine::batcher::EngineError;

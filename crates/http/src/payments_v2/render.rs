@@ -1,5 +1,5 @@
-//! Renders the specification's resources as JSON, straight from domain values. A request, a list, a replay
-//! and an event produce the same bytes.
+//! Renders the specification's resources as JSON, straight from domain values. A request, a list, a
+//! replay and an event produce the same bytes.
 
 use domain::event::Event;
 use domain::order::Order;
@@ -50,8 +50,8 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
     out.text_or_null("bank_reference", standing.bank_reference.as_deref());
 }
 
-/// The answer to POST /v2/payment: always as accepted, whatever the current status, and without screening
-/// results.
+/// The answer to POST /v2/payment: always as accepted, whatever the current status, and without
+/// screening results.
 pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
     let standing =
         Standing { state: PaymentState::Queued, state_at: payment.accepted_at, msg: None, bank_reference: None };

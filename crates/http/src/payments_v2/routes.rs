@@ -52,7 +52,8 @@ async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Re
     .await
 }
 
-/// The id in a path; an error if it is not percent-encoded UTF-8, reported after 401 in the service's format.
+/// The id in a path; an error if it is not percent-encoded UTF-8, reported after 401 in the
+/// service's format.
 type Id = Result<Path<String>, PathRejection>;
 
 fn text(id: Id) -> Option<String> {
@@ -169,9 +170,9 @@ fn framing(headers: &HeaderMap) -> Framing {
     if prefers { Framing::Sse } else { Framing::JsonLines }
 }
 
-/// The start position: the given one, or the end of the log. A position older than the stored events is
-/// refused, except 0, which means all stored events. So is one beyond the log, whose reader would miss
-/// every event up to it.
+/// The start position: the given one, or the end of the log. A position older than the stored
+/// events is refused, except 0, which means all stored events. So is one beyond the log, whose
+/// reader would miss every event up to it.
 async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<i64, Problem> {
     let store = api.payments.store();
     let tenant = admitted.caller.tenant;

@@ -1,7 +1,8 @@
-//! Error responses of both services, each in its own format: fixed public texts, no internal details.
+//! Error responses of both services, each in its own format: fixed public texts, no internal
+//! details.
 //!
-//! [`Problem`] is Payment Service v2's `{"detail": …}`; [`WalletProblem`] is Wallet Service v1's flat body.
-//! Neither logs: the code that handles a failure logs it once.
+//! [`Problem`] is Payment Service v2's `{"detail": …}`; [`WalletProblem`] is Wallet Service v1's
+//! flat body. Neither logs: the code that handles a failure logs it once.
 
 mod wallet;
 
@@ -17,7 +18,8 @@ use crate::decode::{Place, Rejection};
 use crate::request_id::RequestId;
 use crate::write::{self, ArrayWriter, ObjectWriter};
 
-/// An error response of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment Service v2").
+/// An error response of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment
+/// Service v2").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     status: StatusCode,
@@ -101,7 +103,8 @@ impl Problem {
             .retry_after(retry_after_s)
     }
 
-    /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the last one.
+    /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the
+    /// last one.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Problem {
         match &mut self.detail {
@@ -157,8 +160,8 @@ impl From<Rejection> for Problem {
     }
 }
 
-/// The response to a failed request, with the headers that RFC 9110 requires for some statuses. It must not
-/// be cached.
+/// The response to a failed request, with the headers that RFC 9110 requires for some statuses. It
+/// must not be cached.
 fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from(body));
     *response.status_mut() = status;

@@ -197,7 +197,8 @@ fn write_detail(details: &mut ObjectWriter<'_>, name: &str, value: &Detail) {
     }
 }
 
-/// A wrong structure is 400 INVALID_REQUEST: message and field of the first error, all errors in `details.faults`.
+/// A wrong structure is 400 INVALID_REQUEST: message and field of the first error, all errors in
+/// `details.faults`.
 impl From<Rejection> for WalletProblem {
     fn from(rejection: Rejection) -> WalletProblem {
         let message = rejection.to_string();

@@ -1,6 +1,6 @@
-//! The receipt of a payment: a printable page for the payer or the sending bank. It shows the payment's
-//! record with the account number masked, without scripts and identity documents. An unfinished payment
-//! gets the same page under a different title.
+//! The receipt of a payment: a printable page for the payer or the sending bank. It shows the
+//! payment's record with the account number masked, without scripts and identity documents. An
+//! unfinished payment gets the same page under a different title.
 
 mod words;
 
@@ -91,7 +91,8 @@ pub enum Style<'a> {
 }
 
 impl Receipt {
-    /// The receipt of a payment in its current state. Customers do not see the sending bank's debits.
+    /// The receipt of a payment in its current state. Customers do not see the sending bank's
+    /// debits.
     pub fn of(record: &Record, issuer: &str, sandbox: bool, with_charge: bool) -> Receipt {
         let (payment, order) = (&record.payment, &record.order);
         let (charge, standing) = (&payment.charge, &payment.standing);

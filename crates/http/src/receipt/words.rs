@@ -1,4 +1,5 @@
-//! The receipt's labels in the eight languages of the pay page. Numbers and ids use Latin digits in all.
+//! The receipt's labels in the eight languages of the pay page. Numbers and ids use Latin digits in
+//! all.
 
 use domain::payment::PaymentState;
 

@@ -41,8 +41,8 @@ pub enum BodyError {
     Broken,
 }
 
-/// Reads the whole body. A body that announces too much is refused before a byte is read; bytes beyond the
-/// limit are discarded.
+/// Reads the whole body. A body that announces too much is refused before a byte is read; bytes
+/// beyond the limit are discarded.
 ///
 /// # Errors
 /// Too large, too slow or incomplete.
@@ -88,7 +88,8 @@ pub fn is_encoded(headers: &HeaderMap) -> bool {
 /// The message for a body with a content coding.
 pub const ENCODED: &str = "Content-Encoding is not supported";
 
-/// Whether the headers declare JSON exactly once. With two types, readers could disagree about the body.
+/// Whether the headers declare JSON exactly once. With two types, readers could disagree about the
+/// body.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return false };

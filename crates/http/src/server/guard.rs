@@ -1,5 +1,5 @@
-//! Guards a connection's bytes: HTTP/1 heads must arrive in time and be framed once, and errors that hyper
-//! answers by itself are replaced with the service's own format.
+//! Guards a connection's bytes: HTTP/1 heads must arrive in time and be framed once, and errors
+//! that hyper answers by itself are replaced with the service's own format.
 
 use std::io;
 use std::pin::Pin;

@@ -1,8 +1,9 @@
-//! The server loop: accepts TCP connections (with TLS if configured) and passes requests to an axum [`Router`].
+//! The server loop: accepts TCP connections (with TLS if configured) and passes requests to an axum
+//! [`Router`].
 //!
-//! `axum::serve` waits forever for a slow head; here hyper runs with a timer and with limits on heads,
-//! streams and connections. Independent of the routes. Timeouts use the wall clock: no business decision
-//! depends on them.
+//! `axum::serve` waits forever for a slow head; here hyper runs with a timer and with limits on
+//! heads, streams and connections. Independent of the routes. Timeouts use the wall clock: no
+//! business decision depends on them.
 
 pub mod body;
 mod connection;
@@ -37,8 +38,8 @@ pub const HEAD_MAX_BYTES: usize = 16 * 1024;
 pub const HEADERS_MAX: usize = 100;
 /// Maximum time for a TLS handshake, and for a head to arrive.
 pub const HEAD_READ_TIMEOUT_S: u64 = 10;
-/// Idle timeout of an HTTP/1 connection between requests. Longer than that of proxies and clients, so that
-/// they close it and no request meets a closing connection.
+/// Idle timeout of an HTTP/1 connection between requests. Longer than that of proxies and clients,
+/// so that they close it and no request meets a closing connection.
 pub const IDLE_TIMEOUT_S: u64 = 75;
 /// Maximum time for which a client may read nothing of a ready response.
 pub const WRITE_TIMEOUT_S: u64 = 30;
@@ -50,7 +51,8 @@ pub const HTTP2_STREAMS_MAX: u32 = 256;
 pub const HTTP2_KEEP_ALIVE_S: u64 = 20;
 /// Maximum time for open requests to finish after a stop signal.
 pub const DRAIN_TIMEOUT_S: u64 = 30;
-/// Pause after a failed accept (usually for lack of file descriptors), so that the loop does not spin.
+/// Pause after a failed accept (usually for lack of file descriptors), so that the loop does not
+/// spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Settings of the loop.
@@ -64,7 +66,8 @@ pub struct Settings {
     pub head_read_timeout: Duration,
     /// Idle timeout of an HTTP/1 connection between requests.
     pub idle_timeout: Duration,
-    /// Maximum time for which a client may read nothing of a response; the connection is then closed.
+    /// Maximum time for which a client may read nothing of a response; the connection is then
+    /// closed.
     pub write_timeout: Duration,
     /// Maximum time for open requests to finish after a stop signal.
     pub drain_timeout: Duration,
@@ -92,8 +95,8 @@ pub enum Drained {
     Cut,
 }
 
-/// Serves `app` until `shutdown` resolves, then lets open requests finish. Requests carry their peer's
-/// address as `ConnectInfo<SocketAddr>`. `refusals` answers whatever is not a valid request.
+/// Serves `app` until `shutdown` resolves, then lets open requests finish. Requests carry their
+/// peer's address as `ConnectInfo<SocketAddr>`. `refusals` answers whatever is not a valid request.
 pub async fn serve(
     listener: TcpListener,
     app: Router,

@@ -1,7 +1,8 @@
-//! Scans the lines of an HTTP/1 connection for a request with duplicate framing, which hyper silently accepts.
+//! Scans the lines of an HTTP/1 connection for a request with duplicate framing, which hyper
+//! silently accepts.
 //!
-//! Bodies are scanned like heads: no honest client sends two lines of one paragraph that start with the
-//! name of a framing header.
+//! Bodies are scanned like heads: no honest client sends two lines of one paragraph that start with
+//! the name of a framing header.
 
 /// The preface of HTTP/2 (RFC 9113, section 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -1,4 +1,5 @@
-//! TLS for the server: certificate and key from PEM, ALPN for HTTP/2 and HTTP/1.1. Ring is the only provider.
+//! TLS for the server: certificate and key from PEM, ALPN for HTTP/2 and HTTP/1.1. Ring is the only
+//! provider.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The statement as ISO 20022 camt.053.001.08, BankToCustomerStatement. One message, one statement.
 //!
-//! A token has no ISO 4217 code and six decimals, where camt.053 allows five: its amounts are in `XXX` ("no
-//! currency involved") and whole minor units, and the token is the account's proprietary type (ADR 18).
-//! Reservations are not booked, so they are not entries: the available balance includes them.
+//! A token has no ISO 4217 code and six decimals, where camt.053 allows five: its amounts are in
+//! `XXX` ("no currency involved") and whole minor units, and the token is the account's proprietary
+//! type (ADR 18). Reservations are not booked, so they are not entries: the available balance
+//! includes them.
 
 use std::io;
 
@@ -193,7 +194,8 @@ fn entry(out: &mut Xml<'_>, entry: &Entry, number: usize) -> io::Result<()> {
     out.leaf("AddtlNtryInf", cut(&note, MAX_NOTE_CHARS))
 }
 
-/// Domain, family and sub-family of ISO's external bank transaction codes, and the ledger's own code.
+/// Domain, family and sub-family of ISO's external bank transaction codes, and the ledger's own
+/// code.
 fn transaction_code(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
     let (family, sub_family) = match (entry.reason.as_str(), entry.direction) {
         ("payment.post", _) => ("ICDT", "XBCT"),

@@ -1,5 +1,6 @@
-//! Account statements as files: CSV for spreadsheets, JSON for programs, camt.053 for banks' systems. All have
-//! the same content (see `docs/statements.md`). This module neither reads the ledger nor selects entries.
+//! Account statements as files: CSV for spreadsheets, JSON for programs, camt.053 for banks'
+//! systems. All have the same content (see `docs/statements.md`). This module neither reads the
+//! ledger nor selects entries.
 
 mod camt053;
 mod csv;
@@ -53,7 +54,8 @@ impl Format {
     }
 }
 
-/// Writes a statement. `bank` is the tenant's name: the owner of a prefunded account, the servicer of a wallet.
+/// Writes a statement. `bank` is the tenant's name: the owner of a prefunded account, the servicer
+/// of a wallet.
 ///
 /// # Errors
 /// `out` cannot be written to; `InvalidData` if an amount exceeds the 18 digits of camt.053.

@@ -1,4 +1,5 @@
-//! The actor of audit entries for token holders: a prefix of the access key, the token's roles, the request.
+//! The actor of audit entries for token holders: a prefix of the access key, the token's roles, the
+//! request.
 
 use domain::audit::{Deed, Via};
 
@@ -6,7 +7,8 @@ use super::gate::Admitted;
 use crate::auth::AccessKey;
 use crate::request_id::RequestId;
 
-/// Shown characters of an access key's random part: enough to identify the key, too few to guess it.
+/// Shown characters of an access key's random part: enough to identify the key, too few to guess
+/// it.
 const KEY_HINT_CHARS: usize = 8;
 
 /// The caller's action with its reason.

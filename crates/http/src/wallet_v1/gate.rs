@@ -1,6 +1,6 @@
-//! The guard of every operation: authentication, roles, rate limits and reading of the request, in the
-//! documented order (`decisions.md`: 401, 403, 429, then the request itself). Every response carries the
-//! three rate limit headers.
+//! The guard of every operation: authentication, roles, rate limits and reading of the request, in
+//! the documented order (`decisions.md`: 401, 403, 429, then the request itself). Every response
+//! carries the three rate limit headers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
@@ -172,7 +172,8 @@ impl Gate {
         response
     }
 
-    /// The response to a request without an operation. It counts against the client's address, whoever sends it.
+    /// The response to a request without an operation. It counts against the client's address,
+    /// whoever sends it.
     pub(super) fn refuse(&self, request: &Request<Body>, problem: WalletProblem) -> Response {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let mut allowance = self.untouched(Group::of_path(request.uri().path()));
@@ -212,7 +213,8 @@ impl Gate {
             return Err(WalletProblem::too_many_requests(allowance));
         }
         let body = if parts.method == Method::POST { self.body(&parts, body).await? } else { Bytes::new() };
-        // Tenants can require a body hash only for the payment service's POSTs; here a present claim must match.
+        // Tenants can require a body hash only for the payment service's POSTs; here a present
+        // claim must match.
         if parts.method == Method::POST
             && let Err(fault @ AuthFault::HmacMismatch) = proven.vouches_for(&body)
         {
@@ -227,7 +229,8 @@ impl Gate {
         Ok((Admitted { id, caller, access_key, roles: proven.roles, parts, body, idempotency }, turn))
     }
 
-    /// The response to an unauthenticated caller: counted against the address, and 429 beyond its limit.
+    /// The response to an unauthenticated caller: counted against the address, and 429 beyond its
+    /// limit.
     fn turn_away(
         &self,
         refused: &auth::Refused,

@@ -1,8 +1,9 @@
-//! Rate limits of Wallet Service v1: fixed windows of 60 seconds per tenant and group of operations (specification:
-//! "Limits"; `decisions.md`, "Rate limits").
+//! Rate limits of Wallet Service v1: fixed windows of 60 seconds per tenant and group of operations
+//! (specification: "Limits"; `decisions.md`, "Rate limits").
 //!
-//! All nodes draw permits from a shared counter, so the total is never exceeded. A busier node draws more at
-//! a time, and less as the window fills up. Only authenticated callers are counted here.
+//! All nodes draw permits from a shared counter, so the total is never exceeded. A busier node
+//! draws more at a time, and less as the window fills up. Only authenticated callers are counted
+//! here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,8 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::address_windows::{shown, used_up, window_of};
 use crate::limits::Allowance;
 
-/// A node draws at most this fraction of a window's remainder, so that an idle node strands few permits.
+/// A node draws at most this fraction of a window's remainder, so that an idle node strands few
+/// permits.
 const SHARE_OF_REST: u32 = 8;
 /// A node draws at most this fraction of its own usage of a window.
 const SHARE_OF_USED: u32 = 2;
@@ -143,8 +145,9 @@ impl Permits for Store {
     }
 }
 
-/// The counter of a single process: counts in memory and records blocks of permits in the database afterwards,
-/// so that no read waits for SQLite's writer. Records run ahead of usage, so a restart grants no extra requests.
+/// The counter of a single process: counts in memory and records blocks of permits in the database
+/// afterwards, so that no read waits for SQLite's writer. Records run ahead of usage, so a restart
+/// grants no extra requests.
 struct OneProcess {
     store: Store,
     drawn: AsyncMutex<DrawnWindows>,

@@ -126,7 +126,8 @@ async fn a_counter_that_is_away_is_no_answer() {
 }
 
 proptest! {
-    /// Requests may go to any node: never more than the limit in a window, and the whole limit as long as any node asks.
+    /// Requests may go to any node: never more than the limit in a window, and the whole limit as
+    /// long as any node asks.
     #[test]
     fn the_total_of_all_nodes_is_the_limit(turns in proptest::collection::vec(0_usize..3, 0..400)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

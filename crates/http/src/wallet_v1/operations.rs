@@ -1,5 +1,5 @@
-//! The operations of Wallet Service v1 as one table: method, path, rate limit group and roles. Routes are
-//! generated from the table, so none can bypass it.
+//! The operations of Wallet Service v1 as one table: method, path, rate limit group and roles.
+//! Routes are generated from the table, so none can bypass it.
 
 use http::Method;
 
@@ -49,7 +49,8 @@ impl Role {
 /// How strictly roles are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolePolicy {
-    /// As in the specification: provisioning requires its role, every other operation any valid token.
+    /// As in the specification: provisioning requires its role, every other operation any valid
+    /// token.
     Default,
     /// Every operation requires one of its roles.
     Strict,
@@ -66,7 +67,8 @@ pub struct Operation {
     pub path: &'static str,
     /// Its rate limit group.
     pub group: Group,
-    /// The roles that may call it, the narrowest first. `wallet_manager` may call all, and is listed only where it is alone.
+    /// The roles that may call it, the narrowest first. `wallet_manager` may call all, and is
+    /// listed only where it is alone.
     pub roles: &'static [Role],
     /// Whether it requires a role under either policy.
     pub always: bool,
@@ -173,7 +175,8 @@ mod tests {
         Role::ALL.into_iter().filter(may).map(Role::name).collect()
     }
 
-    /// The documented matrix of roles × operations under the strict policy (`decisions.md`, "Roles").
+    /// The documented matrix of roles × operations under the strict policy (`decisions.md`,
+    /// "Roles").
     #[test]
     fn the_strict_policy_is_this_matrix() {
         const M: &str = "wallet_manager";

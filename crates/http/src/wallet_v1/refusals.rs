@@ -1,4 +1,5 @@
-//! Maps the engine's refusals to responses (specification: "Errors"; `decisions.md`, "Wallet Service v1").
+//! Maps the engine's refusals to responses (specification: "Errors"; `decisions.md`, "Wallet
+//! Service v1").
 
 use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
 use domain::exchange::OrderRefusal;
@@ -15,7 +16,8 @@ use crate::problem::WalletProblem;
 /// `Retry-After` in seconds of a busy or unreachable service.
 pub(super) const RETRY_AFTER_S: i64 = 1;
 
-/// The resource that a request names. Another tenant's resource gets the same response as a missing one.
+/// The resource that a request names. Another tenant's resource gets the same response as a missing
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Wallet,

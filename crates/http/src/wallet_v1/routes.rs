@@ -34,7 +34,8 @@ impl Api {
         Arc::new(Api { gate, wallets, links })
     }
 
-    /// The response to a request with a key: that of its first request, whatever the resource's current state.
+    /// The response to a request with a key: that of its first request, whatever the resource's
+    /// current state.
     async fn answered_once<F>(
         self: Arc<Self>,
         asked: Idempotency,
@@ -51,7 +52,8 @@ impl Api {
         // Continues if the caller disconnects: a retry needs the response.
         let work = async move {
             let answer = serve(self.clone(), admitted).await?;
-            // A reconstructed response is not stored: it would outlive the record that it came from.
+            // A reconstructed response is not stored: it would outlive the record that it came
+            // from.
             if !answer.replayed {
                 self.keep(tenant, &asked, &answer).await;
             }
@@ -79,7 +81,8 @@ impl Api {
         }
     }
 
-    /// Stores a response for repeated requests. If that fails, a repeat reconstructs it from the current state.
+    /// Stores a response for repeated requests. If that fails, a repeat reconstructs it from the
+    /// current state.
     async fn keep(&self, tenant: TenantId, asked: &Idempotency, answer: &Answer) {
         let kept = KeptAnswer { body_hash: asked.body_hash, body: answer.body.clone() };
         if let Err(error) = self.wallets.store().keep_answer(tenant, &asked.key, &kept).await {
@@ -136,7 +139,8 @@ where
         // Invalid text matches no id.
         let id = id.map(|Path(id)| id).unwrap_or_default();
         let served = api.clone();
-        // A repeated request shows the chain's current state (`decisions.md`, "usdc_contract_blacklist_applied").
+        // A repeated request shows the chain's current state (`decisions.md`,
+        // "usdc_contract_blacklist_applied").
         let keeps = operation.name != operations::BLACKLIST.name;
         let serve = move |admitted: Admitted| async move {
             match admitted.idempotency.clone().filter(|_| keeps) {

@@ -1,10 +1,11 @@
-//! Turns the recipes of `data/jwt_vectors.json` into real `authorization` headers for one key, URL and instant.
+//! Turns the recipes of `data/jwt_vectors.json` into real `authorization` headers for one key, URL
+//! and instant.
 //!
-//! A recipe changes one property of a valid token. `header` and `claims` patch members with raw JSON (null
-//! removes one), `header_raw` and `claims_raw` replace them entirely; `sign` names the key, `signed` and
-//! `token` the signed and the sent text, `authorization` the header lines. Placeholders: `$word` (see
-//! [`Recipe::word`]) and `${now+300}` (sums of `now`, `max` for the maximum lifetime, and seconds). Each
-//! recipe carries [`Party::body`].
+//! A recipe changes one property of a valid token. `header` and `claims` patch members with raw
+//! JSON (null removes one), `header_raw` and `claims_raw` replace them entirely; `sign` names the
+//! key, `signed` and `token` the signed and the sent text, `authorization` the header lines.
+//! Placeholders: `$word` (see [`Recipe::word`]) and `${now+300}` (sums of `now`, `max` for the
+//! maximum lifetime, and seconds). Each recipe carries [`Party::body`].
 
 use std::collections::BTreeMap;
 

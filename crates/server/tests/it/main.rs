@@ -1,8 +1,9 @@
-//! Tests both services from outside: HTTP over sockets against a full service, on SQLite and PostgreSQL.
+//! Tests both services from outside: HTTP over sockets against a full service, on SQLite and
+//! PostgreSQL.
 //!
-//! Folders mirror the routes; `lives` follows payments to their final states; `everywhere` covers rules for
-//! all operations. Tests reach into the service only to set up data (tenants, keys, money) or to act as an
-//! operator.
+//! Folders mirror the routes; `lives` follows payments to their final states; `everywhere` covers
+//! rules for all operations. Tests reach into the service only to set up data (tenants, keys,
+//! money) or to act as an operator.
 
 mod harness;
 

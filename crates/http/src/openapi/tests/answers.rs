@@ -1,4 +1,5 @@
-//! Compares the document's sample responses with the output of `payments_v2::render`, byte for byte.
+//! Compares the document's sample responses with the output of `payments_v2::render`, byte for
+//! byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Compares the document with the code: routes, decoders, refusals, renderings, and the generated page.
+//! Compares the document with the code: routes, decoders, refusals, renderings, and the generated
+//! page.
 
 mod answers;
 mod codes;
@@ -98,7 +99,8 @@ fn links_and_path_parameters_name_what_there_is() {
     check_operations(&document());
 }
 
-/// Operations have unique ids, declare the parameters of their paths and show the request id; links resolve.
+/// Operations have unique ids, declare the parameters of their paths and show the request id; links
+/// resolve.
 fn check_operations(document: &Value) {
     let paths = document["paths"].as_object().expect("an object");
     let operations = paths

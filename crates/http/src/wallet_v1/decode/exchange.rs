@@ -139,7 +139,8 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
     Some(BankAccount { iban, account_number, bank_code, account_holder_name: account_holder_name? })
 }
 
-/// Refuses an account number or bank code that contradicts the IBAN: the service must not choose the payee.
+/// Refuses an account number or bank code that contradicts the IBAN: the service must not choose
+/// the payee.
 fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&str>, bank_code: Option<&str>) {
     if account_number.is_some_and(|number| !is_account_of(iban, number)) {
         fields.refuse(Fault::new(
@@ -161,8 +162,8 @@ fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&s
 /// Minimum number of digits that identify an IBAN's account if its bank omits others.
 const ACCOUNT_TAIL_MIN: usize = 6;
 
-/// Whether a number denotes the IBAN's account: the IBAN itself, or its account part, with or without
-/// leading zeros and other prefixes of the bank.
+/// Whether a number denotes the IBAN's account: the IBAN itself, or its account part, with or
+/// without leading zeros and other prefixes of the bank.
 fn is_account_of(iban: &str, number: &str) -> bool {
     let number: String = number.split_whitespace().collect::<String>().to_ascii_uppercase();
     // An IBAN in the number's place also names a bank.

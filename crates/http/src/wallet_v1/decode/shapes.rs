@@ -12,8 +12,8 @@ use crate::json::Value;
 /// Maximum length of a phone number.
 const PHONE_MAX_CHARS: usize = 32;
 
-/// An amount as text, in millionths of a unit: 1 to 12 digits, at most 6 decimals, greater than zero. JSON
-/// numbers are not accepted.
+/// An amount as text, in millionths of a unit: 1 to 12 digits, at most 6 decimals, greater than
+/// zero. JSON numbers are not accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount;
 

@@ -1,4 +1,5 @@
-//! Decoding every body and query of Wallet Service v1: accepted values, refusals, and the named field.
+//! Decoding every body and query of Wallet Service v1: accepted values, refusals, and the named
+//! field.
 
 use domain::currency::{Currency, StableCoin};
 use domain::delivery::DeliveryState;

@@ -1,5 +1,5 @@
-//! Renders the specification's resources as JSON straight from domain values: snake_case names, every amount
-//! a string (specification: "Resources and their fields", "Events").
+//! Renders the specification's resources as JSON straight from domain values: snake_case names,
+//! every amount a string (specification: "Resources and their fields", "Events").
 
 mod amounts;
 mod control;

@@ -49,7 +49,8 @@ pub fn found_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money
     out.text_or_null("purpose", request.purpose.as_deref());
 }
 
-/// A payment request in a list: without escrow and QR code, but with received amounts and exceptions.
+/// A payment request in a list: without escrow and QR code, but with received amounts and
+/// exceptions.
 pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
@@ -87,8 +88,8 @@ fn amount(out: &mut ObjectWriter<'_>, asked: &Asked) {
     });
 }
 
-/// Received and due amounts, in millionths of the requested currency. Flexible requests sum all tokens and
-/// have nothing due.
+/// Received and due amounts, in millionths of the requested currency. Flexible requests sum all
+/// tokens and have nothing due.
 fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
     let both = received.usdc.saturating_add(received.usdt);
     match asked {
@@ -98,7 +99,8 @@ fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
             (received, Some((minor - received).max(0)))
         }
         Asked::Fiat { micros, usdc, usdt, .. } => {
-            // Each token counts by its share of the due amount, rounded down to the currency's cents.
+            // Each token counts by its share of the due amount, rounded down to the currency's
+            // cents.
             let share = |minor: i64, due: i64| i128::from(*micros) * i128::from(minor) / i128::from(due.max(1));
             let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
             let value = i64::try_from(value - value % MICROS_PER_CENT).unwrap_or(i64::MAX);

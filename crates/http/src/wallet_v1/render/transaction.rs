@@ -32,8 +32,8 @@ fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     out.text("blockchain_explorer_url", &format!("{explorer}{}", deposit.tx));
 }
 
-/// An entry of the history; the status of a hidden deposit is null. `explorer` is the prefix of transaction
-/// links.
+/// An entry of the history; the status of a hidden deposit is null. `explorer` is the prefix of
+/// transaction links.
 pub fn listed_transaction(out: &mut ObjectWriter<'_>, listed: &Transaction, explorer: &str) {
     match listed {
         Transaction::Deposit(deposit) => received(out, deposit, explorer),

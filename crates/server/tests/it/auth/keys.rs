@@ -1,4 +1,5 @@
-//! Access keys: environments, suspension, revocation, rotation, addresses; and the details of a refusal.
+//! Access keys: environments, suspension, revocation, rotation, addresses; and the details of a
+//! refusal.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Sends every token of `crates/http/data/jwt_vectors.json` to a running service: here to the payment API,
-//! and from `wallet::tokens` to the wallet API.
+//! Sends every token of `crates/http/data/jwt_vectors.json` to a running service: here to the
+//! payment API, and from `wallet::tokens` to the wallet API.
 
 use domain::policy::Environment;
 use domain::ports::Clock as _;

@@ -1,5 +1,5 @@
-//! The audit log's pages: the list, an entry with its hashes, verification of the chains; and downloads are
-//! recorded.
+//! The audit log's pages: the list, an entry with its hashes, verification of the chains; and
+//! downloads are recorded.
 
 use domain::audit::{Mark, Note, hex};
 use domain::user::{Role, Scope};
@@ -47,7 +47,10 @@ async fn a_whole_chain_is_verified_to_its_head(on: On) {
     let head = chain(&bank).await.head;
     assert!(page.contains("intact") && !page.contains("WRONG"), "{page}");
     assert!(page.contains(&hex(&head.hash)) && page.contains("not signed"), "{page}");
-    assert!(page.contains(&bank.tenant.name) && !page.contains("the installation"), "only the tenant's own chain: {page}");
+    assert!(
+        page.contains(&bank.tenant.name) && !page.contains("the installation"),
+        "only the tenant's own chain: {page}"
+    );
     let signer = bank.running.store().audit_signer(None).await.expect("a key");
     let signed = bank.running.store().sign_audit_chain(&chain(&bank).await, &signer).await.expect("read");
     bank.running.store().keep_checkpoint(&signed.expect("whole")).await.expect("kept");

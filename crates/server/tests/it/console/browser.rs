@@ -1,4 +1,5 @@
-//! A browser for console tests: keeps cookies, follows no redirects, and sends the last page's form token.
+//! A browser for console tests: keeps cookies, follows no redirects, and sends the last page's form
+//! token.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Sign-in at the identity provider: who is admitted and bound, and which answers are rejected, replayed or taken
-//! from another browser (ADR 30). The provider signs real tokens over HTTP.
+//! Sign-in at the identity provider: who is admitted and bound, and which answers are rejected,
+//! replayed or taken from another browser (ADR 30). The provider signs real tokens over HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

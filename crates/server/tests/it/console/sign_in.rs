@@ -1,5 +1,5 @@
-//! Sign-in and sessions (`reliability.md`, "Security mechanisms"): passwords, delays, one-time codes, sessions,
-//! form tokens, roles and scopes.
+//! Sign-in and sessions (`reliability.md`, "Security mechanisms"): passwords, delays, one-time
+//! codes, sessions, form tokens, roles and scopes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -58,7 +58,8 @@ fn digest_of(token: [u8; 32]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// A browser with a user's session from that time: open, or with one-time codes set up with this secret.
+/// A browser with a user's session from that time: open, or with one-time codes set up with this
+/// secret.
 async fn with_session(
     bank: &Bank,
     person: &StoredUser,

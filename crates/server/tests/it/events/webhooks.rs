@@ -1,5 +1,5 @@
-//! The payment service's events as webhooks (`decisions.md`, "Webhooks": the same way, off by default), to an
-//! endpoint that verifies them.
+//! The payment service's events as webhooks (`decisions.md`, "Webhooks": the same way, off by
+//! default), to an endpoint that verifies them.
 
 use domain::country::Country;
 use domain::delivery::{DeliveryState, SCHEDULE};

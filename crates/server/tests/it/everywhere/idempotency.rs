@@ -1,4 +1,5 @@
-//! `Idempotency-Key` from outside: a repeated request gets the first response and has no second effect.
+//! `Idempotency-Key` from outside: a repeated request gets the first response and has no second
+//! effect.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -153,7 +154,8 @@ async fn an_expired_quote_is_still_repeated(on: On) {
     bank.advance(Span::hours(71)).await;
     let again = quote(&bank, "k", "100").await;
     assert_eq!((is_replay(&again), &again.body), (true, &first.body));
-    // Valid for exactly 72 hours, whether or not the record was pruned; after that the key belongs to the new quote.
+    // Valid for exactly 72 hours, whether or not the record was pruned; after that the key belongs
+    // to the new quote.
     bank.advance(Span::hours(2)).await;
     let fresh = quote(&bank, "k", "100").await;
     assert!(!is_replay(&fresh));
@@ -188,7 +190,8 @@ async fn answers_are_repeated_after_a_restart(on: On) {
     bank.finish().await;
 }
 
-/// The same operations at another address, where requests wait `patience` for the first one with their key.
+/// The same operations at another address, where requests wait `patience` for the first one with
+/// their key.
 async fn with_patience(bank: &Bank, patience: Duration) -> (String, tokio::sync::watch::Sender<bool>) {
     let running = &bank.running;
     let (stop, stopping) = tokio::sync::watch::channel(false);

@@ -1,4 +1,5 @@
-//! More requests than the service accepts: some are refused, none is lost, and service continues as before.
+//! More requests than the service accepts: some are refused, none is lost, and service continues as
+//! before.
 
 use std::collections::BTreeSet;
 

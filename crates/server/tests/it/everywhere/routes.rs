@@ -84,8 +84,8 @@ async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
     bank.unsigned(Method::GET, "/", None).header("accept", "*/*").send().await.refused(404, "not_found");
 }
 
-/// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own prefix and
-/// under no other.
+/// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own
+/// prefix and under no other.
 async fn what_is_served_is_of_release_2_and_stands_under_v2(on: On) {
     let bank = Bank::new(on).await;
     let document = bank.unsigned(Method::GET, "/openapi/payment.json", None).send().await.ok();

@@ -244,7 +244,8 @@ impl Quote {
 fn http() -> &'static reqwest::Client {
     static HTTP: OnceLock<reqwest::Client> = OnceLock::new();
     HTTP.get_or_init(|| {
-        // Connections are not reused: one that was closed in the meantime, for example after a refused body, is no failure.
+        // Connections are not reused: one that was closed in the meantime, for example after a
+        // refused body, is no failure.
         let client = reqwest::Client::builder().timeout(ANSWER_MAX).pool_max_idle_per_host(0);
         client.redirect(reqwest::redirect::Policy::none()).build().expect("a client")
     })
@@ -344,7 +345,8 @@ pub struct Fault {
 }
 
 impl Answer {
-    /// Reads a response and checks the common rules: an id, and for operations the three rate limit headers.
+    /// Reads a response and checks the common rules: an id, and for operations the three rate limit
+    /// headers.
     pub async fn read(what: String, response: Response) -> Answer {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.expect("a body").to_vec();
@@ -377,7 +379,8 @@ impl Answer {
         self.json()
     }
 
-    /// The detail of a refusal with a code, with its format checked: code, message, context, request id.
+    /// The detail of a refusal with a code, with its format checked: code, message, context,
+    /// request id.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Json {
         assert_eq!(self.status, status, "{self:?}");

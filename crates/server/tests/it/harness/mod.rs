@@ -18,7 +18,8 @@ pub use json::Json;
 pub use order::Order;
 pub use wallet_bank::WalletBank;
 
-/// A single runtime for the services and clients of the process: a shared service outlives the test that started it.
+/// A single runtime for the services and clients of the process: a shared service outlives the test
+/// that started it.
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! A chain with its own nodes: the service queries it over HTTP with the depths of a real chain, and the test
-//! creates its blocks, reorganises it, and lets its nodes misbehave.
+//! A chain with its own nodes: the service queries it over HTTP with the depths of a real chain,
+//! and the test creates its blocks, reorganises it, and lets its nodes misbehave.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -51,7 +51,8 @@ impl OwnNode {
         OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
-    /// With one node, on a chain whose `safe` and `finalized` blocks trail the latest by the given numbers.
+    /// With one node, on a chain whose `safe` and `finalized` blocks trail the latest by the given
+    /// numbers.
     pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
         let chain = open(Options { safe_lag, finalized_lag, ..options() });
         OwnNode::on_chain(on, chain.clone(), node(chain), Setup::with_wallets()).await
@@ -168,7 +169,10 @@ impl OwnNode {
             let last = reconcile::last(store).await.expect("read");
             last.filter(|report| report.wanted == Some(wish))
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+            "no reconciliation ran"
+        );
         let report = report().await.expect("there");
         assert_eq!((report.found, report.vaults > 0), (0, true), "{report:?}");
     }

@@ -1,7 +1,8 @@
 //! Services under test: real sockets, real stores, a simulated bank.
 //!
-//! Tests without special needs share one mock service per backend; others start their own. When the shared
-//! service is idle, the books of its recent tenants are verified; a dedicated service's books, when it ends.
+//! Tests without special needs share one mock service per backend; others start their own. When the
+//! shared service is idle, the books of its recent tenants are verified; a dedicated service's
+//! books, when it ends.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -28,7 +29,8 @@ use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 use super::runtime;
 
-/// The key-encryption key of all services: databases are copies of one template, which is encrypted with it.
+/// The key-encryption key of all services: databases are copies of one template, which is encrypted
+/// with it.
 const KEK: [u8; 32] = [7; 32];
 /// Timeout of a graceful stop.
 const STOP_MAX: Duration = Duration::from_secs(20);
@@ -61,7 +63,8 @@ impl Setup {
         Setup { config: Vec::new(), behaviour: Behaviour::instant() }
     }
 
-    /// The same with the wallet service, on a built-in chain with fast blocks, and a sender who pays on request.
+    /// The same with the wallet service, on a built-in chain with fast blocks, and a sender who
+    /// pays on request.
     pub fn with_wallets() -> Setup {
         Setup::new()
             .set("wallets.enabled", "true")
@@ -96,7 +99,8 @@ impl Setup {
     }
 }
 
-/// A bank that settles, returns and contradicts itself after short delays, so that every state is visible.
+/// A bank that settles, returns and contradicts itself after short delays, so that every state is
+/// visible.
 pub fn brisk() -> Behaviour {
     Behaviour {
         settle: DelayRange::millis(40, 80),
@@ -188,7 +192,8 @@ impl Running {
         self.clock.now()
     }
 
-    /// Checks that balances match transfers, currencies sum to zero, and every open payment has a job.
+    /// Checks that balances match transfers, currencies sum to zero, and every open payment has a
+    /// job.
     pub async fn verify_books(&self) {
         let report = books::verify(self.store()).await.expect("the books can be read");
         assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);

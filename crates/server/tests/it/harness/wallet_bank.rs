@@ -1,4 +1,5 @@
-//! A bank as a client of the wallet service: customers' wallets, senders who pay on request, and a webhook endpoint.
+//! A bank as a client of the wallet service: customers' wallets, senders who pay on request, and a
+//! webhook endpoint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +133,8 @@ impl WalletBank {
         (request, self.newest(wallet, status).await)
     }
 
-    /// The latest transaction of a wallet once it has the status. Polls the store, which costs no API calls.
+    /// The latest transaction of a wallet once it has the status. Polls the store, which costs no
+    /// API calls.
     pub async fn newest(&self, wallet: &str, status: &str) -> Json {
         self.newest_in_store(wallet, status).await;
         let page = self.get(&format!("/v1/sdk/transactions?wallet_id={wallet}")).send().await.ok();
@@ -218,7 +220,8 @@ impl WalletBank {
         orders.find(|it| it["order_id"].text() == order).expect("the order is listed").clone()
     }
 
-    /// The types of the valid webhooks about a resource in order of receipt, once there are this many.
+    /// The types of the valid webhooks about a resource in order of receipt, once there are this
+    /// many.
     pub async fn webhooks(&self, subject: &str, count: usize) -> Vec<String> {
         let about = || {
             let book = self.receiver.book();

@@ -1,5 +1,5 @@
-//! Messages in other banks' dialects, through a `directory` rail: one per kind. Each file is derived from the
-//! payment's pain.001 and placed in the rail's directory.
+//! Messages in other banks' dialects, through a `directory` rail: one per kind. Each file is
+//! derived from the payment's pain.001 and placed in the rail's directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -214,7 +214,8 @@ async fn case_01_pmtinf_rjct(on: On) {
     desk.bank.finish().await;
 }
 
-/// "Duplicate" proves that the bank has the payment: the money stays reserved, and later reports count.
+/// "Duplicate" proves that the bank has the payment: the money stays reserved, and later reports
+/// count.
 async fn case_03_rjct_am05_as_the_first_answer(on: On) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;

@@ -1,5 +1,5 @@
-//! The outcomes that a beneficiary's account selects in a sandbox (`decisions.md`, "Sandbox values"), over both
-//! transports. In every case the bank's own ledger shows at most one payout.
+//! The outcomes that a beneficiary's account selects in a sandbox (`decisions.md`, "Sandbox
+//! values"), over both transports. In every case the bank's own ledger shows at most one payout.
 
 use domain::attempt::{AttemptState, Doubt};
 use domain::country::Country;
@@ -24,7 +24,8 @@ on_both_stores! {
     a_payment_without_news_becomes_unknown
 }
 
-/// Last four characters of the account, the resulting state, the message, and the bank's ledger entries.
+/// Last four characters of the account, the resulting state, the message, and the bank's ledger
+/// entries.
 const ENDINGS: [(&str, &str, &str, &[&str]); 9] = [
     ("6702", "succeeded", "null", &["paid"]),
     ("0001", "failed", "\"AC04: account closed\"", &[]),
@@ -144,7 +145,8 @@ async fn an_unknown_payment_is_resolved_by_operators(on: On) {
     }
 }
 
-/// The answer was lost and the bank stays silent: unknown after the rail's window, until the bank reports again.
+/// The answer was lost and the bank stays silent: unknown after the rail's window, until the bank
+/// reports again.
 async fn a_payment_without_news_becomes_unknown(on: On) {
     let hour = 3_600_000;
     let behaviour = Behaviour { settle: DelayRange::millis(hour, hour), ..Behaviour::instant() };

@@ -123,7 +123,8 @@ async fn the_corridors_source_of_funds_and_split_names_stand_in_the_message(on: 
     bank.finish().await;
 }
 
-/// `corridors.md`: "text is stored as sent; towards a rail it is transliterated to that rail's set".
+/// `corridors.md`: "text is stored as sent; towards a rail it is transliterated to that rail's
+/// set".
 async fn names_go_out_in_the_rails_characters(on: On) {
     let (raast, raast_url) = Forgetful::listen().await;
     let (npsb, npsb_url) = Forgetful::listen().await;

@@ -1,4 +1,5 @@
-//! Rails that refuse, are unreachable or lose answers: another rail pays, or the same one later, and only once.
+//! Rails that refuse, are unreachable or lose answers: another rail pays, or the same one later,
+//! and only once.
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -105,7 +106,8 @@ async fn a_later_attempt_has_ids_of_its_own_below_the_payments_end_to_end_id(on:
 async fn a_payment_that_no_rail_can_take_is_rejected_and_its_money_given_back(on: On) {
     let rails = ["pak-raast", "pak-ibft", "pak-rtgs"];
     let setup = rails.into_iter().fold(Setup::new(), |setup, rail| {
-        // A bank other than the beneficiary's: neither the quote nor the order's checks consider it.
+        // A bank other than the beneficiary's: neither the quote nor the order's checks consider
+        // it.
         setup.set(&format!("rails.{rail}.banks"), "[\"HABB\"]")
     });
     let bank = Bank::alone(on, setup).await;

@@ -1,5 +1,6 @@
-//! Validates every message as sent against the structure of its ISO 20022 definition (`corridors.md`, "checked
-//! with `xmllint` against element order and types"). The structures are our own: see `tests/data/iso20022`.
+//! Validates every message as sent against the structure of its ISO 20022 definition
+//! (`corridors.md`, "checked with `xmllint` against element order and types"). The structures are
+//! our own: see `tests/data/iso20022`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,8 +47,8 @@ fn files(under: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every message in the exchange directories, by kind. A file being moved between folders may be missed and
-/// found the next time.
+/// Every message in the exchange directories, by kind. A file being moved between folders may be
+/// missed and found the next time.
 fn messages(under: &Path) -> BTreeMap<&'static str, Vec<String>> {
     let mut found = Vec::new();
     files(under, &mut found);

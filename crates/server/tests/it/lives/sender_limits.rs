@@ -1,5 +1,5 @@
-//! Rails with daily and monthly limits per sender: payments beyond them use the next rail (`corridors.md`: "EGY
-//! IPN 70,000 a transaction, 120,000 a day, 400,000 a month EGP").
+//! Rails with daily and monthly limits per sender: payments beyond them use the next rail
+//! (`corridors.md`: "EGY IPN 70,000 a transaction, 120,000 a day, 400,000 a month EGP").
 
 use domain::country::Country;
 use domain::currency::Currency;

@@ -1,6 +1,6 @@
-//! The bank's statements (camt.053) against the attempts, over both transports: a clean day has no discrepancy,
-//! each error causes exactly its discrepancy and alert, a later statement resolves what it can, and closed alerts
-//! stay closed. Unmatched reports are stored.
+//! The bank's statements (camt.053) against the attempts, over both transports: a clean day has no
+//! discrepancy, each error causes exactly its discrepancy and alert, a later statement resolves
+//! what it can, and closed alerts stay closed. Unmatched reports are stored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,8 @@ async fn kept(bank: &Bank) -> usize {
     bank.running.store().newest_statements(10_000).await.expect("read").len()
 }
 
-/// Lets the bank send its statements, with an error in this payment, and waits until they are stored.
+/// Lets the bank send its statements, with an error in this payment, and waits until they are
+/// stored.
 async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
     let before = kept(bank).await;
     let query = mistake.map_or_else(String::new, |(name, id)| format!("?mistake={name}&payment_id={id}"));

@@ -29,8 +29,8 @@ fn of_options() -> BTreeSet<String> {
     names
 }
 
-/// Checks that the program reads each variable, and that configuration values are valid. Returns the resulting
-/// configuration.
+/// Checks that the program reads each variable, and that configuration values are valid. Returns
+/// the resulting configuration.
 pub fn environment(variables: &[(String, String)]) -> Config {
     let of_options = of_options();
     let is_key = |name: &str| name == "CORRIDOR_ENVIRONMENT" || name.contains("__");

@@ -1,5 +1,6 @@
-//! Checks the files in `ops/` against the program: every option, variable, path, port, metric and label in a unit,
-//! container, chart, dashboard or runbook exists. The packages themselves: `cargo xtask package --check`.
+//! Checks the files in `ops/` against the program: every option, variable, path, port, metric and
+//! label in a unit, container, chart, dashboard or runbook exists. The packages themselves: `cargo
+//! xtask package --check`.
 
 mod chart;
 mod containers;

@@ -1,6 +1,6 @@
-//! The subset of Helm's template language that the chart uses, so that a test can render it: text, `if`/`else`,
-//! `with`, `range`, `define`/`include`, `|` and the functions below. Anything else, and any missing value, is an
-//! error.
+//! The subset of Helm's template language that the chart uses, so that a test can render it: text,
+//! `if`/`else`, `with`, `range`, `define`/`include`, `|` and the functions below. Anything else,
+//! and any missing value, is an error.
 
 use std::collections::BTreeMap;
 

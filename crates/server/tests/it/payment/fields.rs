@@ -71,8 +71,8 @@ impl Shape {
     }
 }
 
-/// Sends orders that differ from a valid one in one field, collects unexpected answers, and checks that none
-/// of the orders used the quote.
+/// Sends orders that differ from a valid one in one field, collects unexpected answers, and checks
+/// that none of the orders used the quote.
 struct Table {
     bank: Bank,
     good: Order,

@@ -22,7 +22,8 @@ async fn accounts(bank: &Bank) -> Vec<Account> {
     bank.running.store().accounts(bank.tenant.id).await.expect("the accounts can be read")
 }
 
-/// `debits_pending debits_posted credits_pending credits_posted` of an account; zeros if it does not exist.
+/// `debits_pending debits_posted credits_pending credits_posted` of an account; zeros if it does
+/// not exist.
 async fn sums(bank: &Bank, code: &str) -> [i64; 4] {
     let code = AccountCode::parse(code).expect("an account code");
     let found = accounts(bank).await.into_iter().find(|account| account.code == code);

@@ -114,7 +114,8 @@ async fn the_time_filter_includes_its_start_and_excludes_its_end(on: On) {
     }
 }
 
-/// Formats of openapi-generator's Python client, `OffsetDateTime.toString()` at a full minute, a date, and .NET's `MaxValue`.
+/// Formats of openapi-generator's Python client, `OffsetDateTime.toString()` at a full minute, a
+/// date, and .NET's `MaxValue`.
 async fn times_are_taken_as_common_clients_write_them(on: On) {
     let bank = Bank::new(on).await;
     let made = paid_in_turn(&bank, 1).await;
@@ -197,9 +198,9 @@ async fn searches_find_exactly_one_thing(on: On) {
     }
 }
 
-/// `decisions.md`: "`linked_txn` matches bank reference, rail reference and wallet transaction ids". The
-/// wallet is the prefund account that `wallet_amount` is debited from; its transactions are the transfers in
-/// statements.
+/// `decisions.md`: "`linked_txn` matches bank reference, rail reference and wallet transaction
+/// ids". The wallet is the prefund account that `wallet_amount` is debited from; its transactions
+/// are the transfers in statements.
 async fn the_wallets_transactions_find_their_payment(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     let id = bank.paid(Country::Pak, |order| order).await;

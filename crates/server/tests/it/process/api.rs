@@ -1,5 +1,5 @@
-//! The payment API as a client uses it, distinguishing success, refusal and unknown outcomes. Nothing is repeated
-//! automatically.
+//! The payment API as a client uses it, distinguishing success, refusal and unknown outcomes.
+//! Nothing is repeated automatically.
 
 use std::time::Duration;
 
@@ -39,7 +39,8 @@ impl Answer {
 #[derive(Clone)]
 pub struct Api {
     http: Client,
-    /// Access key, secret key and the tokens' audience (which may differ from the address connected to).
+    /// Access key, secret key and the tokens' audience (which may differ from the address connected
+    /// to).
     pub credentials: Credentials,
 }
 

@@ -1,4 +1,5 @@
-//! Tiny runs of `corridor bench …`: their output, and that their own checks pass. Figures are not checked.
+//! Tiny runs of `corridor bench …`: their output, and that their own checks pass. Figures are not
+//! checked.
 
 use serde_json::Value;
 

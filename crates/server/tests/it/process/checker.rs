@@ -1,5 +1,5 @@
-//! Judges a run from outside only: the public API, the bank's own ledger, and `corridor ledger`. Independent of the
-//! service's internals.
+//! Judges a run from outside only: the public API, the bank's own ledger, and `corridor ledger`.
+//! Independent of the service's internals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use super::api::{Api, sequence};
 use super::load::{COUNTRIES, Knows, Notes};
 use super::rig::{Rig, TENANT};
 
-/// Timeout for everything to complete after the faults end: a lease, two inquiries, and slack for a loaded machine.
+/// Timeout for everything to complete after the faults end: a lease, two inquiries, and slack for a
+/// loaded machine.
 const END_AT_MOST: Duration = Duration::from_secs(150);
 /// How long one poll waits for news.
 const NEWS_WAIT_S: u64 = 1;
@@ -117,7 +118,8 @@ fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
     (!ended).then(words)
 }
 
-/// Every success is visible, every refusal has no effect, every unclear write is all or nothing, nothing exists twice.
+/// Every success is visible, every refusal has no effect, every unclear write is all or nothing,
+/// nothing exists twice.
 fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut found, mut quotes) = (BTreeMap::new(), BTreeSet::new());
@@ -186,7 +188,8 @@ const MOVES: [(&str, &[&str]); 5] = [
     ("succeeded", &["reversed"]),
 ];
 
-/// The log has no gaps and contains every transition of every payment, including all that clients observed.
+/// The log has no gaps and contains every transition of every payment, including all that clients
+/// observed.
 fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

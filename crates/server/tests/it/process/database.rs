@@ -1,5 +1,5 @@
-//! The connection to PostgreSQL breaks around COMMITs, and PostgreSQL itself is killed: the service finds out what was
-//! committed before it answers, and neither loses nor repeats anything.
+//! The connection to PostgreSQL breaks around COMMITs, and PostgreSQL itself is killed: the service
+//! finds out what was committed before it answers, and neither loses nor repeats anything.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};

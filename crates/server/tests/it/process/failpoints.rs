@@ -11,7 +11,8 @@ use super::random::Random;
 use super::rig::Rig;
 use super::seed;
 
-/// Timeout for reaching a failpoint; those that only a successor reaches need a lease and an inquiry.
+/// Timeout for reaching a failpoint; those that only a successor reaches need a lease and an
+/// inquiry.
 const REACHED_AT_MOST: Duration = Duration::from_secs(90);
 /// Payments between two exits, so that each successor inherits work.
 const INHERITED: usize = 10;
@@ -56,8 +57,8 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     node.process.stop();
 }
 
-/// Every failpoint once, with the number of earlier passes, and whether the successor inherits its effects: a service
-/// inquires about attempts that were saved and never sent.
+/// Every failpoint once, with the number of earlier passes, and whether the successor inherits its
+/// effects: a service inquires about attempts that were saved and never sent.
 fn places(random: &Random) -> Vec<(String, bool)> {
     let mut places = Vec::new();
     for point in Failpoint::ALL {

@@ -1,5 +1,5 @@
-//! The guides of `docs/guides`, followed like a reader would: each shell block runs in order in one shell next to a
-//! sandbox, or states why not; each configuration snippet is parsed by the program.
+//! The guides of `docs/guides`, followed like a reader would: each shell block runs in order in one
+//! shell next to a sandbox, or states why not; each configuration snippet is parsed by the program.
 
 use std::path::{Path, PathBuf};
 
@@ -19,21 +19,9 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
         "corridor requests create",
         "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
-    (
-        "README.md",
-        "python3 receiver.py",
-        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
-    ),
-    (
-        "README.md",
-        "python3 flow.py",
-        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
-    ),
-    (
-        "README.md",
-        "listen --forward-to",
-        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
-    ),
+    ("README.md", "python3 receiver.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
+    ("README.md", "python3 flow.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
+    ("README.md", "listen --forward-to", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
     ("README.md", "curl -sS", "readme::the_signed_calls_run_as_they_are_printed"),
     (
         "docs/guides/receiving-webhooks.md",

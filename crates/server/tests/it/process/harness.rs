@@ -1,5 +1,5 @@
-//! Starts and stops the real program: an installation (data directory, configuration, environment), its commands, and
-//! its long-running processes, which can be killed, frozen and stopped.
+//! Starts and stops the real program: an installation (data directory, configuration, environment),
+//! its commands, and its long-running processes, which can be killed, frozen and stopped.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,8 @@ impl Installation {
         self.env.push((name.to_owned(), value.into()));
     }
 
-    /// A command of the program, not yet started. It inherits no `CORRIDOR_…` variable of the test run.
+    /// A command of the program, not yet started. It inherits no `CORRIDOR_…` variable of the test
+    /// run.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).stdin(Stdio::null());
@@ -87,7 +88,8 @@ impl Installation {
         done.stdout
     }
 
-    /// Runs a command that must succeed with `--output json`, and returns the printed values, one per line.
+    /// Runs a command that must succeed with `--output json`, and returns the printed values, one
+    /// per line.
     pub fn json(&self, args: &[&str]) -> Vec<Value> {
         let text = self.ok(&[args, &["--output", "json"]].concat());
         text.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect()
@@ -114,14 +116,16 @@ impl Installation {
         Node { process, address }
     }
 
-    /// Starts `serve` and waits until it is ready or has exited, which may happen first if its predecessor left work.
+    /// Starts `serve` and waits until it is ready or has exited, which may happen first if its
+    /// predecessor left work.
     pub fn serve_or_end(&self, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
         self.serve_as("all", name, env)
     }
 
     /// The same with only part of the roles.
     pub fn serve_as(&self, role: &str, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
-        // Payments only: several nodes share one data directory here, and the built-in chain belongs to one process.
+        // Payments only: several nodes share one data directory here, and the built-in chain
+        // belongs to one process.
         let env = [&[("CORRIDOR_WALLETS__ENABLED", "false")], env].concat();
         let mut process = self.start(name, &["serve", "--role", role], &env);
         let mut address = None;

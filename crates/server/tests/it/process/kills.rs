@@ -1,5 +1,5 @@
-//! kill -9 of the service at random moments under load, on SQLite and on PostgreSQL: nothing acknowledged is lost,
-//! nothing is paid twice.
+//! kill -9 of the service at random moments under load, on SQLite and on PostgreSQL: nothing
+//! acknowledged is lost, nothing is paid twice.
 
 use std::time::{Duration, Instant};
 

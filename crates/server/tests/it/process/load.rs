@@ -1,5 +1,6 @@
-//! Clients during faults: they quote and pay, record for every write whether it succeeded, was refused or is unclear,
-//! repeat half of the unclear ones with the same external_id, and verify the promises they got.
+//! Clients during faults: they quote and pay, record for every write whether it succeeded, was
+//! refused or is unclear, repeat half of the unclear ones with the same external_id, and verify the
+//! promises they got.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -196,7 +197,8 @@ impl Shared {
         }
     }
 
-    /// Repeats with the same external_id: half of the time with the same body, half with another one.
+    /// Repeats with the same external_id: half of the time with the same body, half with another
+    /// one.
     async fn repeat(
         &self,
         country: Country,
@@ -264,7 +266,8 @@ fn knows(answer: &Answer, repeated: bool) -> Option<Knows> {
                 return repeated
                     .then(|| Knows::Exists(conflict["ctx"]["payment_id"].as_str().unwrap_or_default().to_owned()));
             }
-            // The first attempt may have succeeded where the repeat did not, so a refused repeat decides nothing.
+            // The first attempt may have succeeded where the repeat did not, so a refused repeat
+            // decides nothing.
             if repeated { Some(Knows::Unclear) } else { text.contains("quote_expired").then_some(Knows::Refused(text)) }
         }
     }

@@ -1,5 +1,5 @@
-//! Real processes: the program is started, killed, frozen and disconnected from its database while clients pay. Its
-//! public API and the bank's own ledger then decide the result.
+//! Real processes: the program is started, killed, frozen and disconnected from its database while
+//! clients pay. Its public API and the bank's own ledger then decide the result.
 
 mod api;
 mod bench;

@@ -1,5 +1,5 @@
-//! Two nodes on one PostgreSQL under load: one is killed, the other is frozen until its leases have expired and then
-//! resumes, while a third takes over. Nothing is lost, nothing is paid twice.
+//! Two nodes on one PostgreSQL under load: one is killed, the other is frozen until its leases have
+//! expired and then resumes, while a third takes over. Nothing is lost, nothing is paid twice.
 
 use std::time::{Duration, Instant};
 

@@ -63,7 +63,8 @@ pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) 
     finish(&mut command)
 }
 
-/// Whether the programs are installed; reports the omitted part otherwise (python3 and curl are not part of the project).
+/// Whether the programs are installed; reports the omitted part otherwise (python3 and curl are not
+/// part of the project).
 pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
     let there = |program: &&str| {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
@@ -114,7 +115,8 @@ fn the_signed_calls_run_as_they_are_printed() {
 
 #[test]
 fn the_two_commands_are_those_that_exist() {
-    // Building and the full suite, which other tests do not run. The commands themselves must exist.
+    // Building and the full suite, which other tests do not run. The commands themselves must
+    // exist.
     let sandbox = block("sh", "cargo run --release -- sandbox");
     assert_eq!(sandbox.trim(), "cargo run --release -- sandbox");
     assert_eq!(block("sh", "./test").trim(), "./test");

@@ -1,5 +1,5 @@
-//! The common setup of the fault runs: a simulated bank in the test's process (so that killing the service does not kill
-//! the bank), an installation whose rails lead to it, and a funded tenant.
+//! The common setup of the fault runs: a simulated bank in the test's process (so that killing the
+//! service does not kill the bank), an installation whose rails lead to it, and a funded tenant.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -42,7 +42,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Starts the bank, sets up the database (`None`: SQLite in the data directory), creates a tenant and a key.
+    /// Starts the bank, sets up the database (`None`: SQLite in the data directory), creates a
+    /// tenant and a key.
     pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
         let book = tempfile::tempdir().expect("a directory");
         let bank = SimulatedBank::start(BankConfig {

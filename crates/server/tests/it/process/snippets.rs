@@ -1,5 +1,5 @@
-//! The code samples of `docs/snippets`, each run in its own language if installed: they sign calls that a sandbox
-//! accepts, and distinguish valid webhooks from forged ones.
+//! The code samples of `docs/snippets`, each run in its own language if installed: they sign calls
+//! that a sandbox accepts, and distinguish valid webhooks from forged ones.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,8 @@ fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/snippets").join(name)
 }
 
-/// The installed languages. Missing ones are reported and are no failure, since they are not part of the project.
+/// The installed languages. Missing ones are reported and are no failure, since they are not part
+/// of the project.
 fn here() -> Vec<&'static Language> {
     let there = |language: &&Language| {
         let (name, program) = (language.name, language.program);

@@ -1,5 +1,5 @@
-//! Runs the code and commands of docs/guides/receiving-webhooks.md as printed; `corridor certify` certifies the endpoint
-//! from the guide.
+//! Runs the code and commands of docs/guides/receiving-webhooks.md as printed; `corridor certify`
+//! certifies the endpoint from the guide.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,5 @@
-//! Access control, and the information that unauthorized callers get (specification: "Authentication", "Errors").
+//! Access control, and the information that unauthorized callers get (specification:
+//! "Authentication", "Errors").
 
 use reqwest::Method;
 

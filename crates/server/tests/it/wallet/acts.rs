@@ -1,5 +1,5 @@
-//! Helpers for money flows: request money, pay it in every way, wait for the result. Waiting polls the store,
-//! because API calls are limited.
+//! Helpers for money flows: request money, pay it in every way, wait for the result. Waiting polls
+//! the store, because API calls are limited.
 
 use devchain::DevChain;
 use domain::chain::{Address, vault};
@@ -196,7 +196,8 @@ impl WalletBank {
         assert!(testkit::wait::until_async(WAIT_MAX, is).await, "not {state:?}: {:?}", found().await);
     }
 
-    /// The contents of the valid webhooks about a resource in order of receipt, once there are this many.
+    /// The contents of the valid webhooks about a resource in order of receipt, once there are this
+    /// many.
     pub async fn told(&self, subject: &str, count: usize) -> Vec<Json> {
         self.webhooks(subject, count).await;
         self.receiver.book().taken_about(subject).iter().map(|entry| Json::read(&entry.arrival.body)).collect()
@@ -234,7 +235,8 @@ impl WalletBank {
         said.escrow.expect("has one").to_string()
     }
 
-    /// The address that the sandbox's sender pays to: the escrow of the latest submission, or the request's own.
+    /// The address that the sandbox's sender pays to: the escrow of the latest submission, or the
+    /// request's own.
     pub async fn escrow(&self, request: &Json) -> String {
         let id = PaymentRequestId::parse(id(request)).expect("an id");
         let said = self.bank.running.store().sender_infos(self.bank.tenant.id, id).await.expect("read");

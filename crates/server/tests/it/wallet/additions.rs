@@ -1,5 +1,6 @@
-//! Additions to the specification: events that name their deposit, optional events, single requests, orders and
-//! transactions by id, and the outcome of a request's money (`decisions.md`: "Additions").
+//! Additions to the specification: events that name their deposit, optional events, single
+//! requests, orders and transactions by id, and the outcome of a request's money (`decisions.md`:
+//! "Additions").
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Actions through the API are in the tenant's audit log, in the same commit: the actor by key and roles, the
-//! reason, the request.
+//! Actions through the API are in the tenant's audit log, in the same commit: the actor by key and
+//! roles, the reason, the request.
 
 use domain::audit::{Entry, Via};
 use reqwest::Method;
@@ -14,8 +14,8 @@ on_both_stores! {
     an_event_that_is_sent_again_is_noted
 }
 
-/// The tenant's entries after its creation, oldest first. Other tests move the clock, so the service may have signed
-/// the chain in the meantime: its key is trusted.
+/// The tenant's entries after its creation, oldest first. Other tests move the clock, so the
+/// service may have signed the chain in the meantime: its key is trusted.
 async fn entries(bank: &WalletBank, action: &str) -> Vec<Entry> {
     let store = bank.bank.running.store();
     let tenant = Some(bank.bank.tenant.id);

@@ -1,5 +1,5 @@
-//! Blacklisting on a regulator's order (specification: "POST …/blacklist"; `decisions.md`: "block … blacklist",
-//! "usdc_contract_blacklist_applied", "Incoming transaction").
+//! Blacklisting on a regulator's order (specification: "POST …/blacklist"; `decisions.md`: "block …
+//! blacklist", "usdc_contract_blacklist_applied", "Incoming transaction").
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;

@@ -1,5 +1,5 @@
-//! The chain analysis provider (`decisions.md`, "Risk": hop to a listed one): a test double of the contract in the
-//! compliance guide, and the effects of its answers, silence and invalid responses.
+//! The chain analysis provider (`decisions.md`, "Risk": hop to a listed one): a test double of the
+//! contract in the compliance guide, and the effects of its answers, silence and invalid responses.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,5 @@
-//! Blocking and unblocking wallets (specification: "Wallet", "POST …/block", "POST …/unblock", wallet.blocked;
-//! `decisions.md`: "block").
+//! Blocking and unblocking wallets (specification: "Wallet", "POST …/block", "POST …/unblock",
+//! wallet.blocked; `decisions.md`: "block").
 
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;

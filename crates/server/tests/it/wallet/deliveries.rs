@@ -1,5 +1,6 @@
-//! Webhooks from outside: envelope, headers, signatures, retry schedule, order, endpoint responses, addresses, and the
-//! list of deliveries (specification: "Events"; `decisions.md`: "Webhooks", "Additions").
+//! Webhooks from outside: envelope, headers, signatures, retry schedule, order, endpoint responses,
+//! addresses, and the list of deliveries (specification: "Events"; `decisions.md`: "Webhooks",
+//! "Additions").
 
 use domain::delivery::{Delivery, DeliveryState, SCHEDULE};
 use domain::ids::EventId;

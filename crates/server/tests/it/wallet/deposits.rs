@@ -1,5 +1,5 @@
-//! Incoming transactions, from the payment of a link to the wallet or another outcome (specification: "Incoming
-//! transaction"; `decisions.md`: "Sandbox values").
+//! Incoming transactions, from the payment of a link to the wallet or another outcome
+//! (specification: "Incoming transaction"; `decisions.md`: "Sandbox values").
 
 use domain::currency::StableCoin;
 

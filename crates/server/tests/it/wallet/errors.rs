@@ -1,4 +1,5 @@
-//! Every code of the specification's error table, as returned by a running service (specification: "Errors").
+//! Every code of the specification's error table, as returned by a running service (specification:
+//! "Errors").
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

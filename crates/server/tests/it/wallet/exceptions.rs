@@ -1,5 +1,5 @@
-//! Unexpected payments: partial, excess, another coin, an unsupported token, straight to the wallet (`decisions.md`:
-//! "Payment request", "Incoming transaction").
+//! Unexpected payments: partial, excess, another coin, an unsupported token, straight to the wallet
+//! (`decisions.md`: "Payment request", "Incoming transaction").
 
 use domain::chain::vault;
 use domain::currency::StableCoin;

@@ -1,5 +1,5 @@
-//! Exchange orders up to the payout in the simulated bank's ledger (specification: "Order", exchange.complete;
-//! `decisions.md`: "Order", "Sandbox values").
+//! Exchange orders up to the payout in the simulated bank's ledger (specification: "Order",
+//! exchange.complete; `decisions.md`: "Order", "Sandbox values").
 
 use domain::currency::{Currency, StableCoin};
 use domain::exchange::ExchangeState;

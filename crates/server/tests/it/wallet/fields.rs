@@ -1,7 +1,8 @@
-//! Every field of every body and query of the wallet service: missing, null, blank, of another type, too long, out of
-//! bounds, not an allowed name (specification: the tables of "Endpoints"; `decisions.md`: "Amounts", "Bounds",
-//! "bank_account", "Strings are trimmed; blank is missing. Unknown fields … are ignored"). Allowed values come from the
-//! OpenAPI document, so that new fields are tested automatically.
+//! Every field of every body and query of the wallet service: missing, null, blank, of another
+//! type, too long, out of bounds, not an allowed name (specification: the tables of "Endpoints";
+//! `decisions.md`: "Amounts", "Bounds", "bank_account", "Strings are trimmed; blank is missing.
+//! Unknown fields … are ignored"). Allowed values come from the OpenAPI document, so that new
+//! fields are tested automatically.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! A wallet's history: the fields of each kind of entry (specification: "Transaction"; "EXCHANGED").
+//! A wallet's history: the fields of each kind of entry (specification: "Transaction";
+//! "EXCHANGED").
 
 use domain::exchange::ExchangeState;
 

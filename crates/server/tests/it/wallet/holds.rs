@@ -1,4 +1,5 @@
-//! Lifting legal holds: by two users, also on chain, and other deposits of the escrow continue (`docs/adr`, 30).
+//! Lifting legal holds: by two users, also on chain, and other deposits of the escrow continue
+//! (`docs/adr`, 30).
 
 use domain::audit::{Deed, Via};
 use domain::chain::Address;

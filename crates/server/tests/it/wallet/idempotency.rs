@@ -1,5 +1,6 @@
-//! `Idempotency-Key` of every operation that changes something: a repeated request gets the first response and has no
-//! second effect (`decisions.md`: "Idempotency-Key"; other body → 422 VALIDATION_FAILED).
+//! `Idempotency-Key` of every operation that changes something: a repeated request gets the first
+//! response and has no second effect (`decisions.md`: "Idempotency-Key"; other body → 422
+//! VALIDATION_FAILED).
 
 use domain::time::Span;
 use futures_util::future::join_all;
@@ -68,7 +69,8 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     let mut asked = Asked::default();
     let provision = r#"{"customer_id":"once","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"}"#;
     let made = asked.first(&bank, "/v1/sdk/wallets/provision", provision).await;
-    // The bank's first wallet is PENDING until its controller is on chain, and repeats keep that response.
+    // The bank's first wallet is PENDING until its controller is on chain, and repeats keep that
+    // response.
     assert_eq!(made["status"].text(), "PENDING");
     let wallet = made["wallet_id"].text().to_owned();
     let is_active = |shown: &Json| (shown["status"].text() == "ACTIVE").then(|| shown.clone());
@@ -231,7 +233,8 @@ async fn answers_are_kept_for_72_hours_and_over_a_restart(on: On) {
     let again = keyed(bank.provision_call("kept"), "k").send().await;
     assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
     bank.bank.advance(Span::hours(2)).await;
-    // Expires to the second, whether or not the record was pruned: a second wallet for the same customer.
+    // Expires to the second, whether or not the record was pruned: a second wallet for the same
+    // customer.
     assert_eq!(keyed(bank.provision_call("kept"), "k").send().await.status, 409);
     bank.finish().await;
 }

@@ -1,5 +1,5 @@
-//! Other tenants' resources get the same response as missing ones, byte for byte, from every operation that names
-//! one (`decisions.md`: "Foreign or unknown id → 404 NOT_FOUND with field").
+//! Other tenants' resources get the same response as missing ones, byte for byte, from every
+//! operation that names one (`decisions.md`: "Foreign or unknown id → 404 NOT_FOUND with field").
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! Actions of a token's issuer: pausing it, changing its code, blacklisting the service's addresses, destroying their
-//! balances, charging a fee (`chain.md`: "Tokens", "Watching"; `decisions.md`: "failure_reason").
+//! Actions of a token's issuer: pausing it, changing its code, blacklisting the service's
+//! addresses, destroying their balances, charging a fee (`chain.md`: "Tokens", "Watching";
+//! `decisions.md`: "failure_reason").
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
@@ -24,7 +25,8 @@ on_both_stores! {
     of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived
 }
 
-/// A bank on its own chain, because the issuer's transactions use nonces that other tests' senders need.
+/// A bank on its own chain, because the issuer's transactions use nonces that other tests' senders
+/// need.
 async fn bank_of_its_own(on: On) -> WalletBank {
     WalletBank::alone(on, Setup::with_wallets()).await
 }
@@ -46,7 +48,8 @@ async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2]
     ["failure_reason", "error_message"].map(|name| last["data"][name].text().to_owned())
 }
 
-/// A release that waits a day while the issuer acts on the token. Returns the reported failure reason.
+/// A release that waits a day while the issuer acts on the token. Returns the reported failure
+/// reason.
 async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8; 32]]), alert: &str) -> [String; 2] {
     let code = coin.currency().code();
     let wallet = bank.in_use("waits").await;

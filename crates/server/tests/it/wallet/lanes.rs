@@ -1,5 +1,5 @@
-//! Lanes of operator keys (`chain.md`, "Sending"): several keys release one tenant's escrows, each with its own sequence
-//! of transactions.
+//! Lanes of operator keys (`chain.md`, "Sending"): several keys release one tenant's escrows, each
+//! with its own sequence of transactions.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Payment requests and time: expiry, late and very late payments, and payments in an earlier block (`decisions.md`:
-//! "Payment request", "Sandbox values": `.07`).
+//! Payment requests and time: expiry, late and very late payments, and payments in an earlier block
+//! (`decisions.md`: "Payment request", "Sandbox values": `.07`).
 
 use domain::deposit::DepositState;
 use domain::time::Span;

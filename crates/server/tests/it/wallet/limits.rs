@@ -1,5 +1,6 @@
-//! Rate limits of the wallet service (specification: "Limits"; `decisions.md`: "Rate limits: fixed 60 s windows per
-//! tenant and group"): exactly at the limit, per group and tenant, with headers on every response.
+//! Rate limits of the wallet service (specification: "Limits"; `decisions.md`: "Rate limits: fixed
+//! 60 s windows per tenant and group"): exactly at the limit, per group and tenant, with headers on
+//! every response.
 
 use domain::policy::Environment;
 use domain::ports::Clock as _;

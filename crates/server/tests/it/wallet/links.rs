@@ -1,5 +1,5 @@
-//! The simulated sender: test payment links are paid automatically (specification: "test payment links simulate sender
-//! payments automatically"; `decisions.md`, "Sandbox values").
+//! The simulated sender: test payment links are paid automatically (specification: "test payment
+//! links simulate sender payments automatically"; `decisions.md`, "Sandbox values").
 
 use domain::currency::StableCoin;
 use domain::time::Span;

@@ -1,5 +1,5 @@
-//! Orders that are not simply paid: cancelled in time, timed out, repriced, rejected or returned by the rail
-//! (`decisions.md`: "Order", "Sandbox values": payment's account endings).
+//! Orders that are not simply paid: cancelled in time, timed out, repriced, rejected or returned by
+//! the rail (`decisions.md`: "Order", "Sandbox values": payment's account endings).
 
 use domain::currency::StableCoin;
 use domain::exchange::ExchangeState;
@@ -57,7 +57,8 @@ async fn an_order_whose_coins_move_cannot_be_cancelled(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "60.00");
 }
 
-/// The account holder is screened like a sender, in every spelling; the customer's bank learns nothing about it.
+/// The account holder is screened like a sender, in every spelling; the customer's bank learns
+/// nothing about it.
 async fn a_listed_account_holder_is_never_paid_out_to(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("listed").await;
@@ -261,7 +262,11 @@ async fn a_pay_out_of_unknown_fate_is_not_paid_twice(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "PROCESSING").await;
     assert!(listed.get("failure_reason").is_none());
-    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "the tokens are not returned while the outcome is unknown");
+    assert_eq!(
+        bank.balance(&wallet, "USDC").await,
+        "90.00",
+        "the tokens are not returned while the outcome is unknown"
+    );
     let answer = cancel(&bank, order["order_id"].text()).await;
     assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "PROCESSING");
     bank.books_are_right().await;

@@ -1,5 +1,6 @@
-//! Paging of lists and of the event log (specification: "Paging: `page` starts at 0; `limit` default 20, max 100";
-//! `decisions.md`: "A page past the end is empty", "newest first", "`GET …/events?after=`").
+//! Paging of lists and of the event log (specification: "Paging: `page` starts at 0; `limit`
+//! default 20, max 100"; `decisions.md`: "A page past the end is empty", "newest first", "`GET
+//! …/events?after=`").
 
 use domain::time::Span;
 

@@ -1,5 +1,5 @@
-//! The payment page from outside (`experience.md`, "Pay page"): information it never reveals, languages, updates, and the
-//! lookup of missing payments.
+//! The payment page from outside (`experience.md`, "Pay page"): information it never reveals,
+//! languages, updates, and the lookup of missing payments.
 
 use domain::currency::StableCoin;
 use futures_util::StreamExt as _;

@@ -1,5 +1,5 @@
-//! Refund addresses that senders enter on the payment page (`chain.md`, "Compliance": the refund address is asked for
-//! through the link and screened).
+//! Refund addresses that senders enter on the payment page (`chain.md`, "Compliance": the refund
+//! address is asked for through the link and screened).
 
 use domain::audit::{Deed, Via};
 use domain::chain::Address;
@@ -309,7 +309,8 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
         || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
     assert!(testkit::wait::until_async(WAIT_MAX, on_chain).await);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", to);
-    // Commands that open the store query no node: the lists alone screen the address. The refund would be in USDT.
+    // Commands that open the store query no node: the lists alone screen the address. The refund
+    // would be in USDT.
     let proposed = bank.newest_is(&wallet, DepositState::Refunding).await;
     let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
     let by = Box::new(Deed::new(Via::Cli, "bilal"));

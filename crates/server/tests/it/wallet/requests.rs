@@ -1,5 +1,5 @@
-//! Payment requests: amounts, responses, lists and cancelling (specification: "Payment request", "POST
-//! /v1/sdk/payment-requests"; `decisions.md`: "Payment request", "Amounts", "Bounds").
+//! Payment requests: amounts, responses, lists and cancelling (specification: "Payment request",
+//! "POST /v1/sdk/payment-requests"; `decisions.md`: "Payment request", "Amounts", "Bounds").
 
 use domain::chain::Address;
 use domain::time::Span;

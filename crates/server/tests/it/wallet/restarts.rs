@@ -1,5 +1,5 @@
-//! Restarts the service between the steps of each flow: nothing is lost, nothing happens twice (`reliability.md`;
-//! specification: "States and transitions").
+//! Restarts the service between the steps of each flow: nothing is lost, nothing happens twice
+//! (`reliability.md`; specification: "States and transitions").
 
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;

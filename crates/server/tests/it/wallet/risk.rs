@@ -1,5 +1,5 @@
-//! The risk check of incoming transactions: the effect and the report of each finding (specification: "Events",
-//! risk_check.complete; `decisions.md`: "Risk", "Sandbox values").
+//! The risk check of incoming transactions: the effect and the report of each finding
+//! (specification: "Events", risk_check.complete; `decisions.md`: "Risk", "Sandbox values").
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;

@@ -1,5 +1,5 @@
-//! Roles × operations, under the default and the strict policy (specification: "Authentication", "A missing role yields
-//! 403 FORBIDDEN"; `decisions.md`: "JWT … Roles").
+//! Roles × operations, under the default and the strict policy (specification: "Authentication", "A
+//! missing role yields 403 FORBIDDEN"; `decisions.md`: "JWT … Roles").
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,9 @@ const C: &str = "compliance_officer";
 const V: &str = "wallet_viewer";
 const A: &str = "auditor";
 
-/// The strict policy: `wallet_manager` may do everything, `payment_manager` payment requests, `exchange_manager` orders,
-/// `compliance_officer` block, unblock, blacklist and reviews, the last two only read.
+/// The strict policy: `wallet_manager` may do everything, `payment_manager` payment requests,
+/// `exchange_manager` orders, `compliance_officer` block, unblock, blacklist and reviews, the last
+/// two only read.
 const MATRIX: [(&str, &str, &[&str]); 22] = [
     ("POST", "/v1/sdk/wallets/provision", &[M]),
     ("GET", "/v1/sdk/wallets/{wallet_id}", &[M, C, V, A]),

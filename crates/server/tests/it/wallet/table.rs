@@ -1,5 +1,5 @@
-//! Every operation of the wallet service as in `docs/openapi/wallet.json`, in callable form: tests that iterate over them
-//! cover new operations automatically.
+//! Every operation of the wallet service as in `docs/openapi/wallet.json`, in callable form: tests
+//! that iterate over them cover new operations automatically.
 
 use std::collections::BTreeMap;
 

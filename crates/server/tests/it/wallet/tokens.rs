@@ -1,6 +1,7 @@
-//! Tokens of the wallet service (specification: "A missing or invalid token yields 401 UNAUTHORIZED"; `decisions.md`:
-//! "Access key", "JWT", "hmac claim", "401"): every vector of `crates/http/data/jwt_vectors.json`, lifetimes, details of a
-//! refusal, keys of other environments and services, rotation, suspension, addresses.
+//! Tokens of the wallet service (specification: "A missing or invalid token yields 401
+//! UNAUTHORIZED"; `decisions.md`: "Access key", "JWT", "hmac claim", "401"): every vector of
+//! `crates/http/data/jwt_vectors.json`, lifetimes, details of a refusal, keys of other environments
+//! and services, rotation, suspension, addresses.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,8 @@ on_both_stores! {
 
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
-/// Client addresses with 200 unauthenticated calls per minute each; the file has more vectors than that.
+/// Client addresses with 200 unauthenticated calls per minute each; the file has more vectors than
+/// that.
 const DOORS: [&str; 2] = ["/v1/sdk/payment-requests", "/v1/sdk/reviews/6f0c7ac6-53b5-4d3a-9d9e-0123456789ab"];
 
 /// The value of `authorization` with a valid token and more claims as raw JSON members.

@@ -1,4 +1,5 @@
-//! Webhooks to a bank are not rate limited (specification, "Limits": "incoming webhooks: unlimited").
+//! Webhooks to a bank are not rate limited (specification, "Limits": "incoming webhooks:
+//! unlimited").
 
 use domain::delivery::DeliveryState;
 use domain::ids::WalletId;

@@ -1,5 +1,5 @@
-//! Identifying the payer, from form to chain (`decisions.md`, "Incoming transaction"): an escrow per submission of
-//! sender's details, and dust without effect.
+//! Identifying the payer, from form to chain (`decisions.md`, "Incoming transaction"): an escrow
+//! per submission of sender's details, and dust without effect.
 
 use domain::chain::Address;
 use domain::currency::StableCoin;

@@ -1,5 +1,5 @@
-//! Every error code of both services: status and code from the documents, which tests compare with the
-//! source; condition and remedy from the tables here, which must cover every code.
+//! Every error code of both services: status and code from the documents, which tests compare with
+//! the source; condition and remedy from the tables here, which must cover every code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

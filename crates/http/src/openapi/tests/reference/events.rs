@@ -1,4 +1,5 @@
-//! Every event of both services with an example: names from the domain, descriptions from the documents.
+//! Every event of both services with an example: names from the domain, descriptions from the
+//! documents.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Generates and checks `docs/reference/errors.md` and `docs/reference/events.md` from the two documents.
-//! Test code only.
+//! Generates and checks `docs/reference/errors.md` and `docs/reference/events.md` from the two
+//! documents. Test code only.
 
 mod errors;
 mod events;

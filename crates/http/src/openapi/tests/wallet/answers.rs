@@ -1,5 +1,5 @@
-//! Compares the document's sample responses and events with the output of `wallet_v1::render`, byte for
-//! byte.
+//! Compares the document's sample responses and events with the output of `wallet_v1::render`, byte
+//! for byte.
 
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};

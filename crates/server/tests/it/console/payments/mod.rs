@@ -1,4 +1,5 @@
-//! The payment side of the console: pages after real payments, forms, and isolation from another bank's officer.
+//! The payment side of the console: pages after real payments, forms, and isolation from another
+//! bank's officer.
 
 mod books;
 mod finding;

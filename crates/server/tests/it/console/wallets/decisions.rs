@@ -1,4 +1,5 @@
-//! The review queue: evidence, single decisions, decisions with a second user, refunds, alerts, payments.
+//! The review queue: evidence, single decisions, decisions with a second user, refunds, alerts,
+//! payments.
 
 use domain::deposit::DepositState;
 use domain::ids::PaymentId;

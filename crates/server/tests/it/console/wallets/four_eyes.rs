@@ -1,5 +1,5 @@
-//! Actions on the wallet side that require two users: proposers cannot approve, an approval takes effect, and two
-//! approvals take effect once (`decisions.md`, "Four eyes").
+//! Actions on the wallet side that require two users: proposers cannot approve, an approval takes
+//! effect, and two approvals take effect once (`decisions.md`, "Four eyes").
 
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;

@@ -1,6 +1,6 @@
-//! Operators' decisions about held money, with `review refund` and `review order`: rejected payments are refunded, open
-//! payouts settled or reversed, returned ones recredited. Also the handling of alerts: `review alerts close`, `review coin
-//! accept`.
+//! Operators' decisions about held money, with `review refund` and `review order`: rejected
+//! payments are refunded, open payouts settled or reversed, returned ones recredited. Also the
+//! handling of alerts: `review alerts close`, `review coin accept`.
 
 use std::time::Duration;
 

@@ -8,7 +8,8 @@ use testkit::wait;
 use super::super::harness::{Installation, READY_AT_MOST};
 use super::super::sandbox::Sandbox;
 
-/// A name of the shipped sample list, and a weak alias of it: close enough for a review, not for a rejection.
+/// A name of the shipped sample list, and a weak alias of it: close enough for a review, not for a
+/// rejection.
 const LISTED: &str = "Zorblax Quibbleton";
 const ALIAS: &str = "Zorb Quib";
 
@@ -101,7 +102,8 @@ fn two_users_resolve_an_unknown_payment() {
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
-/// Cents for which the controller refuses a release: operators see its reason, customers and banks do not.
+/// Cents for which the controller refuses a release: operators see its reason, customers and banks
+/// do not.
 #[test]
 fn the_controllers_failure_reason_is_shown_to_operators() {
     let mut installation = Installation::new();

@@ -1,5 +1,5 @@
-//! Tenant policies and customer records, set on the command line and visible in the APIs; and that production and test
-//! environments never share a database.
+//! Tenant policies and customer records, set on the command line and visible in the APIs; and that
+//! production and test environments never share a database.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Console users, created and changed on the command line: with a password, or at the identity provider.
+//! Console users, created and changed on the command line: with a password, or at the identity
+//! provider.
 
 use super::super::harness::Installation;
 

@@ -1,5 +1,5 @@
-//! A remittance with commands only: a wallet, a link, its payment, the credit, the exchange, and books that match the chain
-//! and the bank.
+//! A remittance with commands only: a wallet, a link, its payment, the credit, the exchange, and
+//! books that match the chain and the bank.
 
 use std::time::Duration;
 
@@ -84,7 +84,8 @@ fn a_remittance_is_asked_for_paid_and_paid_out() {
     remittance(&installation, &sandbox);
 }
 
-/// The same on an independent implementation of a chain with automatic mining: one block per transaction.
+/// The same on an independent implementation of a chain with automatic mining: one block per
+/// transaction.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_remittance_is_asked_for_paid_and_paid_out_on_anvil() {
     let Some(binary) = anvil::for_tests("the sandbox with --rpc-url").expect("standard error") else { return };
@@ -140,8 +141,8 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     let order = ["--authority", "FIA", "--reference", "FIA-1", "--reason", "court order"];
     let listed = installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     assert_eq!(text(&listed, "status"), "BLACKLISTED");
-    // The demo bank controls the tokens' blacklists: the contract contains the address at once or, on a slow machine,
-    // at the next poll.
+    // The demo bank controls the tokens' blacklists: the contract contains the address at once or,
+    // on a slow machine, at the next poll.
     let again = || installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     let applied = |shown: &Value| shown["usdc_contract_blacklist_applied"] == json!(true);
     assert!(applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())), "{}", again());

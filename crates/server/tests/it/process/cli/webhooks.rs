@@ -1,4 +1,5 @@
-//! `listen` and `trigger` against a running sandbox: triggered events arrive at an endpoint, signed and in order.
+//! `listen` and `trigger` against a running sandbox: triggered events arrive at an endpoint, signed
+//! and in order.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Money while blocks and pending transactions change: blocks are removed before and after a payment counts, payments are
-//! dropped and replaced, wallets are blocked during their release. Part of the suite for every chain whose blocks a test
-//! can stop and remove.
+//! Money while blocks and pending transactions change: blocks are removed before and after a
+//! payment counts, payments are dropped and replaced, wallets are blocked during their release.
+//! Part of the suite for every chain whose blocks a test can stop and remove.
 
 use domain::chain::{Address, Signed};
 use serde_json::json;
@@ -14,8 +14,8 @@ use super::world::{Request, STEP_AT_MOST, World, minor, text};
 
 /// Number of removed blocks.
 const DEPTHS: [u64; 4] = [1, 2, 7, 32];
-/// Depth at which a payment counts, and at which the service's transactions are final (`chain.small_depth`,
-/// `chain.settled_depth`).
+/// Depth at which a payment counts, and at which the service's transactions are final
+/// (`chain.small_depth`, `chain.settled_depth`).
 const DEPTH: u64 = 12;
 
 /// In this order: the last one moves the chain's time.
@@ -38,8 +38,8 @@ struct Paid {
 }
 
 impl Paid {
-    /// Paid in the latest block and seen by the service. From here on blocks are manual, and blocks that a test removes
-    /// contain only its own transactions.
+    /// Paid in the latest block and seen by the service. From here on blocks are manual, and blocks
+    /// that a test removes contain only its own transactions.
     async fn seen(world: &World, node: &Node, customer: &str) -> Paid {
         let (at, ground) = (node.address.as_str(), &world.ground);
         let (wallet, address) = world.wallet(at, customer).await;
@@ -162,8 +162,8 @@ async fn taken_away_after_a_payment_counted(world: &World, node: &Node) {
     ground.mine(DEPTH).await;
     world.is_told(node, &paid.request.id, &GOOD).await;
     paid.has_25(world, node).await;
-    // The last removal also takes the payment and its release. Each removal takes something that the service has just seen,
-    // because otherwise it need not notice.
+    // The last removal also takes the payment and its release. Each removal takes something that
+    // the service has just seen, because otherwise it need not notice.
     for (before, depth) in DEPTHS.into_iter().enumerate() {
         let mark = ground.signed_payment(ground.usdc, marks.escrow, minor("1")).await;
         assert!(ground.rpc().hand_in(&mark).await, "the node takes it");

@@ -1,5 +1,5 @@
-//! Money flows with exceptions: partial, excess, late, wrong token, rejected and refunded, on legal hold, failed payouts.
-//! Part of the suite for every chain.
+//! Money flows with exceptions: partial, excess, late, wrong token, rejected and refunded, on legal
+//! hold, failed payouts. Part of the suite for every chain.
 
 use domain::chain::Address;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! The service exits at each failpoint of the wallets' flow once, on a chain that keeps running, and its successor takes over.
+//! The service exits at each failpoint of the wallets' flow once, on a chain that keeps running,
+//! and its successor takes over.
 
 use std::time::Instant;
 
@@ -12,8 +13,8 @@ use super::remittances::Remittances;
 use super::verdict::judge;
 use super::world::{END_AT_MOST, Setup, Signer, World};
 
-/// Minimum number of commits of two payments and an exchange, however many share one: each is a step before or after
-/// which the service may exit.
+/// Minimum number of commits of two payments and an exchange, however many share one: each is a
+/// step before or after which the service may exit.
 const COMMITS: u64 = 16;
 /// Failpoints of payouts.
 const OF_PAYOUTS: [Failpoint; 6] = [
@@ -82,8 +83,8 @@ async fn ends_at(seed: u64, places: Vec<String>) {
     node.process.stop();
 }
 
-/// Every failpoint: those of wallets, those of payouts, and random commits (all of them in a long run), by number of
-/// passes. Dependent failpoints are adjacent.
+/// Every failpoint: those of wallets, those of payouts, and random commits (all of them in a long
+/// run), by number of passes. Dependent failpoints are adjacent.
 fn places(random: &Random) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = Vec::new();
     for point in Failpoint::OF_WALLETS.into_iter().chain(OF_PAYOUTS) {

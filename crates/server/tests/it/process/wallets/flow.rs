@@ -1,5 +1,6 @@
-//! The money flows with one body for all: on the built-in chain, on the embedded chain with its own node and on anvil, with
-//! the sandbox's tokens and with Circle's USDC, on SQLite and PostgreSQL, with keys in a file and in an HSM.
+//! The money flows with one body for all: on the built-in chain, on the embedded chain with its own
+//! node and on anvil, with the sandbox's tokens and with Circle's USDC, on SQLite and PostgreSQL,
+//! with keys in a file and in an HSM.
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;

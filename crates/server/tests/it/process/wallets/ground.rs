@@ -174,8 +174,8 @@ impl Ground {
         }
     }
 
-    /// Replaces the latest blocks with as many empty ones. The payer's transactions in them become pending again, except for
-    /// those dropped for good.
+    /// Replaces the latest blocks with as many empty ones. The payer's transactions in them become
+    /// pending again, except for those dropped for good.
     pub async fn reorg(&self, depth: u64, dropped: Option<&Signed>) {
         let dropped: Vec<String> = dropped.iter().map(|signed| signed.hash.to_string()).collect();
         if matches!(self.pace, Pace::Chain) {
@@ -184,8 +184,8 @@ impl Ground {
             return;
         }
         self.rpc().ask("anvil_reorg", json!([depth, []])).await.expect("other blocks");
-        // anvil forgets the transactions of removed blocks. Other nodes keep them pending; here their senders send them again:
-        // the test for the payer, and the service for its own.
+        // anvil forgets the transactions of removed blocks. Other nodes keep them pending; here
+        // their senders send them again: the test for the payer, and the service for its own.
         let next = self.rpc().nonce(self.payer.address()).await;
         let again: Vec<Signed> = self.sent().range(next..).map(|(_, signed)| signed.clone()).collect();
         for signed in again.iter().filter(|signed| !dropped.contains(&signed.hash.to_string())) {

@@ -1,4 +1,5 @@
-//! kill -9 of the service at random moments during remittances, on an independent implementation of a chain.
+//! kill -9 of the service at random moments during remittances, on an independent implementation of
+//! a chain.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Remittances during faults: requests, their payments on chain, and exchanges, each of which is known to exist or not,
-//! whatever the service's state at the time of the call.
+//! Remittances during faults: requests, their payments on chain, and exchanges, each of which is
+//! known to exist or not, whatever the service's state at the time of the call.
 
 use std::sync::Mutex;
 

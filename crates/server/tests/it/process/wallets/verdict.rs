@@ -1,5 +1,5 @@
-//! Judges a run from outside only: the wallet API, the chain, the bank's ledger, the endpoint's record, and `corridor
-//! ledger`. Independent of the service's internals.
+//! Judges a run from outside only: the wallet API, the chain, the bank's ledger, the endpoint's
+//! record, and `corridor ledger`. Independent of the service's internals.
 
 use domain::ids::PaymentId;
 use testkit::bank::BookKind;
@@ -19,8 +19,9 @@ pub fn books_agree(rig: &Rig) {
     assert!(!verified.contains("WRONG"), "{verified}");
 }
 
-/// Waits until everything has ended, then checks the run's guarantees: each deposit counts once, each release and payout
-/// is executed once, each webhook is received at least once and in order, and the ledger is right.
+/// Waits until everything has ended, then checks the run's guarantees: each deposit counts once,
+/// each release and payout is executed once, each webhook is received at least once and in order,
+/// and the ledger is right.
 pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     all_told(world, node, asked).await;
     let wallet = &asked.wallet;

@@ -28,8 +28,8 @@ use super::ground::{CHAIN_ID, Ground, Kind, Staff};
 
 /// Timeout of each step: a lease or two, and slack for a loaded machine.
 pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
-/// Timeout for everything to end: unclear outcomes are inquired about after five seconds, fifteen, a minute, five
-/// minutes.
+/// Timeout for everything to end: unclear outcomes are inquired about after five seconds, fifteen,
+/// a minute, five minutes.
 pub const END_AT_MOST: Duration = Duration::from_secs(420);
 /// Poll interval of the API, which allows fifty calls a minute in some groups.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);

@@ -11,8 +11,8 @@ on_both_stores! {
     a_payment_counts_from_the_depth_that_its_value_asks_for
 }
 
-/// Depths of the `safe` and `finalized` blocks. Of three payments in three blocks, largest first, each counts one block
-/// after the one before it in this list.
+/// Depths of the `safe` and `finalized` blocks. Of three payments in three blocks, largest first,
+/// each counts one block after the one before it in this list.
 const SAFE_LAG: u64 = DEPOSIT_DEPTH + 1;
 const FINALIZED_LAG: u64 = DEPOSIT_DEPTH + 3;
 

@@ -1,5 +1,5 @@
-//! Nodes that lie, lag, stay silent, forget or claim too much: one of two nodes decides nothing, an operator is alerted
-//! within a minute, and honest money flows once the node is replaced.
+//! Nodes that lie, lag, stay silent, forget or claim too much: one of two nodes decides nothing, an
+//! operator is alerted within a minute, and honest money flows once the node is replaced.
 
 use std::time::Duration;
 
@@ -51,8 +51,8 @@ fn no_such_method(answer: &mut Value) {
     *answer = json!({"id": answer["id"], "error": {"code": -32601, "message": "no such method"}});
 }
 
-/// A node that invents a transfer of 777 USDC to an escrow in a genuine block, with consistent log, receipt and balance,
-/// and a header that does not contradict it.
+/// A node that invents a transfer of 777 USDC to an escrow in a genuine block, with consistent log,
+/// receipt and balance, and a header that does not contradict it.
 fn invents(tricks: &Tricks, usdc: Address, escrow: &str, block: Value) {
     let log = json!({
         "address": usdc.to_string(), "topics": [TRANSFER, word("0x1234"), word(escrow)],
@@ -436,7 +436,8 @@ async fn a_nonce_that_is_claimed_too_high_is_not_taken(on: On) {
 async fn a_gap_below_our_nonces_is_filled(on: On) {
     let liar = Tricks::default();
     let node = OwnNode::tricked(on, &liar, None, Setup::with_wallets()).await;
-    // Before the first signed transaction nothing contradicts it. The first one deploys the controller.
+    // Before the first signed transaction nothing contradicts it. The first one deploys the
+    // controller.
     claims(&liar, operator(&node), 1, 3);
     let wallet = node.bank.wallet("gap").await;
     until_open(&node, |open| open.iter().any(|tx| tx.nonce == 3)).await;
@@ -474,7 +475,8 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     node.finish().await;
 }
 
-/// At 12 s per block, 40,000 calls a day are 50 per nine blocks. The block's time counts, so blocks come faster here.
+/// At 12 s per block, 40,000 calls a day are 50 per nine blocks. The block's time counts, so blocks
+/// come faster here.
 async fn an_idle_chain_is_asked_for_little(on: On) {
     const BLOCKS: u64 = 9;
     const CALLS_MAX: u64 = 40_000 * BLOCKS * 12 / 86_400;

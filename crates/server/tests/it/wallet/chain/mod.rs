@@ -1,5 +1,5 @@
-//! Chain faults (`reliability.md`, `chain.md`): each deposit counts once, each release is executed once, and the books
-//! match the chain, whatever happens to blocks, transactions and nodes.
+//! Chain faults (`reliability.md`, `chain.md`): each deposit counts once, each release is executed
+//! once, and the books match the chain, whatever happens to blocks, transactions and nodes.
 
 mod depth;
 mod lying;

@@ -239,8 +239,8 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     node.stop().await;
 }
 
-/// A completed payment of 25 USDC that disappears with its release: neither is on chain nor pending. Returns the request,
-/// the payment and the release.
+/// A completed payment of 25 USDC that disappears with its release: neither is on chain nor
+/// pending. Returns the request, the payment and the release.
 async fn completed_and_gone(node: &OwnNode, wallet: &str) -> (Json, Json, ChainTx) {
     let (request, seen) = paid(node, wallet).await;
     node.mine(DEPOSIT_DEPTH);

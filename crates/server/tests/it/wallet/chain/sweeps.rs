@@ -1,5 +1,5 @@
-//! Sweeps: tokens of paid orders go to the treasury, on chain and in the books; nothing else does (`chain.md`: "its only
-//! way out is the tenant's settlement treasury").
+//! Sweeps: tokens of paid orders go to the treasury, on chain and in the books; nothing else does
+//! (`chain.md`: "its only way out is the tenant's settlement treasury").
 
 use std::sync::Arc;
 
@@ -134,7 +134,8 @@ async fn coins_of_a_failed_pay_out_go_back_and_are_never_swept(on: On) {
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "60.00");
     lies(&node, [0, 40]).await;
     assert_eq!(node.holds(USDC, &address(&node, &wallet).await).await, 60_000_000);
-    // A refund in progress withheld its amount twice for a moment: the rest went with the next sweep.
+    // A refund in progress withheld its amount twice for a moment: the rest went with the next
+    // sweep.
     let swept = sweeps(&node).await;
     let total: i64 = swept.iter().map(|(_, minor)| minor).sum();
     assert_eq!(total, 40 * COIN, "nothing of what went back: {swept:?}");
