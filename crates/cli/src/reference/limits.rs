@@ -122,7 +122,7 @@ fn wallets() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn limits_md_says_what_the_code_does() {
+fn limits_md_matches_the_code() {
     let mut out = head("Limits") + WORDS;
     table(&mut out, "Every request", &requests());
     table(&mut out, "Payment Service v2", &payments());

@@ -177,7 +177,7 @@ fn every_answer() -> Vec<Sought> {
 }
 
 #[test]
-fn no_page_tells_the_wallet_its_customer_or_why_something_is_looked_at() {
+fn no_page_reveals_the_wallet_its_customer_or_the_reason_for_a_hold() {
     let wallet = samples::wallet();
     let address = wallet.address.to_string().to_lowercase();
     let (id, request_id) = (wallet.id.to_string(), request().id.to_string());
@@ -326,7 +326,7 @@ fn what_users_write_never_becomes_markup() {
 }
 
 #[test]
-fn a_faulty_form_keeps_what_was_typed_and_says_what_is_wrong_beside_each_field() {
+fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
     let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_provider=Binance").expect_err("wrong");
     let page = details(&form, Language::English);
     assert!(page.contains("value=\"Asha\"") && page.contains("value=\"asha\"") && page.contains("role=\"alert\""));
@@ -393,7 +393,7 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
 }
 
 #[test]
-fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
+fn a_status_shows_the_progress_and_refreshes_until_the_end() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     // The flags: whether a payment is still expected, and whether anything can still change (a
     // rejected one can be refunded).
@@ -491,7 +491,7 @@ fn what_is_sent_to_a_browser_stands_on_the_page_word_for_word() {
 }
 
 #[test]
-fn only_the_sender_is_shown_his_transaction_on_the_receipt() {
+fn only_the_sender_sees_the_transaction_on_the_receipt() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let view = view(&paid, &[deposit(DepositState::Completed), deposit(DepositState::Rejected)], false);
     let (frame, tx) = (frame(&paid, Language::English), deposit(DepositState::Completed).tx.to_string());
@@ -503,7 +503,7 @@ fn only_the_sender_is_shown_his_transaction_on_the_receipt() {
 }
 
 #[test]
-fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
+fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let refused = view(&paid, &[deposit(DepositState::Rejected)], true);
     let page = |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);

@@ -45,7 +45,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
 }
 
 #[test]
-fn nobody_is_asked_to_pay_what_is_on_its_way() {
+fn a_payment_in_progress_is_not_requested_again() {
     for known in [false, true] {
         let seen = view(&request(), &[DepositState::Seen], known);
         assert!(matches!(&seen, View::Status { arrived, .. } if arrived.len() == 1), "{seen:?}");
@@ -155,7 +155,7 @@ fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_conf
 }
 
 #[test]
-fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_else() {
+fn only_senders_of_rejected_payments_are_asked_for_a_refund_address() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     for (state, back) in [
         (DepositState::Rejected, Back::Asks),
@@ -184,7 +184,7 @@ fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_e
 }
 
 #[test]
-fn what_is_looked_at_is_asked_about_where_the_page_says_why_already() {
+fn held_payments_are_asked_about_only_with_a_visible_reason() {
     let double = Received { usdc: 51_000_000, usdt: 0 };
     let paid = PaymentRequest { state: RequestState::Paid, received: double, ..request() };
     for unusual in [

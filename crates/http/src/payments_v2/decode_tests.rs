@@ -50,7 +50,7 @@ fn a_quote_request_is_read_exactly() {
 }
 
 #[test]
-fn a_quote_request_tells_all_its_faults() {
+fn a_quote_request_reports_all_its_errors() {
     assert_eq!(
         faults(quote_request(br#"{"country":"USA","amount":"5","beneficiary_account_number":1}"#)),
         [

@@ -45,7 +45,7 @@ fn text(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_receipt_says_who_paid_whom_how_much_and_under_which_references() {
+fn a_receipt_shows_payer_payee_amount_and_references() {
     let page = shown(&receipt(PaymentState::Succeeded), Lang::En);
     let texts = text(&page);
     let after = |label: &str| {

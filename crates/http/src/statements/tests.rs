@@ -174,7 +174,7 @@ fn json_has_exact_amounts() {
 }
 
 #[test]
-fn camt053_says_the_same_in_whole_units_of_no_currency() {
+fn camt053_has_the_same_content_in_whole_units_without_currency() {
     let text = written(&statement(), Format::Camt053);
     let parts =
         ["<GrpHdr", "<Stmt", "<Acct>", "<Bal>", "<TxsSummry", "<Ntry>", "<BkTxCd", "<NtryDtls", "<AddtlStmtInf"];

@@ -172,7 +172,7 @@ async fn ask(gate: &Gate, operation: &'static Operation, request: Request<Body>)
 }
 
 #[tokio::test]
-async fn without_a_valid_wallet_token_nobody_passes() {
+async fn without_a_valid_wallet_token_no_request_passes() {
     let gate = gate();
     for authorization in ["", "Bearer x", &token(PAY_KEY, &[], None)] {
         let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, "")).await;
@@ -279,7 +279,7 @@ async fn a_body_is_json_whole_and_not_too_large() {
 }
 
 #[tokio::test]
-async fn a_repetition_waits_for_the_first_and_then_is_told_to_come_back() {
+async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
     let mut gate = gate();
     gate.under_way = UnderWay::new(Duration::from_millis(20));
     let order = &operations::CREATE_ORDER;
@@ -315,7 +315,7 @@ async fn a_claim_over_the_body_must_match_but_none_is_demanded() {
 }
 
 #[tokio::test]
-async fn without_the_counter_nobody_is_let_through() {
+async fn without_the_counter_no_request_passes() {
     let away = Counter { away: true, ..Counter::default() };
     let gate = gate_of(Keys { suspended: false }, Agreed { strict_roles: false }, away);
     let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token(KEY, &[], None), "")).await;

@@ -84,7 +84,7 @@ fn check_markup(page: &str) {
 }
 
 #[test]
-fn what_a_document_says_never_becomes_markup() {
+fn a_documents_text_never_becomes_markup() {
     let hostile = r#"{"info":{"title":"<script>","summary":"<i>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
     let service = Described { document: hostile, document_path: "/openapi/x.json", page_path: "/docs/x" };
     for page in [docs::page(&service).expect("JSON"), docs::index(&[service]).expect("JSON")] {
@@ -158,7 +158,7 @@ fn every_link_between_files_of_the_guides_leads_to_a_file() {
 }
 
 #[tokio::test]
-async fn the_signing_helper_can_talk_to_nobody() {
+async fn the_signing_helper_cannot_send_data() {
     assert!(CONTENT_SECURITY_POLICY.contains("default-src 'none'; connect-src 'none'; script-src 'self';"));
     assert!(CONTENT_SECURITY_POLICY.contains("form-action 'none'"));
     let (parts, script) = got(docs::SCRIPT_PATH).await;

@@ -58,7 +58,7 @@ fn a_provisioning_is_read() {
 }
 
 #[test]
-fn every_fault_of_a_provisioning_is_told_in_field_order() {
+fn every_error_of_a_provisioning_is_reported_in_field_order() {
     assert_eq!(
         faults(provision(b"{}")),
         [("customer_id", "missing"), ("customer_email", "missing"), ("customer_phone", "missing")]

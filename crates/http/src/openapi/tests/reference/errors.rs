@@ -290,7 +290,7 @@ fn the_tables_name_every_code_and_no_other() {
 }
 
 #[test]
-fn errors_md_says_what_the_documents_say() {
+fn errors_md_matches_the_documents() {
     let (payment, wallet) = (document(), wallet_document());
     let mut out = format!("# Errors\n\n{MARK}\n{HEAD}\n## Payment Service v2\n\nThe body is `{{\"detail\": …}}`:\n");
     out.push_str(&example(&payment, "/components/responses/BadRequest/content/application~1json/example"));

@@ -47,7 +47,7 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
 }
 
 #[test]
-fn events_md_says_what_the_documents_say() {
+fn events_md_matches_the_documents() {
     let (payment, wallet) = (document(), wallet_document());
     let mut out = format!("# Events\n\n{MARK}\n{HEAD}\n## Wallet Service v1\n");
     for kind in WalletEventKind::ALL {

@@ -144,7 +144,7 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
 }
 
 #[test]
-fn what_goes_wrong_with_an_order_is_told_once_its_coins_are_back() {
+fn an_orders_failure_is_shown_once_its_tokens_are_returned() {
     let failing = |state| ExchangeOrder { failure: Some(OrderFailure::PayoutFailed), ..order(state) };
     let written = |order: &ExchangeOrder| String::from_utf8(write::object(|out| render::listed_order(out, order)));
     let returning = written(&failing(ExchangeState::Returning)).expect("UTF-8");

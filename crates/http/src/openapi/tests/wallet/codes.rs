@@ -27,7 +27,7 @@ fn the_codes_are_those_of_the_source() {
 }
 
 #[test]
-fn each_operation_tells_of_codes_that_there_are_and_of_all_of_them() {
+fn each_operation_documents_exactly_its_error_codes() {
     let document = wallet_document();
     let all = listed(&document["components"]["schemas"]["Error"]["properties"]["error"]);
     let mut told = BTreeSet::new();
