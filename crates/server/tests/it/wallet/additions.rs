@@ -296,7 +296,7 @@ async fn an_unblock_under_an_ordered_blacklisting_shows_its_day(on: On) {
     let again = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", &day)).send().await;
     for answer in [unblock, again] {
         let body = refused(&answer, 409, "CONFLICT", None);
-        assert!(body["message"].text().contains(&format!("a blacklisting is ordered for {day}")), "{body}");
+        assert!(body["message"].text().contains(&format!("it will be blacklisted on {day}")), "{body}");
         let details = &body["details"];
         assert_eq!((details["current_status"].text(), details["effective_date"].text()), ("BLOCKED", &*day));
     }

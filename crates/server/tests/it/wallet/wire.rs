@@ -1,6 +1,6 @@
-//! What is true of every call to the wallet service before its fields are looked at: bodies that
-//! are no good, content types, sizes, unknown paths and methods, request ids (`decisions.md`:
-//! "Body", "X-Request-Id", "Wrong content type, malformed JSON → 400 INVALID_REQUEST").
+//! Rules for every call to the wallet service before its fields are checked: invalid bodies, content
+//! types, sizes, unknown paths and methods, request ids (`decisions.md`: "Body", "X-Request-Id",
+//! "Wrong content type, malformed JSON → 400 INVALID_REQUEST").
 
 use reqwest::Method;
 
