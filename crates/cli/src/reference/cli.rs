@@ -8,8 +8,8 @@ use super::{check, head};
 use crate::Cli;
 
 const WORDS: &str = "
-What `corridor COMMAND --help` prints. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
-completes it. The options under *Global options* and those that are common to groups of commands are repeated with each.
+The output of `corridor COMMAND --help`. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
+prints shell completions. *Global options* and options common to groups of commands are repeated for each command.
 ";
 
 /// Removes the values of this run's environment.

@@ -91,11 +91,11 @@ fn only_what_is_paid_is_called_a_receipt() {
         (PaymentState::Queued, "Payment confirmation", "On its way", true),
         (PaymentState::Pending, "Payment confirmation", "On its way", true),
         (PaymentState::Processing, "Payment confirmation", "On its way", true),
-        (PaymentState::Unknown, "Payment confirmation", "Being clarified with the bank", true),
+        (PaymentState::Unknown, "Payment confirmation", "Being confirmed with the bank", true),
         (PaymentState::Rejected, "Payment confirmation", "Not paid", false),
         (PaymentState::Failed, "Payment confirmation", "Not paid", false),
         (PaymentState::Canceled, "Payment confirmation", "Not paid", false),
-        (PaymentState::Reversed, "Payment confirmation", "Paid back", false),
+        (PaymentState::Reversed, "Payment confirmation", "Returned", false),
     ] {
         let page = shown(&receipt(state), Lang::En);
         assert!(page.contains(&format!("<h1>{title}</h1>")), "{state:?}");
