@@ -42,7 +42,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let attempts = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
     let sections = vec![
         Section { says, facts: facts(&visit, &order)?, ..Section::default() },
-        Section { title: "Pay-out".to_owned(), table: Some(attempts), ..Section::default() },
+        Section { title: "Payout".to_owned(), table: Some(attempts), ..Section::default() },
         audit::section(&visit, &id.to_string()).await?,
         super::waiting(&visit, id.0).await?,
         control(&visit, &order),

@@ -47,7 +47,7 @@ async fn an_order_is_paid_out_in_rupees(on: On) {
     assert_eq!(book[0]["reference"], settled["settlement_reference"]);
     assert_eq!(bank.webhooks(id, 1).await, ["exchange.complete"]);
     let listed = bank.bank.get("/v2/payments?country=PAK").send().await.ok();
-    assert!(listed.items().is_empty(), "its pay-out is no payment of v2");
+    assert!(listed.items().is_empty(), "its payout is not a v2 payment");
     let events = bank.bank.get("/v2/events?mode=poll&after=0").send().await.ok();
     assert!(events["events"].items().is_empty(), "{events}");
 }
