@@ -133,14 +133,10 @@ fn limits_md_matches_the_code() {
          is none, the payment is `rejected`, and its `msg` names the limit.\n",
     );
     table(&mut out, "Wallet Service v1", &wallets());
-    out.push_str(
-        "\nThese apply in every environment. Unauthenticated calls count against the client's address.\n",
-    );
+    out.push_str("\nThese apply in every environment. Unauthenticated calls count against the client's address.\n");
     let pauses: Vec<String> = SCHEDULE.iter().skip(1).map(|pause| words(*pause)).collect();
-    let rows = [
-        ("Attempts per event", SCHEDULE.len().to_string()),
-        ("Pauses between attempts, ± 20 %", pauses.join(", ")),
-    ];
+    let rows =
+        [("Attempts per event", SCHEDULE.len().to_string()), ("Pauses between attempts, ± 20 %", pauses.join(", "))];
     table(&mut out, "Webhooks", &rows);
     check("limits.md", &out);
 }

@@ -78,7 +78,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     let link = format!("/search?q={id}");
     has(
         &treasury.get("/reconciliation").await.page(),
-        &["statements: 1", &link, "Every report matches a payment.", "pak-raast", "PKR"],
+        &["Bank statement discrepancies: 1", &link, "Every report matches a payment.", "pak-raast", "PKR"],
     );
     let alerts = treasury.get("/alerts").await.page();
     has(&alerts, &["rail mismatch", &link]);

@@ -31,7 +31,7 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/corridors?country=PAK&amount=1000&bank=SCBLPKKX").await.page();
-    has(&page, &["1000.00 PKR would go over", "selected"]);
+    has(&page, &["1000.00 PKR would be sent through", "selected"]);
     let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
     has(&page, &["no rail is available for it now", "amount outside its limits"]);
     for wrong in
