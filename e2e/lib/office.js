@@ -40,7 +40,7 @@ export class Officer {
   }
 
   async choose(password) {
-    for (const label of ['New password', 'Repeat the new password']) await this.page.getByLabel(label).fill(password);
+    for (const label of ['New password', 'Repeat password']) await this.page.getByLabel(label).fill(password);
     await this.press('Continue');
   }
 
