@@ -33,7 +33,7 @@ async function arrives(person) {
 
 async function says(somebody, digits) {
   await somebody.page.getByRole('textbox', { name: /code/i }).fill(digits);
-  await somebody.press('Go on');
+  await somebody.press('Continue');
 }
 
 describe('one-time codes', () => {
@@ -49,7 +49,7 @@ describe('one-time codes', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await screen(page, 'console-codes');
     await says(person, '000');
-    assert.match(await person.fault(), /The code is wrong/);
+    assert.match(await person.fault(), /The code is incorrect/);
     const used = step();
     await says(person, code(key, used));
     // The first password was somebody else's too.
@@ -65,7 +65,7 @@ describe('one-time codes', () => {
     await again.page.getByRole('heading', { name: 'One-time code' }).waitFor();
     await everywhere(again.page, 'code');
     await says(again, code(key, used));
-    assert.match(await again.fault(), /was used already/);
+    assert.match(await again.fault(), /was already used/);
     // Of the next half minute, if it is not there yet: an app's clock may be ahead by one.
     await says(again, code(key, Math.max(used + 1, step())));
     assert.equal(again.path, '/console/account');

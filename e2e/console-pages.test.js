@@ -51,7 +51,7 @@ async function settled(person) {
   const { made } = sandbox;
   for (const [path, words] of [
     [`/payments/${made['payment.succeeded'].payment}`, /reported it as paid/],
-    [`/payments/${made['payment.unknown'].payment}`, /Say what became of it/],
+    [`/payments/${made['payment.unknown'].payment}`, /Record the outcome/],
     ['/alerts', /discrepancy/],
     ['/review', /Deposits: 1/],
     [`/orders/${made['exchange.complete'].order}`, /settled/],
@@ -65,9 +65,9 @@ async function settled(person) {
 async function proposed() {
   const maker = await officer(browser, sandbox, omar);
   await maker.at('/rates');
-  await maker.page.getByLabel('Our fee on payments').fill('30');
+  await maker.page.getByLabel('Service fee on payments').fill('30');
   await maker.page.getByLabel('Margin to PAK').fill('15');
-  await maker.page.getByLabel('Why').fill('fees of the new agreement');
+  await maker.page.getByLabel('Reason').fill('fees of the new agreement');
   await maker.press('Propose');
   const { path } = maker;
   await maker.close();

@@ -39,7 +39,7 @@ describe('signing in at an identity provider', () => {
     const person = await officer(browser, sandbox, ayesha);
     await person.go('/console/users');
     await everywhere(person.page, 'users');
-    await person.page.getByLabel('Name to sign in with').fill('nadia');
+    await person.page.getByLabel('Login name').fill('nadia');
     await person.page.getByLabel('Name at the identity provider').fill('Nadia@Bank.Example');
     await person.press('Add');
     await everywhere(person.page, 'users, one added');
@@ -51,7 +51,7 @@ describe('signing in at an identity provider', () => {
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/console/account');
     assert.equal(new URL(page.url()).search, '');
-    await page.getByText('at the identity provider as nadia@bank.example').waitFor();
+    await page.getByText('through the identity provider as nadia@bank.example').waitFor();
     await everywhere(page, 'account');
     await page.locator('header').getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('link', { name: LABEL, exact: true }).waitFor();
@@ -66,7 +66,7 @@ describe('signing in at an identity provider', () => {
     provider.account = { sub: '00u2', email: 'stranger@bank.example' };
     const { page, close } = await arrives([/status of 403/]);
     await signIn(page);
-    await page.getByRole('alert').getByText('Nobody signs in here with this account.').waitFor();
+    await page.getByRole('alert').getByText('This account has no access to the console.').waitFor();
     await everywhere(page, 'login, a stranger');
     await close();
   });
@@ -77,7 +77,7 @@ describe('signing in at an identity provider', () => {
     // Its description is believed for a while: the browser finds nobody there.
     await signIn(page).catch(() => {});
     await page.goto(new URL('/console/login/oidc/callback?code=x&state=y', sandbox.url).href);
-    await page.getByRole('alert').getByText('This sign-in began in another browser, or too long ago.').waitFor();
+    await page.getByRole('alert').getByText('This sign-in started in another browser or has expired.').waitFor();
     await everywhere(page, 'login, stale');
     await page.fill('#login', ayesha.login);
     await page.fill('#password', ayesha.password);

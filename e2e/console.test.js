@@ -53,12 +53,12 @@ async function newcomer(login, roles) {
 // A proposal about a payment of which nobody knows what became: the path of the proposal.
 async function proposed(maker, payment) {
   await maker.at(`/payments/${payment}`);
-  await maker.finds(/Say what became of it/);
-  await maker.page.getByRole('link', { name: 'Say what became of it' }).click();
-  await maker.page.getByLabel('What became of it').selectOption({ label: 'it was paid' });
-  await maker.page.getByLabel('Why').fill('on the statement of the 22nd');
+  await maker.finds(/Record the outcome/);
+  await maker.page.getByRole('link', { name: 'Record the outcome' }).click();
+  await maker.page.getByLabel('Outcome').selectOption({ label: 'it was paid' });
+  await maker.page.getByLabel('Reason').fill('on the statement of the 22nd');
   await maker.press('Propose');
-  assert.match(await maker.done(), /somebody else/i);
+  assert.match(await maker.done(), /Another user/);
   return maker.path;
 }
 
@@ -71,7 +71,7 @@ describe('signing in', () => {
     await person.press('Sign out', page.locator('header'));
     await person.go('/console/approvals?x=1');
     await person.signIn({ login: 'ayesha', password: 'not this one' });
-    assert.equal(await person.fault(), 'The name or the password is wrong.');
+    assert.equal(await person.fault(), 'The name or password is incorrect.');
     await person.signIn(ayesha);
     assert.equal(page.url(), `${sandbox.url}/console/approvals?x=1`);
     await person.press('Sign out', page.locator('header'));
@@ -84,17 +84,17 @@ describe('signing in', () => {
   it('lets a new person in when a second one agrees and the machine has given a first password', async () => {
     const [maker, checker] = [await open(ayesha), await open(omar)];
     await maker.go('/console/users');
-    await maker.page.getByLabel('Name to sign in with').fill('noor');
+    await maker.page.getByLabel('Login name').fill('noor');
     await maker.press('Add');
-    await maker.page.getByText('noor was added, and may do nothing until roles are approved.').waitFor();
+    await maker.page.getByText('noor was added and has no access until roles are approved.').waitFor();
     await maker.page.getByRole('link', { name: 'noor' }).click();
     await maker.page.getByLabel('compliance').check();
-    await maker.page.getByLabel('Why').fill('joins on the 1st');
+    await maker.page.getByLabel('Reason').fill('joins on the 1st');
     await maker.press('Propose');
     await checker.go(maker.path);
     assert.match(await checker.main(), /compliance/);
     await checker.press('Approve');
-    assert.equal(await checker.done(), 'Approved and done.');
+    assert.equal(await checker.done(), 'Approved and executed.');
     const [first] = await sandbox.corridor('users', 'reset', 'noor');
     const noor = await open(first, { choosing: OWN_PASSWORD });
     const links = await noor.page.locator('nav a').allTextContents();
@@ -109,7 +109,7 @@ describe('one search', () => {
     const person = await open(ayesha);
     await person.at(`/payments/${id}`);
     const text = await person.finds(/reported it as paid on/);
-    for (const part of ['Quote made', 'Order accepted', 'Attempt 1 settled', 'Event payment.succeeded', 'payment.reserve']) {
+    for (const part of ['Quote created', 'Order accepted', 'Attempt 1 settled', 'Event payment.succeeded', 'payment.reserve']) {
       assert.ok(text.includes(part), `${part}: ${text}`);
     }
     const names = [id.toUpperCase(), 'invoice 2026/17'];
@@ -117,7 +117,7 @@ describe('one search', () => {
     // Attempts, transfers, events: everything that the page tells an id of, but what is the quote's own.
     const rows = await person.page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText));
     const quote = await person.fact('Quote').innerText();
-    const own = rows.filter((row) => !/Quote made|Event quote\./.test(row));
+    const own = rows.filter((row) => !/Quote created|Event quote\./.test(row));
     names.push(...own.flatMap((row) => row.match(/\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b/g) ?? []));
     const known = new Set(names);
     assert.ok(known.size >= 10, names.join());
@@ -140,7 +140,7 @@ describe('one search', () => {
       await person.finds(why);
     }
     await person.find('no such thing');
-    assert.match(await person.main(), /Nothing of this tenant is known by “no such thing”/);
+    assert.match(await person.main(), /No results for “no such thing”/);
     await person.close();
   });
 
@@ -179,7 +179,7 @@ describe('four eyes', () => {
     const maker = await open(ayesha, REFUSED);
     const proposal = await proposed(maker, payment);
     assert.equal(await maker.page.getByRole('button', { name: 'Approve' }).count(), 0);
-    await maker.page.getByText('You have proposed this: somebody else has to decide.').waitFor();
+    await maker.page.getByText('You proposed this. Another user has to decide.').waitFor();
     const forged = await maker.forge(`${proposal}/approve`, { note: '' });
     assert.equal(forged.status, 409);
     assert.match(forged.text, /Somebody else has to decide\./);
@@ -218,7 +218,7 @@ describe('four eyes', () => {
     }
     await Promise.all(checkers.map((checker) => checker.press('Approve')));
     const said = await Promise.all(checkers.map((checker) => checker.main()));
-    assert.equal(said.filter((text) => text.includes('Approved and done.')).length, 1, said.join());
+    assert.equal(said.filter((text) => text.includes('Approved and executed.')).length, 1, said.join());
     assert.equal(said.filter((text) => text.includes('Somebody has decided already')).length, 1, said.join());
     await maker.at(`/payments/${payment}`);
     const story = await maker.finds(/succeeded/);
@@ -243,20 +243,20 @@ describe('four eyes', () => {
     const before = await account.balance('USDC');
     const [maker, checker] = [await open(ayesha), await open(omar)];
     const deposit = await maker.find(hash);
-    const give = maker.page.locator('form', { has: maker.page.getByRole('heading', { name: 'Give it back' }) });
+    const give = maker.page.locator('form', { has: maker.page.getByRole('heading', { name: 'Refund' }) });
     assert.equal(await give.getByLabel('Address').inputValue(), account.address, 'as the sender asks');
-    await give.getByLabel('Why').fill('the sender named this address');
+    await give.getByLabel('Reason').fill('the sender named this address');
     await maker.press('Propose the refund', give);
     await checker.go(deposit);
     await checker.finds(/Approve the refund/);
-    await checker.page.locator('form', { has: checker.page.getByRole('heading', { name: 'Approve the refund' }) }).getByLabel('Why').fill('called the sender');
+    await checker.page.locator('form', { has: checker.page.getByRole('heading', { name: 'Approve the refund' }) }).getByLabel('Reason').fill('called the sender');
     await checker.press('Approve the refund');
     await checker.go(deposit);
     await checker.finds(/refunded/);
     assert.equal(await account.balance('USDC') - before, 25_010_000n);
     // The page stopped following when the answer was final; who opens it again is told.
     await sender.page.reload();
-    await sees(sender.page, 'It was sent back.');
+    await sees(sender.page, 'It was refunded.');
     await everywhere(sender.page, 'given back');
     for (const somebody of [maker, checker, sender]) await somebody.close();
   });
@@ -265,21 +265,21 @@ describe('four eyes', () => {
     const { wallet } = await made('wallet.blocked');
     const maker = await open(omar);
     await maker.at(`/wallets/${wallet}`);
-    await maker.page.getByLabel('Why').first().fill('the investigation is over');
+    await maker.page.getByLabel('Reason').first().fill('the investigation is over');
     await maker.press('Propose to unblock');
     const checker = await open(ayesha);
     const { page } = checker;
     await checker.go(maker.path);
     const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
     await page.keyboard.press('Tab');
-    assert.equal(await focused(), 'Skip to the content');
+    assert.equal(await focused(), 'Skip to content');
     await page.keyboard.press('Enter');
     for (let pressed = 0; await focused() !== 'Approve'; pressed += 1) {
       assert.ok(pressed < 10, `ten steps from the content on ${await focused()} has the focus`);
       await page.keyboard.press('Tab');
     }
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-    assert.equal(await checker.done(), 'Approved and done.');
+    assert.equal(await checker.done(), 'Approved and executed.');
     await checker.at(`/wallets/${wallet}`);
     assert.equal(await checker.fact('Status').innerText(), 'ACTIVE');
     for (const somebody of [maker, checker]) await somebody.close();
@@ -293,21 +293,21 @@ describe('without a script', () => {
     const plain = { javaScriptEnabled: false, viewport: { width: 320, height: 700 } };
     const [maker, checker] = [await open(ayesha, plain), await open(omar, plain)];
     assert.equal(await maker.find(held), `${TENANT}/payments/${held}`);
-    await maker.page.getByRole('link', { name: 'Decide whether it may be paid' }).click();
+    await maker.page.getByRole('link', { name: 'Approve or reject the payment' }).click();
     assert.match(await maker.main(), /Zorb Quib/);
     await maker.page.getByLabel('Decision').selectOption('approve');
-    await maker.page.getByLabel('Why').fill('born in another year');
+    await maker.page.getByLabel('Reason').fill('born in another year');
     await maker.press('Decide');
-    assert.equal(await maker.done(), 'Approved: the payment goes on.');
+    assert.equal(await maker.done(), 'Approved. The payment continues.');
     await maker.at(`/payments/${held}`);
-    await maker.finds(/let pass by a person/);
+    await maker.finds(/approved by a user/);
     const proposal = await proposed(maker, unknown);
     // The navigation of a narrow screen.
     await checker.page.getByRole('link', { name: 'Menu' }).click();
     await checker.page.getByRole('link', { name: 'Approvals' }).click();
     await checker.page.locator(`a[href="${proposal}"]`).click();
     await checker.press('Approve');
-    assert.equal(await checker.done(), 'Approved and done.');
+    assert.equal(await checker.done(), 'Approved and executed.');
     for (const somebody of [maker, checker]) await somebody.close();
   });
 });

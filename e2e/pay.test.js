@@ -59,7 +59,7 @@ describe('a sender pays', () => {
     assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: address, Amount: '25.00' });
     assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
     await account.pay('USDC', address, 25_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const receipt = await page.locator('.receipt').textContent();
     for (const part of ['25.00 USDC', 'Rent', 'Ethereum']) assert.ok(receipt.includes(part), receipt);
     assert.equal(await page.locator('#steps [aria-current]').textContent(), 'Done');
@@ -78,7 +78,7 @@ describe('a sender pays', () => {
     const chain = Number(await account.rpc('eth_chainId'));
     assert.equal(link.toLowerCase(), `ethereum:${tokens.USDC}@${chain}/transfer?address=${address}&uint256=7500000`.toLowerCase());
     await account.pay('USDC', address, 7_500_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     await close();
   });
 
@@ -91,7 +91,7 @@ describe('a sender pays', () => {
     assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
     const address = await payable(page);
     await pay.click();
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const [added] = wallet.called('wallet_addEthereumChain');
     assert.equal(BigInt(added.chainId), account.chainId);
     assert.deepEqual(added.rpcUrls, [bank.keys.chain_rpc_url]);
@@ -109,11 +109,11 @@ describe('a sender pays', () => {
     const { page, wallet, close } = await open(await introduced(request, 'Rabby'), options);
     const pay = page.getByRole('button', { name: /^Pay with/ });
     await pay.click();
-    await page.getByText('Please write an amount like').waitFor();
+    await page.getByText('Please enter an amount such as').waitFor();
     for (const wrong of ['1.2345678', '0', '-1', '1e3', 'ten']) {
       await page.fill('#much', wrong);
       await pay.click();
-      await page.getByText('Please write an amount like').waitFor();
+      await page.getByText('Please enter an amount such as').waitFor();
     }
     assert.deepEqual(wallet.called('eth_sendTransaction'), []);
     await page.fill('#much', '3.000001');
@@ -121,7 +121,7 @@ describe('a sender pays', () => {
     await page.getByText('You did not confirm. Nothing was sent.').waitFor();
     await pay.click();
     await sees(page, '3.000001 USDC');
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const value = wallet.called('eth_sendTransaction').at(-1).data.slice(-64);
     assert.equal(BigInt(`0x${value}`), 3_000_001n);
     await close();
@@ -132,11 +132,11 @@ describe('a sender pays', () => {
     const { page, close } = await open(await introduced(request));
     const address = await payable(page);
     await account.pay('USDC', address, 5_000_000);
-    await page.getByText('Still to send: 15.00 USDC').waitFor();
-    await sees(page, 'Less than the whole amount has arrived.');
+    await page.getByText('Remaining amount: 15.00 USDC').waitFor();
+    await sees(page, 'Less than the full amount has arrived.');
     await screen(page, 'pay-partial');
     await account.pay('USDC', address, 15_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     assert.equal(await page.locator('.arrived li').count(), 2);
     await close();
   });
@@ -150,7 +150,7 @@ describe('a sender pays', () => {
     page.removeAllListeners('console');
     await page.goto(await introduced(request));
     await account.pay('USDC', await payable(page), 4_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     assert.ok(asked > 0);
     await close();
   });
@@ -159,18 +159,18 @@ describe('a sender pays', () => {
     const request = await bank.request('9.00');
     const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
     await page.click('form[method=post] button');
-    await page.getByText('Please write your first name.').waitFor();
+    await page.getByText('Please enter your first name.').waitFor();
     await introduces(page, 'OKX');
     assert.ok(!await page.locator('.copy').first().isVisible(), 'nothing is offered that needs a script');
     assert.ok(await page.locator('#exchange .address').isVisible());
     await page.click('#browser summary');
-    await page.getByText('This way needs JavaScript.').waitFor();
+    await page.getByText('This option needs JavaScript.').waitFor();
     await page.click('#help summary');
     await page.fill('#tx', 'nothing');
     await page.click('#help button');
-    await page.getByText('This is not a transaction hash.').waitFor();
+    await page.getByText('This is not a valid transaction hash.').waitFor();
     const hash = await account.pay('USDC', await payable(page), 9_000_000);
-    await finds(page, 'Thank you, your payment is done');
+    await finds(page, 'Thank you, your payment is complete');
     assert.ok((await page.locator('.receipt').textContent()).includes(hash));
     await close();
   });
@@ -194,7 +194,7 @@ describe('a link that is shared', () => {
     await sees(phone.page, '5.00 USDC');
     assert.equal(await payable(first.page), address);
     await account.pay('USDC', address, 20_000_000);
-    await sees(first.page, 'Thank you, your payment is done');
+    await sees(first.page, 'Thank you, your payment is complete');
     await phone.close();
     await first.close();
   });
@@ -203,12 +203,12 @@ describe('a link that is shared', () => {
     const request = await bank.request('25.00');
     const [payer, other] = [await open(await introduced(request)), await open(await introduced(request))];
     await account.pay('USDC', await payable(payer.page), 1);
-    await sees(payer.page, 'It is too little to be passed on by itself');
+    await sees(payer.page, 'The amount is too small to forward');
     await everywhere(payer.page, 'dust');
     await other.page.reload();
     assert.ok(!(await other.page.content()).includes('0.000001'));
     await account.pay('USDC', await payable(payer.page), 25_000_000);
-    await sees(payer.page, 'Thank you, your payment is done');
+    await sees(payer.page, 'Thank you, your payment is complete');
     await other.close();
     await payer.close();
   });
@@ -236,7 +236,7 @@ describe('a payment that is not as it should be', () => {
     await everywhere(page, 'not accepted, an address is kept, ar');
     // Whoever has the link alone is led to the page of whoever has paid.
     await page.goto(request.payment_link);
-    await page.getByText('open the page on which you saw the address').waitFor();
+    await page.getByText('open the page where you saw the payment address').waitFor();
     assert.ok(!(await page.content()).includes(account.address));
     await everywhere(page, 'not accepted, elsewhere');
     await close();
@@ -246,24 +246,24 @@ describe('a payment that is not as it should be', () => {
     const request = await bank.request('25.02');
     const { page, close } = await open(await introduced(request));
     await account.pay('USDC', await payable(page), 25_020_000);
-    await sees(page, 'The check takes longer than usual.');
+    await sees(page, 'The check is taking longer than usual.');
     await everywhere(page, 'checking');
     await page.goto(`${page.url()}?lang=ar`);
     await everywhere(page, 'checking, ar');
     await close();
   });
 
-  it('was more than asked for, or another token', async () => {
+  it('was more than asked for, or a different token', async () => {
     const [more, other] = [await bank.request('25.00'), await bank.request('26.00')];
     const first = await open(await introduced(more));
     await account.pay('USDC', await payable(first.page), 26_000_000);
-    await sees(first.page, 'More than the amount has arrived.');
+    await sees(first.page, 'You sent more than the requested amount.');
     await everywhere(first.page, 'overpaid');
     await first.close();
     const second = await open(await introduced(other));
     await account.pay('USDT', await payable(second.page), 26_000_000);
     await sees(second.page, '26.00 USDT');
-    await everywhere(second.page, 'another token');
+    await everywhere(second.page, 'a different token');
     await second.close();
   });
 
@@ -273,9 +273,9 @@ describe('a payment that is not as it should be', () => {
     const { page, close } = await open(await introduced(request));
     await page.click('#help summary');
     for (const [typed, answer] of [
-      [hash, 'it is not for this payment request'],
-      [`0x${'12'.repeat(32)}`, 'We have not found it yet'],
-      ['12', 'This is not a transaction hash'],
+      [hash, 'this transaction is not for this payment request'],
+      [`0x${'12'.repeat(32)}`, 'Not found yet'],
+      ['12', 'This is not a valid transaction hash'],
     ]) {
       await page.fill('#tx', typed);
       await page.click('#help button');
@@ -312,7 +312,7 @@ describe('a payment that is not as it should be', () => {
     await account.pay('USDC', address, 25_000_000);
     await assert.doesNotReject(async () => {
       const until = Date.now() + 30_000;
-      while (!(await page.content()).includes('The payment came after this link had ended.')) {
+      while (!(await page.content()).includes('Your payment arrived after this link expired.')) {
         if (Date.now() > until) throw new Error(await page.content());
         await page.reload();
       }

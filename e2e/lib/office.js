@@ -40,8 +40,8 @@ export class Officer {
   }
 
   async choose(password) {
-    for (const label of ['New password', 'The same again']) await this.page.getByLabel(label).fill(password);
-    await this.press('Go on');
+    for (const label of ['New password', 'Repeat password']) await this.page.getByLabel(label).fill(password);
+    await this.press('Continue');
   }
 
   // Presses a button and waits for the page that comes of it.

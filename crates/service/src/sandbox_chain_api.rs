@@ -112,7 +112,7 @@ async fn paid(
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
-    let unknown = || WalletProblem::not_found("There is no such payment request").of_field("payment_request_id");
+    let unknown = || WalletProblem::not_found("Payment request not found").of_field("payment_request_id");
     let id = PaymentRequestId::parse(id).ok_or_else(unknown)?;
     let store = api.wallets.store();
     let tenants = match reach.0 {

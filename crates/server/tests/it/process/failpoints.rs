@@ -1,4 +1,4 @@
-//! The service ends at each named place once, and the next one takes over.
+//! The service exits at each failpoint once, and its successor takes over.
 
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,16 @@ use super::random::Random;
 use super::rig::Rig;
 use super::seed;
 
-/// How long the load may take to lead to a place; those that only a successor passes need a lease and an inquiry.
+/// Timeout for reaching a failpoint; those that only a successor reaches need a lease and an
+/// inquiry.
 const REACHED_AT_MOST: Duration = Duration::from_secs(90);
-/// Payments between two ends, so that each successor inherits work.
+/// Payments between two exits, so that each successor inherits work.
 const INHERITED: usize = 10;
 const CLIENTS: usize = 2;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once() {
-    // Release builds have no such places.
+    // Release builds have no failpoints.
     if !cfg!(debug_assertions) {
         return;
     }
@@ -39,7 +40,7 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
         let status = doomed.wait_for_end();
         assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
         if leaves_work {
-            // The next one is to find it: it takes back at once what its predecessor held.
+            // The successor has to reach it: it immediately takes over its predecessor's leases.
             continue;
         }
         node = rig.node("node");
@@ -56,8 +57,8 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     node.process.stop();
 }
 
-/// Every place once, by name and how often it is passed before, and whether the next one is to inherit what it leaves: a
-/// service asks about attempts that were saved and never sent.
+/// Every failpoint once, with the number of earlier passes, and whether the successor inherits its
+/// effects: a service inquires about attempts that were saved and never sent.
 fn places(random: &Random) -> Vec<(String, bool)> {
     let mut places = Vec::new();
     for point in Failpoint::ALL {
