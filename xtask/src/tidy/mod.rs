@@ -8,6 +8,7 @@ mod banned;
 mod coverage;
 mod floats;
 mod house_files;
+mod language;
 mod lengths;
 mod machine_paths;
 mod manifest;
@@ -56,7 +57,7 @@ impl fmt::Display for Finding {
 
 /// Every rule, in the order of the report.
 fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
-    let rules: [fn(&Tree) -> Vec<Finding>; 11] = [
+    let rules: [fn(&Tree) -> Vec<Finding>; 12] = [
         arrows::check,
         workspace_deps::check,
         module_docs::check,
@@ -67,6 +68,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
         sql_home::check,
         machine_paths::check,
         house_files::check,
+        language::check,
         coverage::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
