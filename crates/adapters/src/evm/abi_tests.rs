@@ -1,4 +1,4 @@
-//! Tests of what is written and read, against the interface that the compiler wrote.
+//! Tests of ABI encoding and decoding, against the interface that the compiler emitted.
 
 use proptest::prelude::*;
 
@@ -52,7 +52,7 @@ fn selectors_are_the_well_known_ones() {
     assert_eq!(selector(PAUSED), [0x5c, 0x97, 0x5a, 0xbb]);
 }
 
-/// As `cast calldata` writes it.
+/// As produced by `cast calldata`.
 #[test]
 fn a_batch_is_written_as_the_abi_says() {
     let movement = |byte| Movement {
@@ -105,7 +105,7 @@ fn bools_are_0_or_1_and_arrays_as_long_as_asked() {
     ] {
         assert_eq!(flags(wrong, 2), None);
     }
-    assert_eq!(one_word(&[]), None, "a token that answers nothing");
+    assert_eq!(one_word(&[]), None, "a token that returns nothing");
     assert_eq!(one_word(&word(1)).as_ref().and_then(flag), Some(true));
     assert_eq!(one_word(&[0xff; 32]).as_ref().and_then(flag), None);
 }
@@ -141,7 +141,7 @@ proptest! {
         prop_assert!(word_at(&bytes, count).is_none() || bytes.len() >= (count + 1) * WORD_BYTES);
     }
 
-    /// What is written is read back.
+    /// Decoding reverses encoding.
     #[test]
     fn numbers_texts_and_addresses_come_back(number: u64, bytes: [u8; 20], text in "[ -~]{0,80}") {
         let input = Input::default().number(u128::from(number)).address(&Address(bytes)).finish();

@@ -1,4 +1,4 @@
-//! Tests of where controllers are and of what is called.
+//! Tests of controllers' addresses and of the calls to them.
 
 use domain::chain::{Movement, TxHash};
 use domain::currency::StableCoin;
@@ -6,8 +6,8 @@ use domain::currency::StableCoin;
 use super::super::signers::{DigestSigner, LocalKey};
 use super::*;
 
-/// Keccak-256 of the controller's creation code. Another one needs another [`CONTROLLER_VERSION`]: tenants keep the
-/// addresses that they have.
+/// Keccak-256 of the controller's creation code. A change of it requires a new
+/// [`CONTROLLER_VERSION`]: tenants keep their existing addresses.
 const CODE_OF_VERSION: (u32, &str) = (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f");
 
 fn tenant(number: u128) -> TenantId {

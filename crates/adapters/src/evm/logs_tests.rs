@@ -1,4 +1,4 @@
-//! Tests of which logs concern us and what they say.
+//! Tests of which logs are relevant and how they decode.
 
 use domain::currency::StableCoin;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn every_event_is_one_of_the_contracts() {
 }
 
 #[test]
-fn transfers_are_counted_within_their_transaction_whoever_logs_them() {
+fn transfers_are_counted_within_their_transaction_for_any_contract() {
     let transfer = topic("Transfer(address,address,uint256)");
     let approval = topic("Approval(address,address,uint256)");
     let erc20 = |index, tx, contract| log(index, tx, contract, &[&transfer, ALICE, BOB], FIVE);
@@ -169,9 +169,9 @@ fn events_are_read_as_their_contract_means_them() {
             read(&[log(0, 1, contract, &topics, data)]).expect("logs").into_iter().map(|log| log.event).collect()
         };
         assert_eq!(events(contract), [expected], "{signature}");
-        assert_eq!(events(STRANGER), [], "anybody can write {signature}");
+        assert_eq!(events(STRANGER), [], "any contract can emit {signature}");
         let other = if contract == CONTROLLER { USDC } else { CONTROLLER };
-        assert_eq!(events(other), [], "{signature} is none of {other}");
+        assert_eq!(events(other), [], "{other} does not emit {signature}");
     }
 }
 

@@ -67,7 +67,7 @@ fn words(fault: &IdentityFault) -> String {
 }
 
 #[tokio::test]
-async fn somebody_signs_in_whatever_the_provider_signs_with() {
+async fn a_user_signs_in_with_every_signature_algorithm() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let now = SystemClock.now();
     for signing in Signing::ALL {

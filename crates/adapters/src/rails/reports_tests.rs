@@ -171,7 +171,7 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
 }
 
 #[test]
-fn bookings_are_told_apart() {
+fn bookings_are_distinguished() {
     let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";
     let returned = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
     let family = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>";
@@ -424,7 +424,7 @@ fn what_only_fills_a_place_is_missing() {
 }
 
 #[test]
-fn unknown_codes_are_kept_and_foreign_amounts_are_told() {
+fn unknown_codes_are_kept_and_foreign_amounts_are_reported() {
     let said = one(&pain002(&format!(
         "<OrgnlInstrId>{SIMPLE}</OrgnlInstrId><TxSts>ZZZZ</TxSts>\
          <OrgnlTxRef><Amt><InstdAmt Ccy=\"USD\">1</InstdAmt></Amt></OrgnlTxRef>"

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_silent_slow_or_sends_elsewhere_has_not_answered() {
+    async fn a_silent_slow_or_redirecting_provider_counts_as_no_answer() {
         let redirect = "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
         let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n";
         let drip = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";

@@ -156,7 +156,7 @@ fn listed_addresses_are_found_exactly_whatever_their_case() {
 }
 
 #[test]
-fn every_form_is_told_by_its_content_and_read_alike() {
+fn every_form_is_recognised_by_its_content_and_read_alike() {
     let csv = load(&[golden_document("alt.csv"), golden_document("sdn.csv")]).expect("csv");
     let xml = load(&[golden_document("sdn.xml")]).expect("xml");
     assert_eq!((csv.name.as_str(), csv.published), ("OFAC-SDN", None));

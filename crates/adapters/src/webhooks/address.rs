@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn their_neighbours_are_anybody_s() {
+    fn addresses_next_to_reserved_ranges_are_public() {
         for text in [
             "1.1.1.1",
             "9.255.255.255",

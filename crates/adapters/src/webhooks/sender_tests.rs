@@ -148,7 +148,7 @@ async fn of_an_answer_without_end_only_the_beginning_is_read() {
 }
 
 #[tokio::test]
-async fn a_line_that_breaks_or_nobody_who_listens_is_no_delivery() {
+async fn a_broken_connection_or_a_closed_port_is_not_a_delivery() {
     let receiver = receiver().await;
     receiver.script([Reaction::Close]);
     let sender = sender();
@@ -161,7 +161,7 @@ async fn a_line_that_breaks_or_nobody_who_listens_is_no_delivery() {
 }
 
 #[tokio::test]
-async fn who_is_slow_or_drips_is_given_up_in_time() {
+async fn a_slow_or_trickling_receiver_times_out() {
     let receiver = receiver().await;
     receiver.script([Reaction::Drip, Reaction::TakeLate(Span::mins(5))]);
     let limit = Duration::from_millis(400);
@@ -189,7 +189,7 @@ async fn without_a_readable_secret_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn on_the_internet_nobody_inside_is_reached() {
+async fn in_internet_mode_no_internal_address_is_reached() {
     let receiver = receiver().await;
     let port = receiver.address().port();
     let sender = Sender::new(settings(Reach::Internet)).expect("a sender");
@@ -278,7 +278,7 @@ async fn tls(behind: SocketAddr) -> (SocketAddr, Certificate) {
 }
 
 #[tokio::test]
-async fn over_https_only_a_receiver_that_somebody_vouches_for_is_told() {
+async fn over_https_only_a_trusted_receiver_gets_webhooks() {
     const HERE: &[IpAddr] = &[IpAddr::V4(Ipv4Addr::LOCALHOST)];
     let receiver = receiver().await;
     let (address, root) = tls(receiver.address()).await;

@@ -16,11 +16,11 @@ use crate::world::{Staff, World, tenant};
 
 /// Where the child finds the library.
 const ENV_MODULE: &str = "CORRIDOR_TEST_SOFTHSM_MODULE";
-const NAME: &str = "hsm::money_moves_with_keys_that_nobody_has_seen";
+const NAME: &str = "hsm::money_moves_with_keys_inside_an_hsm";
 
 /// SoftHSM2 reads its configuration from the environment of the process: this test starts itself again with it.
 #[test]
-fn money_moves_with_keys_that_nobody_has_seen() {
+fn money_moves_with_keys_inside_an_hsm() {
     if let Some(module) = std::env::var_os(ENV_MODULE) {
         return with_token(PathBuf::from(module));
     }

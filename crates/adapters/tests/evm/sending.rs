@@ -87,7 +87,7 @@ async fn a_gap_before_a_nonce_keeps_it_waiting() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_ether_or_no_key_sends_nothing() {
+async fn a_sender_without_ether_or_key_sends_nothing() {
     for ground in grounds("senders without ether") {
         let world = World::new(ground, None).await;
         let tenant = TenantId(Uuid::from_u128(8));

@@ -1,4 +1,4 @@
-//! Tests of the HTTP transport against a socket that answers what it is told.
+//! Tests of the HTTP transport against a socket with scripted answers.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -19,7 +19,7 @@ fn transport(url: &str) -> HttpTransport {
     HttpTransport::new(&settings(url)).expect("transport")
 }
 
-/// Serves one answer and gives the URL, whose path looks like a key.
+/// Serves one answer and returns its URL, whose path looks like a key.
 async fn serve_once(head: &'static str, body: String) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
     let url = format!("http://{}/v3/secret-key", listener.local_addr().expect("address"));
@@ -29,7 +29,7 @@ async fn serve_once(head: &'static str, body: String) -> String {
         let _ = socket.read(&mut request).await.expect("request");
         let head = format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         socket.write_all(head.as_bytes()).await.expect("head");
-        // A client that has read enough hangs up; that is its right.
+        // A client that has read enough may hang up.
         let _ = socket.write_all(body.as_bytes()).await;
     });
     url
@@ -81,7 +81,7 @@ async fn an_answer_beyond_the_bound_is_not_read() {
 #[tokio::test]
 async fn a_fault_never_names_the_url() {
     let url = serve_once("200 OK", String::new()).await;
-    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("nobody is there");
+    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("the port is closed");
     assert!(!refused.to_string().contains("secret-key"), "{refused}");
     drop(url);
 }

@@ -29,7 +29,7 @@ fn files_of_both_kinds_are_read() {
 }
 
 #[test]
-fn a_wrong_password_is_told_from_a_broken_file() {
+fn a_wrong_password_differs_from_a_broken_file() {
     assert!(matches!(read(SCRYPT, "testpassworD"), Err(KeyError::Password)));
     assert!(matches!(read(PBKDF2, ""), Err(KeyError::Password)));
 }

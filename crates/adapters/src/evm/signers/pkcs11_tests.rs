@@ -15,14 +15,14 @@ const SIGNATURES: u8 = 32;
 
 /// SoftHSM2 reads its configuration from the environment of the process: this test starts itself again with it.
 #[test]
-fn a_token_signs_for_its_keys_and_for_nobody_else() {
+fn a_token_signs_for_its_own_keys_only() {
     if let Some(module) = std::env::var_os(ENV_MODULE) {
         return with_token(PathBuf::from(module));
     }
     let dir = tempfile::tempdir().expect("directory");
     let keys = [OPERATOR, APPROVER];
     let Some(token) = softhsm::for_tests("PKCS#11 signer", dir.path(), &keys).expect("SoftHSM2") else { return };
-    let name = format!("{}::a_token_signs_for_its_keys_and_for_nobody_else", module_path!());
+    let name = format!("{}::a_token_signs_for_its_own_keys_only", module_path!());
     let (_, name) = name.split_once("::").expect("a path within the crate");
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child.args(["--exact", name, "--nocapture"]);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_shares_a_key() {
+    fn tenants_and_roles_never_share_a_key() {
         use KeyRole::{Approver, Compliance, Operator};
         let one = |tenant_number, role, byte| (tenant(tenant_number), role, key(byte));
         assert!(TenantKeys::new([one(1, Operator, 1), one(1, Approver, 2), one(2, Operator, 3)]).is_ok());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn further_operators_are_lanes_in_their_order_and_nobody_elses() {
+    fn further_operators_are_lanes_of_their_own_tenant_in_order() {
         let keys = TenantKeys::new([(tenant(1), KeyRole::Operator, key(1)), (tenant(2), KeyRole::Operator, key(2))]);
         let keys = keys.expect("keys").with_operators([(tenant(1), key(3)), (tenant(1), key(4))]).expect("keys");
         let addresses = |number| -> Vec<Address> {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_has_as_many_operators_as_it_is_told_and_the_first_stays() {
+    fn a_sandbox_has_as_many_operators_as_configured_and_keeps_the_first() {
         let lanes = |lanes| -> Vec<Address> {
             let keys = TenantKeys::sandbox("seed".into()).with_lanes(lanes);
             keys.operators(tenant(1)).expect("keys").iter().map(|key| key.address()).collect()
