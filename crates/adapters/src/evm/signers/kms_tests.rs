@@ -1,4 +1,4 @@
-//! Tests of the KMS signer against a double that checks the request's signature by itself.
+//! Tests of the KMS signer against a double that verifies the request's signature independently.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::*;
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const KEY_ID: &str = "alias/operator";
 
-/// What the double does wrong.
+/// The double's faults.
 #[derive(Clone, Copy, PartialEq)]
 enum Mischief {
     None,
@@ -50,7 +50,7 @@ impl Double {
         (double, url)
     }
 
-    /// Checks the signature over what came in, then does what was asked.
+    /// Verifies the signature of the request, then performs the operation.
     fn answer(&self, request: &Incoming) -> (&'static str, Value) {
         if request.headers.get("authorization") != Some(&request.expected_authorization()) {
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Double {
         }
     }
 
-    /// Its cipher is turning the bytes around.
+    /// The double's cipher reverses the bytes.
     fn decrypt(&self, body: &Value) -> (&'static str, Value) {
         let mut plain = STANDARD.decode(body["CiphertextBlob"].as_str().expect("text")).expect("base64");
         plain.reverse();
@@ -115,7 +115,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// What the header has to be, from the headers that came in rather than from those that were meant to go out.
+    /// The expected header, computed from the received headers rather than from the intended ones.
     fn expected_authorization(&self) -> String {
         let header = |name: &str| self.headers.get(name).cloned().unwrap_or_default();
         let authorization = header("authorization");

@@ -1,4 +1,4 @@
-//! Which key signs for whom. Two tenants never share a key, nor do two roles: whoever proposes cannot approve.
+//! Maps tenants and roles to keys. No two tenants or roles share a key: a proposer cannot approve.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,19 +14,19 @@ type Slot = (TenantId, KeyRole);
 /// The keys of all tenants.
 pub struct TenantKeys {
     known: Mutex<HashMap<Slot, Arc<dyn DigestSigner>>>,
-    /// Operator keys beside the first, by their tenants.
+    /// Additional operator keys, by tenant.
     further: Mutex<HashMap<TenantId, Vec<Arc<dyn DigestSigner>>>>,
-    /// Where keys of tenants that are not known yet come from; only in a sandbox.
+    /// Derives keys of tenants that are not known yet; sandbox only.
     seed: Option<SecretString>,
-    /// How many operator keys each tenant of a sandbox has.
+    /// Number of operator keys of each tenant in a sandbox.
     lanes: usize,
 }
 
 impl TenantKeys {
-    /// The keys that are configured.
+    /// The configured keys.
     ///
     /// # Errors
-    /// [`KeyError::Shared`]: two places have one address.
+    /// [`KeyError::Shared`]: two roles or tenants have the same address.
     pub fn new(
         keys: impl IntoIterator<Item = (TenantId, KeyRole, Arc<dyn DigestSigner>)>,
     ) -> Result<TenantKeys, KeyError> {
@@ -41,10 +41,10 @@ impl TenantKeys {
         Ok(TenantKeys { known: Mutex::new(known), further: Mutex::default(), seed: None, lanes: 1 })
     }
 
-    /// The same with more operator keys, each for a lane of its own, in this order.
+    /// The same with additional operator keys, each for its own lane, in this order.
     ///
     /// # Errors
-    /// [`KeyError::Shared`]: two places have one address.
+    /// [`KeyError::Shared`]: two roles or tenants have the same address.
     pub fn with_operators(
         self,
         further: impl IntoIterator<Item = (TenantId, Arc<dyn DigestSigner>)>,
@@ -61,12 +61,13 @@ impl TenantKeys {
         Ok(self)
     }
 
-    /// A key of every role for every tenant there will ever be, all out of one seed: worth nothing, for a sandbox.
+    /// A key of every role for every tenant, including future ones, derived from one seed:
+    /// worthless keys for a sandbox.
     pub fn sandbox(seed: SecretString) -> TenantKeys {
         TenantKeys { known: Mutex::default(), further: Mutex::default(), seed: Some(seed), lanes: 1 }
     }
 
-    /// The same with so many operator keys for each tenant.
+    /// The same with this number of operator keys for each tenant.
     pub fn with_lanes(mut self, lanes: usize) -> TenantKeys {
         self.lanes = lanes.max(1);
         self
@@ -80,7 +81,7 @@ impl TenantKeys {
         Ok(self.key(tenant, role)?.address())
     }
 
-    /// The tenant's key of a role.
+    /// The tenant's key for a role.
     ///
     /// # Errors
     /// [`SignFault::NoKey`]
@@ -95,7 +96,7 @@ impl TenantKeys {
         Ok(key)
     }
 
-    /// The tenant's operator keys, the first one first.
+    /// The tenant's operator keys, the primary one first.
     ///
     /// # Errors
     /// [`SignFault::NoKey`]
@@ -113,7 +114,7 @@ impl TenantKeys {
         Ok(keys)
     }
 
-    /// The tenant's key with this address; another tenant's is none of his.
+    /// The tenant's own key with this address.
     ///
     /// # Errors
     /// [`SignFault::Failed`]
