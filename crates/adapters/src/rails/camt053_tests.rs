@@ -1,4 +1,4 @@
-//! Statements, well-meant, wrong and hostile.
+//! Statements, valid, wrong and hostile.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn read(text: &str) -> reports::Statement {
 fn one(text: &str) -> BankStatement {
     let mut message = read(text);
     assert_eq!((message.statements.len(), message.complaints.as_slice()), (1, [].as_slice()), "{text}");
-    assert!(message.entries.is_empty(), "a statement is no report");
+    assert!(message.entries.is_empty(), "a statement is not a report");
     message.statements.remove(0)
 }
 
@@ -64,7 +64,7 @@ fn a_statement_is_read_whole() {
     assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
     let [from, to] = [statement.from.expect("told"), statement.to].map(|at| at.to_string());
     assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
-    assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "overdrawn is below zero");
+    assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "an overdrawn balance is negative");
     assert_eq!((statement.turnover, statement.source.as_str()), (-125_000, "camt.053 B-17"));
     let [paid, own] = &statement.entries[..] else { panic!("{statement:?}") };
     assert_eq!(
@@ -116,7 +116,7 @@ fn what_names_nothing_of_ours_may_be_about_the_account_itself() {
     }
     let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
     let entry = one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
-    assert!(!entry.is_own, "a pay-out of ours, whatever its code");
+    assert!(!entry.is_own, "one of our payouts, whatever its code");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_batch_booking_has_an_entry_for_each_transaction() {
     let amounts: Vec<i64> = statement.entries.iter().map(|entry| entry.amount.minor).collect();
     assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000));
     let torn = read(&booking(&(part("1000.00") + "<TxDtls/>")));
-    assert_eq!(torn.statements[0].entries, [], "none of a booking that cannot be taken apart");
+    assert_eq!(torn.statements[0].entries, [], "no entry of a booking that cannot be split");
     assert!(torn.complaints[0].contains("a transaction of a batch booking has no amount"), "{:?}", torn.complaints);
 }
 
@@ -171,21 +171,21 @@ fn what_cannot_be_counted_is_complained_about() {
     ] {
         let read = read(&message(&stmt("", &(wrong + &good))));
         assert_eq!((read.statements.len(), read.complaints.len()), (1, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
-        assert_eq!(read.statements[0].entries.len(), 1, "the others are read all the same");
+        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
+        assert_eq!(read.statements[0].entries.len(), 1, "the others are still read");
     }
     for (text, reason) in [
         (message(""), "it has no entries"),
         (message("<Stmt/>"), "it has no Id"),
         (message(&format!("<Stmt><Id>{}</Id></Stmt>", "x".repeat(36))), "is not 1 to 35 characters"),
-        (message("<Stmt><Id>S</Id></Stmt>"), "nothing says its currency"),
+        (message("<Stmt><Id>S</Id></Stmt>"), "it has no currency"),
         (message(&stmt("", "").replace(">PKR<", ">XXX<")), "currency \"XXX\" is not known"),
-        (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is no instant"),
+        (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is not a valid instant"),
         (message(&stmt("", "").replace("1000.00", "1,000.00")), "balance OPBD"),
     ] {
         let read = read(&text);
         assert_eq!((read.statements.len(), read.complaints.len()), (0, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
+        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
     }
 }
 
@@ -207,7 +207,7 @@ fn a_statement_is_cut_anywhere_without_harm() {
 }
 
 proptest! {
-    /// Whatever one byte becomes: no panic, and no amount below zero.
+    /// Whatever a single byte changes to: no panic, and no negative amount.
     #[test]
     fn scrambled_statements_are_read_or_refused(at in 0_usize..1_200, byte in any::<u8>()) {
         let refs = format!("<UETR>{UETR}</UETR>");
@@ -221,7 +221,7 @@ proptest! {
         }
     }
 
-    /// Entries of any amounts: the turnover is their sum, and each is read exactly.
+    /// Entries of arbitrary amounts: the turnover is their sum, and each is read exactly.
     #[test]
     fn entries_are_read_exactly(amounts in proptest::collection::vec((1_i64..1_000_000_000_000, any::<bool>()), 0..20)) {
         let text: String = amounts.iter().map(|(minor, credit)| {
@@ -235,8 +235,8 @@ proptest! {
     }
 }
 
-/// The same statement in another bank's style: version 2, no opening balance but that of the day before, amounts in
-/// `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
+/// The same statement in another bank's style: version 2, only the previous day's closing balance,
+/// amounts in `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
 #[test]
 fn another_banks_style_says_the_same() {
     let style = |version: &str, balance_code: &str, to: &str, amounts: [&str; 2]| {
@@ -281,7 +281,7 @@ fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
     assert_eq!((none.opening, none.closing), (None, Some(700)));
 }
 
-/// One sum for a whole message of ours: by its MsgId and PmtInfId, with the count where the bank tells it.
+/// One sum for a whole message: by its MsgId and PmtInfId, with the count if the bank gives it.
 #[test]
 fn a_batch_without_a_list_is_an_entry_for_the_whole_message() {
     let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>R-7</AcctSvcrRef>\

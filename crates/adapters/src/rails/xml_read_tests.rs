@@ -1,4 +1,4 @@
-//! Trees of documents, well-meant and hostile, in every encoding and envelope.
+//! Trees of documents, valid and hostile, in every encoding and envelope.
 
 use super::*;
 use crate::rails::kinds::Kind;
@@ -64,7 +64,7 @@ fn messages_are_found_in_envelopes_and_one_after_the_other() {
     let cut = format!("{}<Document xmlns='{PAIN_002}'><A>2</A>", message(1));
     let documents = read(cut.as_bytes()).expect("its first message is whole");
     assert_eq!(documents.all.len(), 1);
-    assert!(documents.broken.is_some(), "what follows is not passed over");
+    assert!(documents.broken.is_some(), "the rest is reported");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn encodings_are_those_of_the_mark_else_of_the_declaration() {
         (single("windows-1252"), "windows-1252"),
         (single("iso-8859-15"), "ISO-8859-15"),
         (text("UTF-8").into_bytes(), "UTF-8"),
-        (format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(), "a mark is believed before a declaration"),
+        (format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(), "a mark takes precedence over a declaration"),
         (text("UTF-16").into_bytes(), "a declaration that cannot be true"),
         (wide(u16::to_le_bytes, true), "UTF-16LE"),
         (wide(u16::to_be_bytes, true), "UTF-16BE"),
