@@ -93,8 +93,9 @@ impl<'a> IdToken<'a> {
         if read.crit.is_some() {
             return Err(refused("the ID token requires unsupported extensions"));
         }
-        let algorithm = Algorithm::parse(&read.alg)
-            .ok_or_else(|| refused(format!("the ID token is signed with {:?}, which is not accepted", told(&read.alg))))?;
+        let algorithm = Algorithm::parse(&read.alg).ok_or_else(|| {
+            refused(format!("the ID token is signed with {:?}, which is not accepted", told(&read.alg)))
+        })?;
         Ok(IdToken {
             algorithm,
             key_id: read.kid,

@@ -108,7 +108,8 @@ async fn what_the_provider_says_wrong_is_not_believed() {
         let refused = provider.redeem(&answer, now).await.expect_err("not believed");
         assert_eq!(words(&refused), expected, "{fault:?}");
     }
-    for (fault, expected) in [(Fault::NoToken, "its answer contains no ID token"), (Fault::TokenEndpoint, "answered 503")]
+    for (fault, expected) in
+        [(Fault::NoToken, "its answer contains no ID token"), (Fault::TokenEndpoint, "answered 503")]
     {
         simulated.set_fault(Some(fault));
         let answer = asked(&provider, now).await.expect("a description");

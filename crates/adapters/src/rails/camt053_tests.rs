@@ -64,7 +64,11 @@ fn a_statement_is_read_whole() {
     assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
     let [from, to] = [statement.from.expect("told"), statement.to].map(|at| at.to_string());
     assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
-    assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "an overdrawn balance is negative");
+    assert_eq!(
+        (statement.opening, statement.closing),
+        (Some(100_000), Some(-25_000)),
+        "an overdrawn balance is negative"
+    );
     assert_eq!((statement.turnover, statement.source.as_str()), (-125_000, "camt.053 B-17"));
     let [paid, own] = &statement.entries[..] else { panic!("{statement:?}") };
     assert_eq!(

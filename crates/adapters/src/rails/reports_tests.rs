@@ -358,11 +358,7 @@ fn what_banks_send_beside_is_read_too() {
             entry("<EndToEndId>X</EndToEndId>")
         ),
     );
-    assert_eq!(
-        statuses(&interim),
-        [(true, RailStatus::Settled)],
-        "an unmatched booking is left to the statement"
-    );
+    assert_eq!(statuses(&interim), [(true, RailStatus::Settled)], "an unmatched booking is left to the statement");
 }
 
 #[test]

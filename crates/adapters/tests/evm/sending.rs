@@ -1,4 +1,5 @@
-//! What becomes of a transaction between its signature and its block: known, replaced, cancelled, lost, too late.
+//! The life of a transaction between signature and block: known, replaced, cancelled, lost, too
+//! late.
 
 use adapters::evm::hash_of;
 use devchain::Fault;
@@ -34,7 +35,7 @@ async fn a_stuck_transaction_is_replaced_by_one_that_pays_more() {
         let same_fees = Unsigned { call: Call::Cancel, ..first.clone() };
         let refused = world.chain.broadcast(&world.sign(&same_fees).await.raw).await;
         assert_eq!(refused, Broadcast::Underpriced);
-        // anvil takes one wei more; real nodes want a tenth, and so does the embedded chain.
+        // anvil requires one wei more; real nodes and the embedded chain require a tenth.
         if !world.ground.is_anvil() {
             let refused = world.chain.broadcast(&world.sign(&raised(&first, 90)).await.raw).await;
             assert_eq!(refused, Broadcast::Underpriced);
@@ -122,7 +123,7 @@ async fn a_transaction_that_reverts_says_so() {
     }
 }
 
-/// The estimate has to be enough for every movement of a full batch, deploying their vaults.
+/// The estimate must suffice for every movement of a full batch that also deploys its vaults.
 #[tokio::test]
 async fn the_estimate_is_enough_for_a_full_batch() {
     const MOVEMENTS: u8 = 20;

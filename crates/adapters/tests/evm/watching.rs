@@ -1,4 +1,4 @@
-//! What is seen of the chain: blocks, heads, logs, other tokens, reorganisations, a second node.
+//! Reading the chain: blocks, heads, logs, other tokens, reorganisations, a second node.
 
 use adapters::evm::deploy::Minter;
 use devchain::{DevChain, Mining, Options};
@@ -131,7 +131,7 @@ async fn a_block_that_the_node_does_not_have_is_a_fault_and_not_empty() {
         let paid = world.pay(world.usdc, world.wallet(1).1, 5).await;
         world.ground.reorg(1).await;
         let gone = world.chain.logs(paid.block, &[]).await;
-        // anvil keeps blocks that were reorganised away, with their logs.
+        // anvil keeps the blocks of abandoned forks, with their logs.
         let kept = world.ground.is_anvil() && gone == Ok(paid.logs);
         assert!(kept || matches!(gone, Err(ChainFault::Unreachable(_))), "{gone:?}");
     }

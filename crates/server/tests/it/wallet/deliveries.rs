@@ -408,7 +408,7 @@ async fn a_receiver_that_takes_too_long_has_not_received(on: On) {
     bank.receiver.script([Reaction::TakeLate(Span::secs(40)), Reaction::TakeLate(Span::secs(40))]);
     let wallet = blocked(&bank, "late").await;
     let shown = delivery(&bank, &wallet, tried(1)).await;
-    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no whole answer in time"));
+    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no complete answer in time"));
     let event = EventId::parse(shown["event_id"].text()).expect("an id");
     let attempts = bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, event).await.expect("read");
     assert!((Span::secs(14)..Span::secs(25)).contains(&attempts[0].took), "{:?}", attempts[0].took);
