@@ -7,7 +7,7 @@ fn client(server: &Scripted) -> Client {
     Client::new(crate::scripted::credentials(server)).expect("a client")
 }
 
-/// Every request carries a token that is in order for this server, and attests its body.
+/// Every request carries a valid token for this server, which attests its body.
 fn assert_signed(server: &Scripted) {
     for asked in server.asked() {
         let expected = Expected {
@@ -49,7 +49,7 @@ async fn refusals_and_failures_are_never_repeated() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_at_once() {
+async fn a_closed_port_is_reported_at_once() {
     let server = Scripted::start(&[]).await;
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = unused.local_addr().expect("bound");

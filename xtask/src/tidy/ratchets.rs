@@ -1,4 +1,4 @@
-//! `ratchets.toml`: what stays although a rule speaks against it, each with its reason.
+//! `ratchets.toml`: exceptions from the rules, each with its reason.
 //!
 //! `[[allow]]` is lasting: the rule does not apply under that path. `[[exception]]` is temporary and may only shrink:
 //! its budget must equal what the rule finds under that path (findings, or lines for the length rules). More is
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::Finding;
 
-/// Where the entries are, from the root.
+/// Path of the file, from the root.
 pub const FILE: &str = "ratchets.toml";
 const RULE: &str = "ratchets";
-/// A reason shorter than this says nothing.
+/// A shorter reason explains nothing.
 const REASON_MIN_CHARS: usize = 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -67,7 +67,7 @@ impl Ratchets {
         Ok(ratchets)
     }
 
-    /// Takes out what is covered; adds a finding for every entry that covers nothing or too much.
+    /// Removes covered findings; adds a finding for every entry that covers nothing or too much.
     pub fn apply(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let mut own = Vec::new();
         for entry in &self.allow {

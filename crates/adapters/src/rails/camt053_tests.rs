@@ -62,7 +62,7 @@ fn a_statement_is_read_whole() {
     let statement = one(&text);
     assert_eq!((statement.id.as_str(), statement.page, statement.is_last), ("S-1", 1, true));
     assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
-    let [from, to] = [statement.from.expect("told"), statement.to].map(|at| at.to_string());
+    let [from, to] = [statement.from.expect("a start"), statement.to].map(|at| at.to_string());
     assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
     assert_eq!(
         (statement.opening, statement.closing),

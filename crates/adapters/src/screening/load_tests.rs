@@ -230,9 +230,9 @@ fn an_unreadable_entry_is_counted_and_named() {
     assert_eq!(refused.to_string(), "x, line 42: <sdnEntry> without <uid> or <lastName>");
 
     let rows: String = (0..40).map(|uid| format!("{uid},NAME {uid},individual,,,,,,,,,\n")).collect();
-    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NOBODY,-0-")]).expect("a list");
+    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NEMO,-0-")]).expect("a list");
     assert_eq!(orphan.unreadable, ["alt, line 1: ent_num 999 is not in SDN.CSV"]);
     // OFAC's other documents belong to its CSV alone.
-    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NOBODY,-0-")]).expect_err("strange");
+    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");
     assert!(matches!(strange, LoadError::Mismatch { .. }), "{strange}");
 }

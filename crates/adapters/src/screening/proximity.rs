@@ -54,7 +54,7 @@ struct Written {
     provider_version: String,
     address: String,
     /// `null` = no listed address found; the member is mandatory.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "required")]
     hops: Option<u8>,
     category: Option<String>,
     source: Option<String>,
@@ -63,7 +63,7 @@ struct Written {
 }
 
 /// A mandatory member, which may be `null`.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
     Option::deserialize(deserializer)
 }
 

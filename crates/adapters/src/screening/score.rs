@@ -1,17 +1,20 @@
 //! Similarity of two normalised names, 0 to 100, with limits that apply whatever the letters are.
 //!
 //! The rules, so that a compliance officer can reproduce a score by hand:
-//! - Words are paired one to one, the most alike first, in any order. Equal words count 1000 per mille, words of one
-//!   sound [`SAME_SOUND`], others twice their Jaro–Winkler similarity less 1000 (the raw measure crowds everything
-//!   resembling a name above 800), nothing below [`WORD_FLOOR`]; an initial counts [`INITIAL`] against a word that
-//!   begins with it.
-//! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier one: a name inside a
-//!   longer one loses little, two names that differ in a word lose that word's whole weight.
-//! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely. Initials, an unpaired word,
-//!   two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
-//! - A word of another script counts by the best of its spellings, or by its consonants ([`consonants_likeness`]).
-//! - Names are *near-identical* where every word of one that is not very common is paired closely in the other: no
-//!   tie-breaker takes such a match below [`REVIEW_FROM`].
+//! - Words are paired one to one, the most similar first, in any order. Equal words score 1000 per
+//!   mille, words of one sound [`SAME_SOUND`], others twice their Jaro–Winkler similarity minus
+//!   1000 (the raw measure puts everything resembling a name above 800), nothing below
+//!   [`WORD_FLOOR`]; an initial scores [`INITIAL`] against a word that starts with it.
+//! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier
+//!   one: a name inside a longer one loses little, two names that differ in a word lose that word's
+//!   whole weight.
+//! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely.
+//!   Initials, an unpaired word, two short words that differ, a weak alias and a name of very
+//!   common words only stay below [`HIT_FROM`].
+//! - A word of another script scores by the best of its spellings, or by its consonants
+//!   ([`consonants_likeness`]).
+//! - Names are *near-identical* if every word of one that is not very common is paired closely in
+//!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`].
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 

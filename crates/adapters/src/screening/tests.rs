@@ -242,7 +242,7 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     for text in ["", "<html/>", "<html><sdnList></sdnList></html>", "hello", "1,2,3"] {
         assert_eq!(load(&[document("x", text)]).expect_err(text), LoadError::UnknownForm { origin: "x".into() });
     }
-    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NOBODY,-0-")]).expect_err("orphan");
+    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NEMO,-0-")]).expect_err("orphan");
     assert_eq!(orphan.to_string(), "alt, line 1: ent_num 999 is not in SDN.CSV");
     assert!(load(&[golden_document("alt.csv")]).is_err());
     assert!(load(&[golden_document("sdn.csv"), golden_document("sdn.xml")]).is_err());

@@ -1,4 +1,4 @@
-//! Tokens that are in order, and tables of tokens that are not.
+//! Valid tokens, and tables of invalid ones.
 
 use http_api::auth::Service;
 use serde_json::json;
@@ -105,7 +105,7 @@ fn every_wrong_thing_is_named() {
 }
 
 #[test]
-fn malformed_tokens_are_told_apart() {
+fn malformed_tokens_are_distinguished() {
     for (wrong, name) in [
         ("", "form"),
         ("a.b", "form"),

@@ -1,8 +1,9 @@
-//! Rule `coverage`: every row of the two specifications, of the decisions and of the corridors' facts is named in
-//! `docs/coverage/` with the tests that show it, and those tests are there. What no test shows says why.
+//! Rule `coverage`: every row of the two specifications, of the decisions and of the corridors'
+//! facts is listed in `docs/coverage/` with the tests that prove it, and those tests exist. A rule
+//! without a test has a reason.
 //!
-//! The specifications themselves are no part of the project, so that a row that is in no table cannot be found here:
-//! whoever adds to them adds the row. Whether a test shows what its row says is for people to judge.
+//! The specifications are not part of the project, so a row that is in no table cannot be detected:
+//! a change of a specification must add its row. Reviewers judge whether a test proves its row.
 
 mod table;
 mod tests_of;
@@ -16,11 +17,11 @@ use tests_of::Tests;
 
 const RULE: &str = "coverage";
 const DIR: &str = "docs/coverage/";
-/// Says how to read the tables; has none of its own.
+/// Explains the tables; contains none.
 const INTRODUCTION: &str = "docs/coverage/README.md";
-/// One table each: both specifications, what they leave open, and the countries' facts.
+/// One table each: both specifications, their open points, and the countries' facts.
 const EXPECTED: [&str; 4] = ["payment-service-v2.md", "wallet-service-v1.md", "decisions.md", "corridors.md"];
-/// A reason is a sentence, not a shrug.
+/// A reason must be a sentence.
 const REASON_MIN_CHARS: usize = 20;
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -96,7 +97,7 @@ mod tests {
     fn rows_with_tests_that_are_there_or_with_a_reason_are_silent() {
         let table = "| Rule | Says | Shown by |\n|---|---|---|\n\
             | `a`, `b` | says | `it/x::there` |\n\
-            | `c` | says | Open: nobody publishes how long that takes. |\n\
+            | `c` | says | Open: no source states how long that takes. |\n\
             | `d` | says | `it/x::there`. Open: only one of two ways is taken. |\n";
         assert_eq!(check(&tree(table)), []);
         assert_eq!(summary(&tree(table)), "coverage: 6 rules have a test, 2 say what no test shows and why");
