@@ -330,7 +330,7 @@ async fn tokens_answer_one_word_or_nothing_is_believed() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let first = node().on("eth_call", word(7));
     assert_eq!(chain(&first).token_balance(USDC, USDC).await, Ok(7));
-    assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("no bool"));
+    assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("not a bool"));
     let first = node().on("eth_call", word(1));
     assert_eq!(chain(&first).is_blacklisted(USDC, USDC).await, Ok(true));
     assert_eq!(chain(&first).is_paused(USDC).await, Ok(true));
