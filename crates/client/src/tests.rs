@@ -55,7 +55,7 @@ async fn a_closed_port_is_reported_at_once() {
     let address = unused.local_addr().expect("bound");
     drop(unused);
     let credentials = Credentials { base_url: format!("http://{address}"), ..crate::scripted::credentials(&server) };
-    let error = Client::new(credentials).expect("a client").post("/v2/quote", "{}").await.expect_err("nobody");
+    let error = Client::new(credentials).expect("a client").post("/v2/quote", "{}").await.expect_err("a closed port");
     assert!(matches!(error, ClientError::Unavailable { repeat: false, .. }), "{error:?}");
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }

@@ -89,7 +89,7 @@ mod tests {
         for made_by in [Production, Test, Mock] {
             let dir = tempfile::tempdir().expect("a directory");
             let store = opened(dir.path()).await;
-            check(&store, made_by).await.expect("nobody's yet");
+            check(&store, made_by).await.expect("an unused database");
             migrate(&store, made_by).await.expect("made");
             migrate(&store, made_by).await.expect("opened again");
             for here in [Production, Test, Mock] {

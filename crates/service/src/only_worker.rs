@@ -50,7 +50,7 @@ mod tests {
     fn one_process_has_the_lock_until_it_ends() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = lock_path(&directory.path().join("corridor.db"));
-        let first = lock(&path).expect("a file").expect("nobody else");
+        let first = lock(&path).expect("a file").expect("the lock");
         assert!(lock(&path).expect("a file").is_none());
         drop(first);
         assert!(lock(&path).expect("a file").is_some());

@@ -1,4 +1,4 @@
-//! Rule `open-ends`: a TODO-like mark names the decision record that explains the delay.
+//! Rule `open-ends`: a mark for unfinished work names the decision record that explains it.
 
 use super::Finding;
 use super::rust_source::words;
