@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_found() {
+    fn missing_parts_are_found() {
         let text = own_document();
         let renamed = text.replace("pkg:generic/sqlite@", "pkg:generic/other@");
         assert!(examine(&renamed).expect_err("no SQLite").to_string().contains("sqlite"));

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_may_stand_in_any_order_and_codes_in_lower_case() {
+    fn columns_may_have_any_order_and_codes_lower_case() {
         let text = "bank_name, branch_name, country, local_code, bic\n# a note\nA Bank, , IND, hdfc0000001, hdfcinbb\n";
         let directory = read(text).expect("loads");
         let branch = directory.by_local_code(Country::Ind, "HDFC0000001").expect("listed");

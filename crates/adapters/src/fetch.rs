@@ -224,7 +224,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_beyond_the_bound_is_refused() {
+    async fn an_oversized_body_is_rejected() {
         let url = serve_once("x-a: b", vec![b'x'; 2000]).await;
         let refused = get(&client(), &url, 1000).await.expect_err("too large");
         assert!(matches!(refused, FetchError::TooLarge { max_bytes: 1000, .. }), "{refused}");

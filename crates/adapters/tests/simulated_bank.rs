@@ -123,7 +123,7 @@ fn is_about(report: &BankReport, order: &Instruction) -> bool {
 }
 
 #[tokio::test]
-async fn over_http_every_ending_is_understood() {
+async fn over_http_every_outcome_is_understood() {
     let bank = SimulatedBank::start(bank_config()).await.expect("a bank");
     let rail = https(&bank);
     let accounts = ["PK36SCBL0000001123456702", "10001", "10002", "10003", "10004", "10005", "10006", "10007", "10008"];

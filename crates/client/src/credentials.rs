@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sandbox_fills_in_what_was_not_given_for_its_own_address_only() {
+    fn the_sandbox_completes_missing_values_for_its_own_url_only() {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = DataDir::at(dir.path());
         let none =

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_private_and_reads_back_exactly() {
+    fn stored_results_are_private_and_read_back_exactly() {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = DataDir::at(dir.path().join("new/corridor"));
         assert!(data_dir.last_quote().expect("reads").is_none());

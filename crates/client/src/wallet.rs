@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_thing_is_read_by_its_id() {
+    async fn one_object_is_read_by_its_id() {
         let thing = r#"{"order_id":"o-1"}"#;
         let found: &[(u16, &str)] = &[(200, thing)];
         let server = Scripted::start(&[

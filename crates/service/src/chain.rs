@@ -267,7 +267,7 @@ enum Gas {
     Node(Arc<dyn Transport>),
 }
 
-/// The key that stands for the bank's Safe.
+/// The key that replaces the bank's Safe.
 struct Admin {
     key: LocalKey,
     contracts: Arc<EvmContracts>,

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn news_go_to_the_socket() {
+    fn notifications_go_to_the_socket() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("notify");
         let listener = UnixDatagram::bind(&path).expect("a socket");
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_gone_stops_nothing() {
+    fn a_missing_service_manager_is_ignored() {
         let dir = tempfile::tempdir().expect("a directory");
         let socket = open(dir.path().join("absent").to_str().expect("UTF-8")).expect("opens");
         ServiceManager { socket: Some(socket), alive_every: None }.tell(News::Ready);
     }
 
     #[test]
-    fn the_watchdog_is_fed_twice_an_interval_by_the_process_that_it_watches() {
+    fn the_watched_process_notifies_twice_per_interval() {
         let text = |text: &str| Some(text.to_owned());
         let half = Some(Duration::from_secs(15));
         assert_eq!(interval(text("30000000"), None, 7), half);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_living_process_says_so_again_and_again() {
+    async fn a_living_process_notifies_the_watchdog_repeatedly() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("notify");
         let listener = tokio::net::UnixDatagram::bind(&path).expect("a socket");

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_stands_in_the_log() {
+    fn the_address_is_read_from_the_log() {
         let log = "not JSON\n{\"message\":\"a\"}\n{\"message\":\"serving\",\"address\":\"127.0.0.1:1234\"}\n";
         assert_eq!(address(log).expect("there"), "127.0.0.1:1234");
         assert!(address("").is_err());

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_room_is_a_finding() {
+    fn an_unknown_crate_is_a_finding() {
         let tree = Tree::of(&[("crates/new/Cargo.toml", "[package]\nname = \"new\"\n")]);
         assert_eq!(check(&tree).len(), 1);
     }

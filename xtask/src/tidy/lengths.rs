@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_a_value_that_is_there() {
+    fn a_percentile_is_one_of_the_values() {
         for (values, percent, expected) in [
             (vec![], 50, 0),
             (vec![7], 95, 7),

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_in_a_room() {
+    fn a_file_belongs_to_a_crate() {
         assert_eq!(RustSource::new("crates/http/src/lib.rs", "").room(), "http");
         assert_eq!(RustSource::new("xtask/src/main.rs", "").room(), "xtask");
     }

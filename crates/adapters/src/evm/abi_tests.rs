@@ -12,7 +12,7 @@ fn signatures(json: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn every_function_is_one_of_the_contracts() {
+fn every_function_is_in_the_contracts() {
     for (artifact, functions) in [
         (
             artifact::CONTROLLER,
@@ -54,7 +54,7 @@ fn selectors_are_the_well_known_ones() {
 
 /// As produced by `cast calldata`.
 #[test]
-fn a_batch_is_written_as_the_abi_says() {
+fn a_batch_is_encoded_as_the_abi_requires() {
     let movement = |byte| Movement {
         intent: Word([byte; 32]),
         reference: Word([byte + 1; 32]),
@@ -123,7 +123,7 @@ fn numbers_are_cut_and_addresses_are_whole() {
 }
 
 #[test]
-fn texts_lie_within_what_came() {
+fn texts_lie_within_the_input() {
     let mut data = [word(32), word(3)].concat();
     data.extend(b"abc");
     data.extend([0; 29]);

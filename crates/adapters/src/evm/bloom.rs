@@ -37,7 +37,7 @@ mod tests {
     use crate::evm::abi;
 
     #[test]
-    fn what_is_in_a_block_is_in_its_bloom() {
+    fn everything_in_a_block_is_in_its_bloom() {
         let mut bytes = [0; BYTES];
         let put = |bytes: &mut [u8; BYTES], what: &[u8]| {
             let hash = vault::hash(&[what]).0;

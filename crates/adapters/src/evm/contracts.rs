@@ -99,7 +99,7 @@ impl EvmContracts {
         EvmContracts::with(keys, Sources::Sandbox(Owners { admin, treasury }))
     }
 
-    /// The account that stands for the bank's Safe in a sandbox.
+    /// The account that replaces the bank's Safe in a sandbox.
     ///
     /// # Errors
     /// [`KeyError`]

@@ -125,7 +125,7 @@ impl Ours<'_> {
         let mut before: Option<&Log> = None;
         for log in &logs {
             if log.removed || !belongs(log) {
-                return malformed("a log of another block than was asked for");
+                return malformed("a log of another block than requested");
             }
             if let Some(before) = before.filter(|before| before.block_number == log.block_number) {
                 if before.block_hash != log.block_hash || before.log_index == log.log_index {

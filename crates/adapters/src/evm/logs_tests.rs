@@ -45,7 +45,7 @@ fn account(word: &str) -> Address {
 }
 
 #[test]
-fn every_event_is_one_of_the_contracts() {
+fn every_event_is_in_the_contracts() {
     let events = |json: &str| -> Vec<String> {
         let artifact = Artifact::parse(json).expect("artifact");
         artifact.entries("event").into_iter().map(artifact::Entry::signature).collect()
@@ -183,7 +183,7 @@ fn values_beyond_64_bits_are_cut() {
 }
 
 #[test]
-fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
+fn garbled_logs_are_faults_for_known_contracts_and_ignored_for_others() {
     let transfer = topic("Transfer(address,address,uint256)");
     let blacklisted = topic("Blacklisted(address)");
     let released = topic("Released(bytes32,bytes32,address,address,address,uint256)");
@@ -211,7 +211,7 @@ fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn inconsistent_logs_are_rejected() {
     let transfer = topic("Transfer(address,address,uint256)");
     let good = log(0, 1, USDC, &[&transfer, ALICE, BOB], FIVE);
     let with = |member: &str, value: Value| {

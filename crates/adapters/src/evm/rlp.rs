@@ -77,7 +77,7 @@ mod tests {
 
     /// The vectors of the Ethereum wiki, each as the only item of a list.
     #[test]
-    fn items_are_those_of_the_definition() {
+    fn items_match_the_specification() {
         let one = |list: List| list.finish()[1..].to_vec();
         assert_eq!(one(List::default().bytes(b"dog")), b"\x83dog");
         assert_eq!(one(List::default().bytes(b"")), [0x80]);

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colon_in_a_secret_divides_nothing() {
+    fn a_colon_in_a_secret_is_encoded() {
         let header = basic("corridor", &SecretString::from("a:b c~"));
         let plain = STANDARD.decode(header.strip_prefix("Basic ").expect("basic")).expect("base64");
         assert_eq!(plain, b"corridor:a%3Ab%20c%7E");

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_must_be_the_issuers_own_and_lead_nowhere_in_plain_text() {
+    fn metadata_must_be_the_issuers_own_and_use_https() {
         let issuer = "https://id.example/realm";
         let read = |body: Vec<u8>| Metadata::read(&body, issuer).map(drop).map_err(|fault| fault.to_string());
         assert_eq!(read(description(issuer, "https://id.example/token", "")), Ok(()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_say_who_we_are_is_one_that_the_provider_takes() {
+    fn the_client_authentication_is_one_that_the_provider_supports() {
         let way = |more: &str| {
             let body = description("https://id.example", "https://id.example/token", more);
             Metadata::read(&body, "https://id.example").expect("read").authentication
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_is_sent_with_everything_that_it_has_to_bring_back() {
+    fn the_authorization_url_contains_all_parameters() {
         let body = description("https://id.example", "https://id.example/token", "");
         let metadata = Metadata::read(&body, "https://id.example").expect("read");
         let settings = Settings {

@@ -85,7 +85,7 @@ async fn a_user_signs_in_with_every_signature_algorithm() {
 }
 
 #[tokio::test]
-async fn what_the_provider_says_wrong_is_not_believed() {
+async fn invalid_provider_answers_are_rejected() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let now = SystemClock.now();
     for (fault, expected) in [
@@ -146,7 +146,7 @@ async fn an_answer_is_bound_to_its_question() {
 }
 
 #[tokio::test]
-async fn the_configured_claim_names_people_and_an_address_must_be_vouched_for() {
+async fn the_configured_claim_identifies_users_and_emails_must_be_verified() {
     let now = SystemClock.now();
     let named = |claim: NameClaim, account: Account| async move {
         let (simulated, provider) = world(claim).await;
@@ -168,7 +168,7 @@ async fn the_configured_claim_names_people_and_an_address_must_be_vouched_for() 
 }
 
 #[tokio::test]
-async fn new_keys_are_fetched_when_they_are_needed_but_not_without_end() {
+async fn new_keys_are_fetched_on_demand_up_to_a_limit() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let mut now = SystemClock.now();
     for fetched in 1..=6 {
@@ -240,7 +240,7 @@ fn the_vectors_of_rfc_7515_and_rfc_8037() {
 }
 
 #[test]
-fn a_key_is_good_for_its_own_kind_and_use_only() {
+fn a_key_is_valid_for_its_own_type_and_use_only() {
     let with = |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').expect("an object"));
     for (keys, token, expected) in [
         (EC_KEY.to_owned(), RSA_TOKEN, Err(KeyFault::Unknown)),
@@ -257,7 +257,7 @@ fn a_key_is_good_for_its_own_kind_and_use_only() {
 }
 
 #[test]
-fn a_token_that_demands_what_is_not_known_is_none() {
+fn a_token_with_unknown_critical_headers_is_rejected() {
     let header = |text: &str| format!("{}.e30.AA", URL_SAFE_NO_PAD.encode(text));
     for wrong in [
         "",

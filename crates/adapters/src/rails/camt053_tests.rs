@@ -107,7 +107,7 @@ fn the_same_page_is_known_again_and_another_one_is_not() {
 }
 
 #[test]
-fn what_names_nothing_of_ours_may_be_about_the_account_itself() {
+fn unmatched_entries_may_be_about_the_account_itself() {
     for refs in [
         "",
         "<InstrId>NOTPROVIDED</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>",
@@ -161,7 +161,7 @@ fn pages_are_numbered() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_complained_about() {
+fn uncountable_entries_are_reported() {
     let refs = format!("<UETR>{UETR}</UETR>");
     let good = entry("1.00", "DBIT", &refs, "");
     for (wrong, reason) in [
@@ -194,7 +194,7 @@ fn what_cannot_be_counted_is_complained_about() {
 }
 
 #[test]
-fn foreign_namespaces_and_entities_are_kept_out() {
+fn foreign_namespaces_and_entities_are_rejected() {
     let foreign = stmt("", "<x:Ntry xmlns:x=\"urn:x\"><x:Amt Ccy=\"PKR\">1.00</x:Amt></x:Ntry>");
     assert_eq!(one(&message(&foreign)).entries, []);
     let entity = message(&stmt("", "")).replace("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a \"b\">]>");
@@ -242,7 +242,7 @@ proptest! {
 /// The same statement in another bank's style: version 2, only the previous day's closing balance,
 /// amounts in `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
 #[test]
-fn another_banks_style_says_the_same() {
+fn another_banks_style_gives_the_same_result() {
     let style = |version: &str, balance_code: &str, to: &str, amounts: [&str; 2]| {
         let [first, second] =
             amounts.map(|details| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls>"));
@@ -273,7 +273,7 @@ fn another_banks_style_says_the_same() {
 }
 
 #[test]
-fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
+fn interim_balances_alone_become_opening_and_closing() {
     let with = |balances: &str| {
         one(&message(&format!(
             "<Stmt><Id>S-1</Id><CreDtTm>2026-11-25T10:00:00Z</CreDtTm><Acct><Ccy>PKR</Ccy></Acct>{balances}</Stmt>"
@@ -287,7 +287,7 @@ fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
 
 /// One sum for a whole message: by its MsgId and PmtInfId, with the count if the bank gives it.
 #[test]
-fn a_batch_without_a_list_is_an_entry_for_the_whole_message() {
+fn a_batch_without_a_list_becomes_one_entry_for_the_message() {
     let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>R-7</AcctSvcrRef>\
         <NtryDtls><Btch><MsgId>M-1</MsgId><PmtInfId>M-1</PmtInfId><NbOfTxs>2</NbOfTxs></Btch></NtryDtls></Ntry>";
     let statement = one(&message(&stmt("", booking)));

@@ -72,7 +72,7 @@ async fn messages_appear_whole_under_their_names() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_written_was_not_sent() {
+async fn an_unwritten_message_was_not_sent() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     let out = dir.path().join("out");
@@ -107,7 +107,7 @@ async fn reports_come_in_order_and_are_archived_when_they_are_stored() {
 }
 
 #[tokio::test]
-async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
+async fn a_late_file_is_read_before_it_is_archived() {
     let dir = TempDir::new().expect("a directory");
     let first = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "0005.xml", &report(5));
@@ -129,7 +129,7 @@ async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
 }
 
 #[tokio::test]
-async fn unreadable_files_are_reported_and_put_aside() {
+async fn unreadable_files_are_reported_and_moved_aside() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "1.xml", "<!DOCTYPE a><a/>");
@@ -169,7 +169,7 @@ async fn collecting_waits_for_a_file() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_is_a_fault() {
+async fn a_missing_directory_is_a_fault() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::from_secs(60));
     fs::remove_dir_all(dir.path().join("in")).expect("removed");
@@ -206,7 +206,7 @@ async fn files_are_read_whatever_their_case_and_packing() {
 
 /// realworld: "anything else older than a minute is an alert, moved aside".
 #[tokio::test]
-async fn what_fits_no_pattern_is_reported_and_moved_aside_after_a_minute() {
+async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     for name in ["camt.053.txt", ".0001.xml.part", "new.txt", ".nfs0000001"] {

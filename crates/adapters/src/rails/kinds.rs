@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_known_by_its_namespace_whichever_authority_gave_it() {
+    fn a_message_is_recognised_by_the_namespace_of_any_authority() {
         for (namespace, element, kind) in [
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.001.03", "Document", Kind::Pain002),
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.001.99", "Document", Kind::Pain002),

@@ -112,7 +112,7 @@ fn the_control_sum_is_exact() {
 /// `corridors.md`: "purpose code, source of funds, split names". Positions follow the sequence of
 /// pain.001.001.09.
 #[test]
-fn source_of_funds_and_split_names_stand_in_their_places() {
+fn source_of_funds_and_split_names_are_in_their_elements() {
     let split = |given: &str, family: &str| Some(SplitName { given: given.into(), family: family.into() });
     let mut told = instruction(1);
     told.source_of_funds = Some("Salary".into());

@@ -288,7 +288,7 @@ fn charges_are_found_in_each_version() {
 }
 
 #[test]
-fn a_batch_that_is_booked_in_one_sum_is_each_of_its_transactions() {
+fn a_batch_booked_in_one_sum_covers_each_of_its_transactions() {
     let booking = |amount: &str, batch: &str| {
         format!(
             "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>\
@@ -330,7 +330,7 @@ fn a_return_is_read_whole() {
 }
 
 #[test]
-fn what_banks_send_beside_is_read_too() {
+fn other_messages_of_banks_are_read_too() {
     let between = message(
         "pacs.002.001.10",
         "FIToFIPmtStsRpt",
@@ -378,7 +378,7 @@ fn several_messages_of_one_file_are_all_read() {
 }
 
 #[test]
-fn entries_that_cannot_be_understood_are_complained_about() {
+fn unparsable_entries_are_reported() {
     let id = format!("<OrgnlInstrId>{SIMPLE}</OrgnlInstrId>");
     let amount = |ccy: &str, text: &str| {
         pain002(&format!("{id}<TxSts>ACSC</TxSts><OrgnlTxRef><Amt><InstdAmt{ccy}>{text}</InstdAmt></Amt></OrgnlTxRef>"))
@@ -412,7 +412,7 @@ fn entries_that_cannot_be_understood_are_complained_about() {
 }
 
 #[test]
-fn what_only_fills_a_place_is_missing() {
+fn placeholders_count_as_missing() {
     let report = one(&pain002(&format!(
         "<OrgnlInstrId>NOTPROVIDED</OrgnlInstrId><OrgnlEndToEndId>NOTPROVIDED</OrgnlEndToEndId>\
          <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>"

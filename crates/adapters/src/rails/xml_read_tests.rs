@@ -68,7 +68,7 @@ fn messages_are_found_in_envelopes_and_one_after_the_other() {
 }
 
 #[test]
-fn encodings_are_those_of_the_mark_else_of_the_declaration() {
+fn encodings_follow_the_mark_then_the_declaration() {
     let text = |encoding: &str| {
         format!(
             "<?xml version='1.0' encoding=\"{encoding}\"?><Document xmlns='{PAIN_002}'><A>ausgeführt, Größe</A></Document>"
@@ -97,7 +97,7 @@ fn encodings_are_those_of_the_mark_else_of_the_declaration() {
 }
 
 #[test]
-fn a_bad_byte_costs_the_text_that_it_stands_in() {
+fn an_invalid_byte_invalidates_its_text() {
     let mut bytes = format!("<Document xmlns='{PAIN_002}'><A>ausgef").into_bytes();
     bytes.push(0xFC);
     bytes.extend_from_slice(b"hrt</A><B>ours</B></Document>");

@@ -61,7 +61,7 @@ fn rates_are_stated_inverted_or_crossed_over_usd_with_one_rounding() {
 }
 
 #[test]
-fn ties_round_to_the_even_digit_and_too_little_is_no_rate() {
+fn ties_round_to_even_and_a_zero_result_is_not_a_rate() {
     for (stated, inverse) in [
         // 0.0000000000005, 0.0000000000125, 0.0000000000625: halfway between two digits of the
         // twelfth decimal.
@@ -138,7 +138,7 @@ fn broken_sheets_are_refused_with_the_reason() {
 }
 
 #[test]
-fn toml_and_csv_say_the_same() {
+fn toml_and_csv_give_the_same_rates() {
     let toml = from_toml("as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n").expect("toml");
     let csv = from_csv("base,quote,rate,as_of\n# a comment\nUSD, PKR, 278.75, 2026-11-20\n").expect("csv");
     assert_eq!(toml, csv);
@@ -270,7 +270,7 @@ fn the_walk_is_small_and_the_same_for_the_same_seed() {
 }
 
 #[test]
-fn frozen_rates_stay_and_never_grow_old() {
+fn frozen_rates_stay_and_never_age() {
     let rates = SandboxRates::new(7, true, NOW);
     let later = NOW + Span::days(30);
     rates.tick(later);

@@ -73,7 +73,7 @@ async fn case_18_redirecting_list_server_py() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_followed_only_to_where_an_address_may_lead_and_not_for_ever() {
+async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
     for (location, why) in [
         ("http://lists.example/sdn.xml?secret=1", "http://lists.example/sdn.xml: only https is allowed"),
         ("file:///etc/passwd", "only https is allowed"),

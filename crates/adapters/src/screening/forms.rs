@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_stand_apart_are_joined() {
+    fn spaced_letters_are_joined() {
         for written in [
             "Z o r b l a x  Q u i b b l e t o n",
             "Z.o.r.b.l.a.x  Q.u.i.b.b.l.e.t.o.n",

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_evened_out() {
+    fn names_are_normalised() {
         for (written, expected) in [
             ("  Mr.  Zorblax   QUIBBLETON ", "zorblax quibbleton"),
             ("QUIBBLETON, Zorblax", "quibbleton zorblax"),

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_is_the_contracts() {
+    fn the_request_matches_the_contract() {
         let expected = format!(
             r#"{{"version":"1","chain_id":1,"token":"0x{}","address":"0x{}","transaction_hash":"0x{}"}}"#,
             "07".repeat(20),

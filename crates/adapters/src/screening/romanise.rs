@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_are_read_as_their_speakers_write_them_in_latin() {
+    fn scripts_are_romanised_as_their_speakers_write_them() {
         for (word, spelling) in [
             ("Сергей", "sergey"),
             ("Щербаков", "shcherbakov"),

@@ -126,7 +126,7 @@ fn birth_date_and_country_break_ties() {
 }
 
 #[test]
-fn a_name_of_very_common_words_alone_is_a_persons_decision_unless_the_birth_date_is_the_same() {
+fn a_name_of_very_common_words_goes_to_review_unless_the_birth_date_matches() {
     let text = "#corridor-sanctions name=X published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,\
                 countries,addresses\n1,person,Muhammad Ali Khan,,,1970-01-01,,\n2,person,Ali,,,,,\n3,person,Qorb,,,,,\n";
     let lists = SanctionLists::build(vec![Arc::new(load(&[document("x", text)]).expect("list"))]);
@@ -203,7 +203,7 @@ fn the_un_list_is_read() {
 }
 
 #[test]
-fn craft_keep_their_names_to_themselves() {
+fn craft_are_not_matched_by_name() {
     let list = load(&[golden_document("sdn.xml")]).expect("xml");
     let lists = SanctionLists::build(vec![Arc::new(list)]);
     assert!(lists.best_match(&Party { name: "SS Neverfloats", birthdate: None, country: None }).is_none());

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inward_addresses_are_named_by_what_they_are() {
+    fn internal_addresses_are_named_by_kind() {
         for (text, why) in [
             ("0.0.0.0", Inward::Unspecified),
             ("0.1.2.3", Inward::Unspecified),

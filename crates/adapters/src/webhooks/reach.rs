@@ -38,7 +38,7 @@ pub enum UrlFault {
     #[error("must be https://host[:port][/path][?query] and nothing else")]
     NotPlain,
     /// A user name or a password.
-    #[error("must not hold a user name or password: webhooks are signed; a key of a gateway may stand in the query")]
+    #[error("must not hold a user name or password: webhooks are signed; a gateway's key may be in the query")]
     Credentials,
     /// An address that is not public.
     #[error("{address} is {why}: webhooks go to the internet only")]
@@ -178,7 +178,7 @@ mod tests {
 
     /// `30-urls` of the cases: Azure's functions and many gateways carry their key in the query.
     #[test]
-    fn a_query_of_the_base_stays_behind_the_event_s_path() {
+    fn the_bases_query_follows_the_events_path() {
         for (base, url) in [
             (
                 "https://fn.example.net/api/in?code=abc%3D%3D",
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_reaches_its_own_machine_and_network_and_no_further_in() {
+    fn a_sandbox_reaches_its_own_machine_and_network_only() {
         for base in
             ["http://127.0.0.1:9000", "http://localhost:9000", "https://[::1]", "http://10.0.0.7", "http://b.example"]
         {

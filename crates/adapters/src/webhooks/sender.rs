@@ -202,7 +202,7 @@ async fn heard(mut response: Response, now: Timestamp) -> DeliveryAnswer {
         _ if !status.is_success() => DeliveryResult::NotReceived(format!("HTTP {}", status.as_u16())),
         // The rest is unknown: it may state that the message was not received.
         Err(broken) => DeliveryResult::NotReceived(format!("HTTP {}, then {broken}", status.as_u16())),
-        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer says \"received\": false".to_owned()),
+        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer has \"received\": false".to_owned()),
         Ok(_) => DeliveryResult::Received,
     };
     let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();

@@ -83,7 +83,7 @@ async fn a_message_arrives_signed_with_its_trace_and_its_bytes() {
 }
 
 #[tokio::test]
-async fn a_message_without_a_trace_gets_that_of_the_try() {
+async fn a_message_without_a_trace_gets_the_attempts() {
     const OF_THE_TRY: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let receiver = receiver().await;
     let endpoint = endpoint(&receiver.url(), &[SECRET]);

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_are_missing_or_no_numbers_are_named() {
+    fn missing_or_non_numeric_headers_are_named() {
         let known = [secret(SECRET)];
         let good = arrived(SIGNATURE);
         for (changed, fault) in [
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_refused() {
+    fn invalid_secrets_are_rejected() {
         for (text, fault) in [
             ("", SecretFault::TooShort),
             ("whsec_", SecretFault::TooShort),

@@ -52,7 +52,7 @@ async fn a_stuck_transaction_is_replaced_by_one_that_pays_more() {
 }
 
 #[tokio::test]
-async fn a_nonce_that_is_not_wanted_any_more_is_filled_with_nothing() {
+async fn an_obsolete_nonce_is_filled_with_an_empty_transaction() {
     for ground in grounds("cancelling transactions") {
         let world = World::new(ground, None).await;
         let first = world.unsigned(KeyRole::Compliance, freeze(&world)).await;
@@ -70,7 +70,7 @@ async fn a_nonce_that_is_not_wanted_any_more_is_filled_with_nothing() {
 }
 
 #[tokio::test]
-async fn a_gap_before_a_nonce_keeps_it_waiting() {
+async fn a_nonce_waits_for_the_gap_before_it() {
     for ground in grounds("gaps of nonces") {
         let world = World::new(ground, None).await;
         let first = world.unsigned(KeyRole::Compliance, freeze(&world)).await;
@@ -105,7 +105,7 @@ async fn a_sender_without_ether_or_key_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_reverts_says_so() {
+async fn a_reverted_transaction_is_reported() {
     for ground in grounds("transactions that revert") {
         let world = World::new(ground, None).await;
         let controller = [world.controller.address];
@@ -146,7 +146,7 @@ async fn the_estimate_is_enough_for_a_full_batch() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_the_outcome_open_and_sending_again_settles_it() {
+async fn a_lost_answer_leaves_the_outcome_unknown_until_a_resend() {
     let chain = embedded();
     let world = World::new(Ground::Embedded(chain.clone()), None).await;
     let signed = world.sign(&world.unsigned(KeyRole::Compliance, freeze(&world)).await).await;

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_listed() {
+    fn recorded_metrics_are_listed() {
         let mut names = BTreeSet::new();
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for room in ["adapters/src", "console/src", "engine/src", "http/src", "service/src", "store/src"] {

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_traced_can_be_continued_elsewhere() {
+    fn a_trace_can_be_continued_elsewhere() {
         assert_eq!(current_traceparent(), None, "without an exporter there is no trace");
         let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).build();
         let traces = Traces { provider };

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_shows() {
+    fn recorded_metrics_are_rendered() {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
         register(&recorder, &[]);

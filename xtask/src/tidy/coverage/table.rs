@@ -1,4 +1,4 @@
-//! The tables of `docs/coverage/`: `| `name`, `name` | what it says | `path::test`, … Open: why not all |`.
+//! The tables of `docs/coverage/`: `| `name`, `name` | description | `path::test`, … Open: why not all |`.
 
 /// Marks the reason.
 const OPEN: &str = "Open:";

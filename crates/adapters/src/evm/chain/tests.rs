@@ -174,7 +174,7 @@ fn is_unreachable<T: std::fmt::Debug>(answer: Result<T, ChainFault>) -> String {
 }
 
 #[tokio::test]
-async fn a_node_of_another_chain_is_never_believed() {
+async fn a_node_of_another_chain_is_never_trusted() {
     let other = broken(Ok(r#"{"id":0,"result":"0x1"}"#));
     let text = is_unreachable(chain(&other).nonce(USDC).await);
     assert_eq!(text, "first node: it is on chain 1, not 31337");
@@ -196,7 +196,7 @@ async fn the_three_heads_come_from_one_question() {
 }
 
 #[tokio::test]
-async fn a_node_without_finality_says_none_and_impossible_heads_are_refused() {
+async fn a_node_without_finality_reports_none_and_impossible_heads_are_rejected() {
     let first = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
     let first = first.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9));
     let heads = chain(&first).heads().await.expect("heads");
@@ -210,7 +210,7 @@ async fn a_node_without_finality_says_none_and_impossible_heads_are_refused() {
 }
 
 #[tokio::test]
-async fn a_block_is_the_one_that_was_asked_for() {
+async fn a_block_must_be_the_requested_one() {
     let first = node().on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(8, 8));
     let chain = chain(&first);
     assert_eq!(chain.block(BlockAt::Number(7)).await, Ok(None));
@@ -261,7 +261,7 @@ async fn logs_are_those_of_the_block_or_a_fault() {
 }
 
 #[tokio::test]
-async fn a_block_of_too_many_logs_is_read_by_its_receipts() {
+async fn a_block_with_too_many_logs_is_read_by_its_receipts() {
     let too_many = || {
         let node = node().refusing("eth_getLogs", -32005, "query returned more than 10000 results");
         node.on("eth_getBlockByHash", header(7, 7)).on("eth_getBlockByNumber", header(7, 7))
@@ -326,7 +326,7 @@ async fn receipts_are_whole() {
 }
 
 #[tokio::test]
-async fn tokens_answer_one_word_or_nothing_is_believed() {
+async fn token_answers_must_be_one_word() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let first = node().on("eth_call", word(7));
     assert_eq!(chain(&first).token_balance(USDC, USDC).await, Ok(7));
@@ -349,7 +349,7 @@ async fn tokens_answer_one_word_or_nothing_is_believed() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none_are_faults() {
+async fn invalid_answers_are_faults() {
     for answer in ["", "<html>", "{}", "[]", r#"{"id":0}"#, r#"[{"id":0,"result":"0x1"}]"#, "\u{0}", "null"] {
         is_unreachable(chain(&broken(Ok(answer))).nonce(USDC).await);
         is_unreachable(chain(&broken(Ok(answer))).heads().await);
@@ -360,7 +360,7 @@ async fn answers_that_are_none_are_faults() {
 }
 
 #[tokio::test]
-async fn a_broadcast_is_what_the_best_node_says() {
+async fn a_broadcast_has_the_best_nodes_result() {
     let raw = [2, 1, 2, 3];
     let hash = json!(super::super::hash_of(&raw).to_string());
     let accepting = || node().on("eth_sendRawTransaction", hash.clone());
@@ -518,7 +518,7 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
 }
 
 #[tokio::test]
-async fn what_two_nodes_say_of_a_balance_or_a_blacklist_must_be_the_same() {
+async fn two_nodes_must_agree_on_a_balance_or_a_blacklist() {
     let after = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let holding = |amount| node().on("eth_call", word(amount)).on("eth_getBlockByNumber", header(7, 7));
@@ -607,7 +607,7 @@ fn header_with_transfer() -> Value {
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_held_against_the_bloom() {
+async fn an_empty_answer_is_checked_against_the_bloom() {
     let transfers = || json!([transfer(3, BLOCK, 7)]);
     // With one node: the same block by its receipts.
     let mut with_words = header_with_transfer();

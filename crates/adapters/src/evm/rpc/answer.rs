@@ -74,7 +74,7 @@ pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault>
         match place {
             Some(place @ None) => *place = Some(response.outcome()?),
             Some(Some(_)) => return Err(RpcFault::Malformed("two answers to one request".to_owned())),
-            None => return Err(RpcFault::Malformed("an answer to what was not asked".to_owned())),
+            None => return Err(RpcFault::Malformed("an answer to no request".to_owned())),
         }
     }
     let complete: Option<Vec<Outcome>> = outcomes.into_iter().collect();

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn other_refusals_keep_their_words_and_an_unclear_outcome_stays_one() {
+    fn other_rejections_keep_their_text_and_unclear_outcomes_stay_unclear() {
         for message in ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""] {
             assert!(matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message)));
         }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_logs_is_no_fault_of_the_node() {
+    fn too_many_logs_is_not_a_node_fault() {
         for (message, expected) in [
             ("query returned more than 10000 results", true),
             ("range 1000000 exceeds limit of 10000", true),

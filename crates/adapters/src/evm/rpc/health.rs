@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_asks_for_a_pause_gets_it_and_a_longer_one_each_time() {
+    fn a_node_that_asks_for_a_pause_rests_longer_each_time() {
         let health = Health::default();
         health.note(at(0), at(0), Some(&busy(Some(7))));
         assert_eq!(health.rests_for(at(0)), Some(Span::secs(7)));

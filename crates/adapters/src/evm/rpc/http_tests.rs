@@ -36,7 +36,7 @@ async fn serve_once(head: &'static str, body: String) -> String {
 }
 
 #[tokio::test]
-async fn errors_with_a_status_of_their_own_are_read() {
+async fn errors_with_their_own_status_are_read() {
     for (head, body, expected) in [
         ("200 OK", "[1]", Ok("[1]")),
         ("400 Bad Request", " {\"error\":1}", Ok(" {\"error\":1}")),
@@ -54,7 +54,7 @@ async fn errors_with_a_status_of_their_own_are_read() {
 }
 
 #[tokio::test]
-async fn a_node_that_asks_for_a_pause_is_heard_whatever_the_body_says() {
+async fn a_pause_is_recognised_with_any_body() {
     let json = r#"{"id":0,"result":"0x1"}"#;
     let date = "date: Wed, 25 Nov 2026 20:00:00 GMT";
     for (head, status, seconds) in [
@@ -71,7 +71,7 @@ async fn a_node_that_asks_for_a_pause_is_heard_whatever_the_body_says() {
 }
 
 #[tokio::test]
-async fn an_answer_beyond_the_bound_is_not_read() {
+async fn an_oversized_answer_is_not_read() {
     let url = serve_once("200 OK", "x".repeat(101)).await;
     assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
     let url = serve_once("413 Payload Too Large", String::new()).await;

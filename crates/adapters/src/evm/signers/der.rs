@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_the_shortest_ones() {
+    fn lengths_must_use_the_shortest_form() {
         let long = |prefix: &[u8], length: usize| [prefix, &vec![1; length]].concat();
         assert_eq!(Der(&long(&[4, 0x81, 0x80], 0x80)).only(OCTET_STRING).map(<[u8]>::len), Some(0x80));
         assert_eq!(Der(&long(&[4, 0x82, 1, 0], 0x100)).only(OCTET_STRING).map(<[u8]>::len), Some(0x100));

@@ -35,7 +35,7 @@ fn a_wrong_password_differs_from_a_broken_file() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_features_are_rejected_by_name() {
     for (from, to, reason) in [
         ("\"version\":3", "\"version\":1", "only version 3"),
         ("aes-128-ctr", "aes-128-cbc", "only aes-128-ctr"),

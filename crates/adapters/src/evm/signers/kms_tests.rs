@@ -188,7 +188,7 @@ async fn a_request_with_another_secret_is_refused_by_the_double() {
 }
 
 #[tokio::test]
-async fn what_does_not_belong_to_the_key_is_not_let_out() {
+async fn a_foreign_signature_is_not_returned() {
     for mischief in [Mischief::OtherKey, Mischief::NotDer] {
         let (_double, url) = Double::serve(mischief);
         let signer = kms(&url, SECRET, None).key(KEY_ID, None).await.expect("key");
@@ -204,7 +204,7 @@ async fn what_does_not_belong_to_the_key_is_not_let_out() {
 }
 
 #[tokio::test]
-async fn what_kms_encrypted_is_opened() {
+async fn kms_ciphertexts_are_decrypted() {
     let (_double, url) = Double::serve(Mischief::None);
     let client = kms(&url, SECRET, Some("lent"));
     let plain = client.decrypt(&[3, 2, 1]).await.expect("decrypted");
@@ -216,7 +216,7 @@ async fn what_kms_encrypted_is_opened() {
 }
 
 #[test]
-fn a_key_store_beyond_this_machine_is_asked_over_tls() {
+fn a_remote_key_store_requires_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     for (endpoint, allowed) in
         [(None, true), (Some("https://vpce.example"), true), (Some("http://vpce.example"), false)]

@@ -122,7 +122,7 @@ impl TenantKeys {
         let keys = KeyRole::ALL.into_iter().filter_map(|role| self.key(tenant, role).ok());
         let keys = keys.chain(self.operators(tenant).into_iter().flatten());
         let mut matching = keys.filter(|key| key.address() == *address);
-        matching.next().ok_or_else(|| SignFault::Failed(format!("{address} is no key of tenant {tenant}")))
+        matching.next().ok_or_else(|| SignFault::Failed(format!("{address} is not a key of tenant {tenant}")))
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_has_all_keys_and_always_the_same() {
+    fn a_sandbox_has_all_keys_deterministically() {
         let addresses = |seed: &str| {
             let keys = TenantKeys::sandbox(seed.into());
             let of = |number| KeyRole::ALL.map(|role| keys.address(tenant(number), role).expect("key"));

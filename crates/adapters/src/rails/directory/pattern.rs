@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_patterns_without_regard_to_case() {
+    fn names_match_patterns_case_insensitively() {
         for (pattern, name, expected) in [
             ("*.xml", "a.xml", true),
             ("*.xml", "A.XML", true),

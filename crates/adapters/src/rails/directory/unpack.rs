@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_unpacked_by_what_it_begins_with() {
+    fn a_file_is_unpacked_by_its_first_bytes() {
         for (content, files) in [
             (b"<a/>".to_vec(), vec![b"<a/>".to_vec()]),
             (gzip(b"<a/>"), vec![b"<a/>".to_vec()]),

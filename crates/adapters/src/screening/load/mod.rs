@@ -322,7 +322,7 @@ fn detect(bytes: &[u8]) -> Option<Form> {
     }
 }
 
-/// The root element's name, whatever its prefix; what stands before it is refused, or not, when the document is read.
+/// The root element's local name. Anything before it is validated when the document is parsed.
 fn root(head: &str) -> Option<&str> {
     let tags = head.split('<').skip(1).map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
     let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;

@@ -336,7 +336,7 @@ async fn a_receiver_may_ask_for_more_time(on: On) {
 async fn answers_that_are_no_success_are_tried_again(on: On) {
     let nowhere = || Reaction::Redirect("http://127.0.0.1:1/elsewhere".to_owned());
     for (reaction, status, why) in [
-        (Reaction::Deny, Some("200"), r#"the answer says "received": false"#),
+        (Reaction::Deny, Some("200"), r#"the answer has "received": false"#),
         (nowhere(), Some("302"), "HTTP 302: redirects are not followed"),
         (Reaction::refuse(404), Some("404"), "HTTP 404"),
         (Reaction::refuse(401), Some("401"), "HTTP 401"),
