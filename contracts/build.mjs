@@ -83,7 +83,7 @@ function differences(built) {
   const strangers = committed.filter((name) => !built.has(name)).map((name) => `${name}: no source gives it`);
   const changed = [...built]
     .filter(([name, text]) => !committed.includes(name) || readFileSync(join(ARTIFACTS, name), "utf8") !== text)
-    .map(([name]) => `${name}: not what the sources give; run node build.mjs`);
+    .map(([name]) => `${name}: does not match the sources; run node build.mjs`);
   return [...strangers, ...changed];
 }
 
@@ -92,7 +92,7 @@ if (process.argv[2] === "--check") {
   const found = differences(built);
   for (const line of found) console.error(line);
   if (found.length > 0) process.exit(1);
-  console.log(`${built.size} artifacts are what the sources give (solc ${solc.version()})`);
+  console.log(`${built.size} artifacts match the sources (solc ${solc.version()})`);
 } else {
   write(built);
   console.log(`${built.size} artifacts written (solc ${solc.version()})`);

@@ -12,7 +12,7 @@ use store::{MigrationReport, Store, StoreError};
 pub enum WrongDatabase {
     /// It belongs to another environment.
     #[error(
-        "the database was made by a {} service, and this one is {}: give it a database of its own (store.url, or another \
+        "the database was created by a {} service, but this service is {}: use a separate database (store.url, or another \
          data directory)",
         made_by.name(), here.name()
     )]
@@ -24,8 +24,8 @@ pub enum WrongDatabase {
     },
     /// It contains valid access keys of another environment.
     #[error(
-        "the database holds {count} access key(s) of another environment that are not revoked, and this service is {}: \
-         give it a database of its own (store.url, or another data directory)",
+        "the database holds {count} access key(s) of another environment that are not revoked, but this service is {}: \
+         use a separate database (store.url, or another data directory)",
         here.name()
     )]
     OtherKeys {
@@ -99,7 +99,7 @@ mod tests {
                     continue;
                 }
                 let refused = migrate(&store, here).await.expect_err("another one's").to_string();
-                let told = format!("made by a {} service, and this one is {}", made_by.name(), here.name());
+                let told = format!("created by a {} service, but this service is {}", made_by.name(), here.name());
                 assert!(refused.contains(&told), "{refused}");
                 assert!(check(&store, here).await.is_err());
             }

@@ -20,7 +20,7 @@ pub(super) struct OnlyWorker {
 pub(super) async fn take_over(config: &Config, data_dir: &Path, store: &Store) -> anyhow::Result<Option<OnlyWorker>> {
     let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return Ok(None) };
     let Some(worker) = lock(&lock_path(&path))? else {
-        tracing::warn!("another process works on the same database: leases of a dead worker expire");
+        tracing::warn!("another process uses this database: leases of a dead worker expire");
         return Ok(None);
     };
     store.release_leases().await?;

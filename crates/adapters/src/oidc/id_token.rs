@@ -132,15 +132,15 @@ impl Claims {
         let subject = (1..=SUBJECT_MAX_BYTES).contains(&self.sub.len())
             && self.sub.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control());
         let verdicts = [
-            (self.iss == settings.issuer, "is of another issuer"),
-            (for_us, "is for another audience"),
+            (self.iss == settings.issuer, "has an unexpected issuer"),
+            (for_us, "has an unexpected audience"),
             (!several || self.azp.is_some(), "is for several audiences and names no authorized party"),
-            (self.azp.as_ref().is_none_or(is_us), "has another authorized party"),
+            (self.azp.as_ref().is_none_or(is_us), "has an unexpected authorized party"),
             (now < self.exp.saturating_add(LEEWAY_S), "has expired"),
             (self.iat <= now + LEEWAY_S, "was issued in the future"),
             (self.iat >= now - AGE_MAX_S - LEEWAY_S, "was issued long ago"),
             (self.nbf.is_none_or(|from| from <= now + LEEWAY_S), "is not valid yet"),
-            (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has another nonce"),
+            (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has an unexpected nonce"),
             (subject, "has no usable subject"),
         ];
         match verdicts.into_iter().find(|(holds, _)| !holds) {

@@ -51,10 +51,10 @@ pub(super) fn url_of(issuer: &str) -> String {
 impl Metadata {
     pub(super) fn read(body: &[u8], issuer: &str) -> Result<Metadata, IdentityFault> {
         let written: Written = serde_json::from_slice(body).map_err(|error| {
-            away(format!("its description cannot be read (line {} column {})", error.line(), error.column()))
+            away(format!("its discovery document cannot be read (line {} column {})", error.line(), error.column()))
         })?;
         if written.issuer != issuer {
-            return Err(away(format!("its description is of another issuer, {:?}", told(&written.issuer))));
+            return Err(away(format!("its discovery document names another issuer, {:?}", told(&written.issuer))));
         }
         for endpoint in [&written.authorization_endpoint, &written.token_endpoint, &written.jwks_uri] {
             let downgraded = issuer.starts_with("https://") && !endpoint.starts_with("https://");

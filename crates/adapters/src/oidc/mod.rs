@@ -130,7 +130,7 @@ impl Provider {
     pub async fn look(&self, now: Timestamp) -> Result<usize, IdentityFault> {
         let metadata = self.metadata(now).await?;
         match self.keys(&metadata, None, now).await?.count() {
-            0 => Err(away("it has no key that ID tokens may be signed with")),
+            0 => Err(away("it has no usable key for ID tokens")),
             keys => Ok(keys),
         }
     }
@@ -177,7 +177,7 @@ impl Provider {
         let metadata = self.metadata(now).await?;
         match &answer.issuer {
             Some(issuer) if *issuer != self.settings.issuer => {
-                return Err(refused(format!("the answer is of another issuer, {:?}", told(issuer))));
+                return Err(refused(format!("the answer names another issuer, {:?}", told(issuer))));
             }
             None if metadata.names_itself => return Err(refused("the answer does not name its issuer")),
             _ => {}

@@ -89,10 +89,10 @@ async fn invalid_provider_answers_are_rejected() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let now = SystemClock.now();
     for (fault, expected) in [
-        (Fault::Nonce, "refused: the ID token has another nonce"),
-        (Fault::Audience, "refused: the ID token is for another audience"),
-        (Fault::Party, "refused: the ID token has another authorized party"),
-        (Fault::Issuer, "refused: the ID token is of another issuer"),
+        (Fault::Nonce, "refused: the ID token has an unexpected nonce"),
+        (Fault::Audience, "refused: the ID token has an unexpected audience"),
+        (Fault::Party, "refused: the ID token has an unexpected authorized party"),
+        (Fault::Issuer, "refused: the ID token has an unexpected issuer"),
         (Fault::Expired, "refused: the ID token has expired"),
         (Fault::Old, "refused: the ID token was issued long ago"),
         (Fault::Future, "refused: the ID token was issued in the future"),
@@ -100,7 +100,7 @@ async fn invalid_provider_answers_are_rejected() {
         (Fault::SharedSecret, "refused: the ID token is signed with \"HS256\", which is not accepted"),
         (Fault::ForeignKey, "refused: the ID token: it is signed by a key that the provider does not have"),
         (Fault::Signature, "refused: the ID token: its signature is wrong"),
-        (Fault::AnswerIssuer, "refused: the answer is of another issuer, \"https://id.example\""),
+        (Fault::AnswerIssuer, "refused: the answer names another issuer, \"https://id.example\""),
         (Fault::Denied, "refused: the answer has no code, or one that is too long"),
     ] {
         simulated.set_fault(Some(fault));
@@ -119,7 +119,7 @@ async fn invalid_provider_answers_are_rejected() {
     simulated.set_fault(Some(Fault::Description));
     let fresh = Provider::new(client(), settings(simulated.issuer(), NameClaim::Email));
     let away = asked(&fresh, now).await.expect_err("of another provider");
-    assert!(words(&away).contains("its description is of another issuer, \"https://id.example\""), "{away}");
+    assert!(words(&away).contains("its discovery document names another issuer, \"https://id.example\""), "{away}");
     simulated.set_fault(None);
     let answer = asked(&fresh, now).await.expect("a description");
     assert!(fresh.redeem(&answer, now).await.is_ok(), "a fault is not kept");

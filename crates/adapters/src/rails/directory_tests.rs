@@ -219,7 +219,7 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     let page = rail.collect(None).await.expect("readable");
     let mut told = page.unreadable.clone();
     told.sort();
-    let fits = |name: &str| format!("file {name:?}: its name fits none of the rail's patterns");
+    let fits = |name: &str| format!("file {name:?}: its name matches none of the rail's patterns");
     assert_eq!(told, [fits(".0001.xml.part"), fits("camt.053.txt")]);
     assert_eq!(page.cursor, None);
     // A report is stored by the next poll: only then is the file moved, and reported once more.

@@ -128,7 +128,7 @@ pub enum RefreshError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The list lost more than half its entries.
-    #[error("{list}: only {now} entries where there were {before}; a restart accepts this")]
+    #[error("{list}: only {now} entries, previously {before}; restart to accept this list")]
     Shrunk {
         /// Name of the list.
         list: String,

@@ -31,8 +31,8 @@ impl BuiltInChain {
         };
         DevChain::open(options).map(BuiltInChain).map_err(|fault| match fault {
             DiskFault::InUse { path } => anyhow::anyhow!(
-                "the built-in chain in {} is in use by another process: give this one a data directory \
-                 of its own (--data-dir), or no wallets (wallets.enabled = false), or a node of a chain in chain.node_url",
+                "the built-in chain in {} is in use by another process: use a separate data directory (--data-dir), \
+                 disable wallets (wallets.enabled = false), or configure a node in chain.node_url",
                 path.parent().unwrap_or(&path).display()
             ),
             fault => anyhow::Error::from(fault).context("the built-in chain"),

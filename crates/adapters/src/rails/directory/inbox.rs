@@ -163,7 +163,7 @@ impl Inbox {
         if is_young {
             return Ok(());
         }
-        page.unreadable.push(format!("file {}: its name fits none of the rail's patterns", quoted(shown)));
+        page.unreadable.push(format!("file {}: its name matches none of the rail's patterns", quoted(shown)));
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.remove(&path) {
             self.move_away(&path, &self.unreadable, shown)?;
