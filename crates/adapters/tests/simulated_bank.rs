@@ -16,7 +16,7 @@ use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
 use uuid::Uuid;
 
 const RAIL: &str = "pak-raast";
-/// Polls per test; each waits for reports.
+/// Maximum number of polls per test; each waits for reports.
 const LOOKS_MAX: usize = 50;
 
 fn ours() -> OurSide {

@@ -37,7 +37,7 @@ use config::Config;
 const DAYS: i64 = 30;
 /// Payments per day; with [`DAYS`] at most 300 in all.
 const PAYMENTS_A_DAY: usize = 8;
-/// One in this many payments fails at the bank, and one is returned.
+/// One in this many payments fails at the bank, or is returned.
 const FAILS_EVERY: usize = 29;
 const RETURNS_EVERY: usize = 41;
 /// Base currencies of the sample, in turn.
