@@ -1,4 +1,5 @@
-// Signing in to the console at an identity provider, which to the browser is another site: cookies, redirects, policies.
+// Signing in to the console through an identity provider, which is another site to the browser:
+// cookies, redirects, policies.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
@@ -25,7 +26,7 @@ after(async () => {
   await provider?.stop();
 });
 
-// Somebody on the page where people sign in, who is on the way to another one.
+// A user on the sign-in page, on the way to another page.
 async function arrives(expected = []) {
   const visited = await visit(browser, new URL(sandbox.url).origin, { expected: [/request to http:\/\/localhost/, ...expected] });
   await visited.page.goto(new URL('/console/account', sandbox.url).href);
@@ -35,7 +36,7 @@ async function arrives(expected = []) {
 const signIn = (page) => page.getByRole('link', { name: LABEL, exact: true }).click();
 
 describe('signing in at an identity provider', () => {
-  it('lets somebody in whom an administrator has named, and leads to the page that was asked for', async () => {
+  it('admits a user named by an administrator, and leads to the requested page', async () => {
     const person = await officer(browser, sandbox, ayesha);
     await person.go('/console/users');
     await everywhere(person.page, 'users');
@@ -62,7 +63,7 @@ describe('signing in at an identity provider', () => {
     await person.close();
   });
 
-  it('says that nobody is let in with another account', async () => {
+  it('rejects an unknown account with a message', async () => {
     provider.account = { sub: '00u2', email: 'stranger@bank.example' };
     const { page, close } = await arrives([/status of 403/]);
     await signIn(page);
@@ -71,10 +72,10 @@ describe('signing in at an identity provider', () => {
     await close();
   });
 
-  it('lets people with passwords in while the provider is away', async () => {
+  it('admits users with passwords while the provider is down', async () => {
     await provider.stop();
     const { page, close } = await arrives([/status of (422|503)/, /ERR_CONNECTION_REFUSED/]);
-    // Its description is believed for a while: the browser finds nobody there.
+    // The discovery document is cached for a while: the browser finds a closed port.
     await signIn(page).catch(() => {});
     await page.goto(new URL('/console/login/oidc/callback?code=x&state=y', sandbox.url).href);
     await page.getByRole('alert').getByText('This sign-in started in another browser or has expired.').waitFor();

@@ -1,4 +1,5 @@
-// The payment page in a browser: a sender pays in each of the three ways and in none, with and without a script.
+// The payment page in a browser: a sender pays in each of the three ways and in none, with and
+// without JavaScript.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Bank } from './lib/bank.js';
@@ -16,7 +17,7 @@ const HOUR_S = 3601;
 let sandbox, bank, account, browser, secrets;
 
 before(async () => {
-  // With a line for each answer, so that the last test can see what is logged.
+  // Logs every response, so that the last test can check the log.
   sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,service::around=debug' } });
   bank = new Bank(sandbox);
   [account, secrets, browser] = [await Account.funded(bank), await bank.secrets(), await launch()];
@@ -27,7 +28,7 @@ after(async () => {
   await sandbox?.stop();
 });
 
-// A page of a sender, which is watched, and must never show what it may not.
+// A sender's page under watch, which must never show confidential data.
 async function open(url, options = {}) {
   const { page, context, close } = await visit(browser, new URL(sandbox.url).origin, options);
   const wallet = options.wallet && await Wallet.injected(page, account, options.wallet);
@@ -43,7 +44,7 @@ async function open(url, options = {}) {
 const isOpen = (page, id) => page.locator(`details#${id}`).evaluate((details) => details.open);
 
 describe('a sender pays', () => {
-  it('from an exchange: copies what the app wants and sees Done without doing anything', async () => {
+  it('from an exchange: copies the values for the app and sees Done without further action', async () => {
     const request = await bank.request('25.00');
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page, close } = await open(request.payment_link, { permissions });
@@ -66,7 +67,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('from a phone: a code of the plain address, and a link for the wallet app', async () => {
+  it('from a phone: a QR code of the plain address, and a link for the wallet app', async () => {
     const request = await bank.request('7.50');
     const { page, close } = await open(request.payment_link);
     await introduces(page, 'Trust Wallet');
@@ -82,7 +83,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('from a wallet in the browser, which is told of the chain and signs exactly the transfer', async () => {
+  it('from a wallet in the browser, which learns the chain and signs exactly the transfer', async () => {
     const request = await bank.request('12.34');
     const { page, wallet, close } = await open(request.payment_link, { wallet: {} });
     await introduces(page, 'MetaMask');
@@ -103,7 +104,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('from an older wallet, after having refused once, in any amount, to the last digit', async () => {
+  it('from an older wallet, after one rejection, in any amount, to the last digit', async () => {
     const request = await bank.request('0', { amount: { type: 'flexible' } });
     const options = { wallet: { announced: false, refusals: 1, knows: true } };
     const { page, wallet, close } = await open(await introduced(request, 'Rabby'), options);
@@ -127,7 +128,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('in two parts: the rest is asked for until it has come', async () => {
+  it('in two parts: the page requests the rest until it arrives', async () => {
     const request = await bank.request('20.00');
     const { page, close } = await open(await introduced(request));
     const address = await payable(page);
@@ -141,7 +142,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('while streams do not come through: the page asks by itself', async () => {
+  it('while streams are blocked: the page polls', async () => {
     const request = await bank.request('4.00');
     const { page, context, close } = await open('about:blank', { expected: [/ERR_FAILED/, /EventSource/] });
     let asked = 0;
@@ -155,7 +156,7 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('without a script, from the form to the receipt', async () => {
+  it('without JavaScript, from the form to the receipt', async () => {
     const request = await bank.request('9.00');
     const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
     await page.click('form[method=post] button');
@@ -177,7 +178,7 @@ describe('a sender pays', () => {
 });
 
 describe('a link that is shared', () => {
-  it('shows each sender an address of their own, and the same one again in the same browser', async () => {
+  it('shows each sender a separate address, and the same one again in the same browser', async () => {
     const request = await bank.request('25.00');
     const first = await open(request.payment_link);
     await introduces(first.page, 'Binance');
@@ -189,7 +190,7 @@ describe('a link that is shared', () => {
     await introduces(phone.page, 'Binance');
     const another = await payable(phone.page);
     assert.equal(new Set([address, another, request.escrow_address]).size, 3);
-    // A payment of one sender leaves the other's page as it is until nothing is left to pay.
+    // A payment by one sender leaves the other's page unchanged until nothing is left to pay.
     await account.pay('USDC', another, 5_000_000);
     await sees(phone.page, '5.00 USDC');
     assert.equal(await payable(first.page), address);
@@ -199,7 +200,7 @@ describe('a link that is shared', () => {
     await first.close();
   });
 
-  it('shows a sender dust of theirs, and others nothing of it', async () => {
+  it('shows dust to its sender only', async () => {
     const request = await bank.request('25.00');
     const [payer, other] = [await open(await introduced(request)), await open(await introduced(request))];
     await account.pay('USDC', await payable(payer.page), 1);
@@ -214,8 +215,8 @@ describe('a link that is shared', () => {
   });
 });
 
-describe('a payment that is not as it should be', () => {
-  it('is not accepted: neutrally, and the sender says where it goes back to', async () => {
+describe('an irregular payment', () => {
+  it('is not accepted: with a neutral text, and the sender names a refund address', async () => {
     const request = await bank.request('25.01');
     const { page, close } = await open(await introduced(request), { expected: [/status of 422/] });
     await account.pay('USDC', await payable(page), 25_010_000);
@@ -234,7 +235,7 @@ describe('a payment that is not as it should be', () => {
     await page.locator('#back bdi.address', { hasText: account.address }).waitFor();
     await page.goto(`${page.url()}?lang=ar`);
     await everywhere(page, 'not accepted, an address is kept, ar');
-    // Whoever has the link alone is led to the page of whoever has paid.
+    // The bare link redirects to the page of the sender who has paid.
     await page.goto(request.payment_link);
     await page.getByText('open the page where you saw the payment address').waitFor();
     assert.ok(!(await page.content()).includes(account.address));
@@ -242,7 +243,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('is checked for longer, and can be left alone', async () => {
+  it('is checked for longer, and the page can be closed', async () => {
     const request = await bank.request('25.02');
     const { page, close } = await open(await introduced(request));
     await account.pay('USDC', await payable(page), 25_020_000);
@@ -253,7 +254,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('was more than asked for, or a different token', async () => {
+  it('exceeds the requested amount, or is another token', async () => {
     const [more, other] = [await bank.request('25.00'), await bank.request('26.00')];
     const first = await open(await introduced(more));
     await account.pay('USDC', await payable(first.page), 26_000_000);
@@ -267,7 +268,7 @@ describe('a payment that is not as it should be', () => {
     await second.close();
   });
 
-  it('is looked for by its hash', async () => {
+  it('is found by its hash', async () => {
     const [request, another] = [await bank.request('6.00'), await bank.request('5.00')];
     const hash = await account.pay('USDC', another.escrow_address, 5_000_000);
     const { page, close } = await open(await introduced(request));
@@ -285,7 +286,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('is cancelled while the page is open: the address goes', async () => {
+  it('is cancelled while the page is open: the address disappears', async () => {
     const request = await bank.request('3.00');
     const { page, close } = await open(await introduced(request), { expected: GONE });
     const address = await payable(page);
@@ -298,7 +299,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('comes after the link has ended', async () => {
+  it('arrives after the link has expired', async () => {
     const request = await bank.request('25.00', { expires_in_hours: 1 });
     const { page, close } = await open(await introduced(request), { expected: GONE });
     const address = await payable(page);
@@ -308,7 +309,7 @@ describe('a payment that is not as it should be', () => {
     const unknown = await fetch(`${sandbox.url}/pay/AAAAAAAAAAAAAAAAAAAAAA`).then((answer) => answer.text());
     const expired = await fetch(request.payment_link).then((answer) => answer.text());
     const token = new URL(request.payment_link).pathname.split('/').at(-1);
-    assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'nobody learns which');
+    assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'the two are indistinguishable');
     await account.pay('USDC', address, 25_000_000);
     await assert.doesNotReject(async () => {
       const until = Date.now() + 30_000;
@@ -323,7 +324,7 @@ describe('a payment that is not as it should be', () => {
 });
 
 describe('every state, in both directions', () => {
-  it('the form, as it is and with faults', async () => {
+  it('the form, empty and with errors', async () => {
     const request = await bank.request('25.00');
     const { page, close } = await open(request.payment_link, { expected: [/status of 422/] });
     for (const language of ['en', 'ar']) {
@@ -339,7 +340,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('the address, with each way open, partly paid, and done', async () => {
+  it('the address, with each payment method, partly paid, and done', async () => {
     const request = await bank.request('25.00');
     const url = await introduced(request);
     const { page, close } = await open(url, { wallet: { knows: true } });
@@ -366,7 +367,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('in every language, at 320 px, and as screens', async () => {
+  it('in every language, at 320 px, and as screenshots', async () => {
     const request = await bank.request('25.50');
     const url = await introduced(request);
     const { page, close } = await open(request.payment_link);
@@ -403,7 +404,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('tells nothing of the recipient in any log either', async () => {
+  it('reveals nothing about the recipient in any log', async () => {
     const visited = sandbox.log.split('\n').filter((line) => line.includes('/pay/'));
     assert.ok(visited.length > 0, sandbox.logTail());
     for (const line of visited) {

@@ -1,4 +1,5 @@
-//! The contracts' compiled code and interface, as `contracts/build.mjs` writes them. Read once, at the start.
+//! The contracts' compiled code and interface, as `contracts/build.mjs` writes them. Read once, at
+//! startup.
 
 use std::collections::HashMap;
 
@@ -12,19 +13,19 @@ pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vau
 pub(super) const SANDBOX_USDC: &str = include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
 pub(super) const SANDBOX_USDT: &str = include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
 
-/// Why an artifact is not one.
+/// Why an artifact is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("artifact: {0}")]
 pub struct ArtifactError(String);
 
-/// What is known of a contract before it is deployed.
+/// A contract's code and interface.
 #[derive(Deserialize)]
 pub(super) struct Artifact {
     abi: Vec<Entry>,
     bytecode: String,
 }
 
-/// One entry of the interface.
+/// One entry of the ABI.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "type")]
@@ -48,7 +49,7 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
-    /// The type as signatures spell it: structs are lists of types.
+    /// The type as it appears in signatures: structs are tuples.
     fn canonical(&self) -> String {
         match self.kind.strip_prefix("tuple") {
             Some(array) => format!("({}){array}", list(&self.components)),
@@ -58,7 +59,7 @@ impl Parameter {
 }
 
 impl Entry {
-    /// `name(type,type)`, which selectors and topics are hashes of.
+    /// `name(type,type)`, the preimage of selectors and topics.
     pub(super) fn signature(&self) -> String {
         format!("{}({})", self.name, list(&self.inputs))
     }
@@ -69,12 +70,12 @@ fn list(parameters: &[Parameter]) -> String {
 }
 
 impl Artifact {
-    /// Reads what the build wrote.
+    /// Parses a build artifact.
     pub(super) fn parse(json: &str) -> Result<Artifact, ArtifactError> {
         serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))
     }
 
-    /// Creation code with the constructor's arguments behind it.
+    /// Creation code followed by the constructor's arguments.
     pub(super) fn creation_code(&self, arguments: &[u8]) -> Result<Vec<u8>, ArtifactError> {
         let code = hex::bytes(&self.bytecode).filter(|code| !code.is_empty());
         let mut code = code.ok_or_else(|| ArtifactError("its bytecode is not hexadecimal".to_owned()))?;
@@ -82,7 +83,7 @@ impl Artifact {
         Ok(code)
     }
 
-    /// The errors that it names.
+    /// The errors in its interface.
     pub(super) fn errors(&self) -> HashMap<Selector, Entry> {
         let errors = self.abi.iter().filter(|entry| entry.kind == "error");
         errors.map(|entry| (abi::selector(&entry.signature()), entry.clone())).collect()

@@ -337,7 +337,7 @@ async fn a_receiver_may_ask_for_more_time(on: On) {
 async fn answers_that_are_no_success_are_tried_again(on: On) {
     let nowhere = || Reaction::Redirect("http://127.0.0.1:1/elsewhere".to_owned());
     for (reaction, status, why) in [
-        (Reaction::Deny, Some("200"), r#"the answer says "received": false"#),
+        (Reaction::Deny, Some("200"), r#"the answer has "received": false"#),
         (nowhere(), Some("302"), "HTTP 302: redirects are not followed"),
         (Reaction::refuse(404), Some("404"), "HTTP 404"),
         (Reaction::refuse(401), Some("401"), "HTTP 401"),
@@ -409,7 +409,7 @@ async fn a_receiver_that_takes_too_long_has_not_received(on: On) {
     bank.receiver.script([Reaction::TakeLate(Span::secs(40)), Reaction::TakeLate(Span::secs(40))]);
     let wallet = blocked(&bank, "late").await;
     let shown = delivery(&bank, &wallet, tried(1)).await;
-    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no whole answer in time"));
+    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no complete answer in time"));
     let event = EventId::parse(shown["event_id"].text()).expect("an id");
     let attempts = bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, event).await.expect("read");
     assert!((Span::secs(14)..Span::secs(25)).contains(&attempts[0].took), "{:?}", attempts[0].took);

@@ -110,7 +110,7 @@ fn real_money_and_play_money_share_no_database() {
     for args in [&["migrate"][..], &["tenants", "list"], &["keys", "create", "--tenant", "demobank"]] {
         let done = production(args);
         assert!(
-            done.code == 2 && done.stderr.contains("made by a test service, and this one is production"),
+            done.code == 2 && done.stderr.contains("created by a test service, but this service is production"),
             "{done:?}"
         );
     }
@@ -119,6 +119,6 @@ fn real_money_and_play_money_share_no_database() {
     other.ok(&["migrate", "--set", "environment=production"]);
     for args in [&["serve"][..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
         let done = other.run(args);
-        assert!(done.code != 0 && done.stderr.contains("made by a production service"), "{args:?}: {done:?}");
+        assert!(done.code != 0 && done.stderr.contains("created by a production service"), "{args:?}: {done:?}");
     }
 }
