@@ -1,0 +1,92 @@
+//! The habits of banks and RPC endpoints as they are met outside of our own simulators. They are drawn from a stream of
+//! their own, after everything else: a schedule without them is what it was before they existed.
+
+use domain::time::Span;
+
+use super::{Fault, RAILS};
+use crate::random::Random;
+use crate::services::Services;
+
+/// Within this time of the start endpoints begin to misbehave.
+const BEGIN_MAX_MILLIS: i64 = 120_000;
+/// The rails whose bank recognises repetitions, by their place in the installation: only there can it call one a duplicate.
+const DETECTING: [usize; 2] = [0, 2];
+
+/// How a bank speaks of pay-outs. The fifth dialect is always there: the bank behind the two plain rails pays again what
+/// it is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// It gives the status of the whole message, and lists a transaction only where its status is another one.
+    GroupStatus,
+    /// It names a pay-out by its EndToEndId alone, cut to so many characters.
+    EndToEndOnly {
+        /// Characters that it keeps.
+        chars: usize,
+    },
+    /// It refuses each repetition as a duplicate, even of what it has paid, and reports such refusals unasked.
+    CallsDuplicates,
+    /// It books the settled pay-outs of a message as one sum, and says nothing of them one by one.
+    BatchBooking,
+}
+
+/// What is wrong with an RPC endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointFault {
+    /// It does not answer.
+    Silent,
+    /// It has no logs for about half of the blocks that have some.
+    ForgetsLogs {
+        /// Whether its headers' blooms hide them too: then nothing shows that they are missing.
+        hides: bool,
+    },
+    /// It invents payments to addresses of ours.
+    InventsLogs {
+        /// Whether its receipts and balances say the same.
+        stands_by_it: bool,
+    },
+    /// It overstates the balances of tokens.
+    OverstatesBalances,
+    /// It answers for one block at a time only.
+    RefusesRanges,
+    /// It overstates nonces by so many.
+    OverstatesNonces(u64),
+}
+
+/// Draws them: none in about half of the seeds that have faults, seldom more than two.
+pub(super) fn draw(seed: u64) -> Vec<Fault> {
+    let mut random = Random::stream(seed, "actors");
+    let count = random.pick(&[0, 0, 0, 0, 0, 1, 1, 1, 2, 3]);
+    let has_chain = Services::of(seed).wallets;
+    (0..count)
+        .map(|_| if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) })
+        .collect()
+}
+
+fn bank(random: &mut Random) -> Fault {
+    let rail = random.below(RAILS);
+    match random.below(4) {
+        0 => Fault::Dialect { rail, dialect: Dialect::GroupStatus },
+        1 => Fault::Dialect { rail, dialect: Dialect::EndToEndOnly { chars: random.pick(&[16, 35]) } },
+        2 => Fault::Dialect { rail: random.pick(&DETECTING), dialect: Dialect::CallsDuplicates },
+        _ => Fault::Dialect { rail, dialect: Dialect::BatchBooking },
+    }
+}
+
+fn on_chain(random: &mut Random) -> Fault {
+    let after = Span::millis(random.between(0, BEGIN_MAX_MILLIS));
+    if random.chance(250) {
+        // Deeper than those of `faults::chain`.
+        let depth = u64::try_from(random.between(24, 40)).unwrap_or(40);
+        let noticed_after = if random.chance(300) { Span::secs(random.between(1, 40)) } else { Span(0) };
+        return Fault::Reorg { after, depth, noticed_after };
+    }
+    let how = match random.below(6) {
+        0 => EndpointFault::Silent,
+        1 => EndpointFault::ForgetsLogs { hides: random.chance(700) },
+        2 => EndpointFault::InventsLogs { stands_by_it: random.chance(600) },
+        3 => EndpointFault::OverstatesBalances,
+        4 => EndpointFault::RefusesRanges,
+        _ => EndpointFault::OverstatesNonces(random.pick(&[1, 2, 7, 1_000])),
+    };
+    Fault::Endpoint { which: random.below(2), after, span: Span::secs(random.between(10, 300)), how }
+}
