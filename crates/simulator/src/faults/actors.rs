@@ -3,7 +3,7 @@
 
 use domain::time::Span;
 
-use super::{Fault, RAILS};
+use super::{Fault, Injector, RAILS};
 use crate::random::Random;
 use crate::services::Services;
 
@@ -89,4 +89,13 @@ fn on_chain(random: &mut Random) -> Fault {
         _ => EndpointFault::OverstatesNonces(random.pick(&[1, 2, 7, 1_000])),
     };
     Fault::Endpoint { which: random.below(2), after, span: Span::secs(random.between(10, 300)), how }
+}
+
+impl Injector {
+    /// Whether an endpoint leaves out or makes up logs in this schedule.
+    pub fn lies_about_logs(&self) -> bool {
+        let lies =
+            |how: &EndpointFault| matches!(how, EndpointFault::ForgetsLogs { .. } | EndpointFault::InventsLogs { .. });
+        self.all().iter().any(|fault| matches!(fault, Fault::Endpoint { how, .. } if lies(how)))
+    }
 }
