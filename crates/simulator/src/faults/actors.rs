@@ -99,3 +99,46 @@ impl Injector {
         self.all().iter().any(|fault| matches!(fault, Fault::Endpoint { how, .. } if lies(how)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_schedules_have_none_or_one_and_every_kind_is_drawn() {
+        let drawn: Vec<Vec<Fault>> = (0..4_000).map(draw).collect();
+        let few = drawn.iter().filter(|faults| faults.len() <= 1).count();
+        assert!((2_900..3_500).contains(&few), "{few}");
+        let all: Vec<&Fault> = drawn.iter().flatten().collect();
+        let has = |is_it: &dyn Fn(&Fault) -> bool| all.iter().any(|fault| is_it(fault));
+        for dialect in [Dialect::GroupStatus, Dialect::CallsDuplicates, Dialect::BatchBooking] {
+            assert!(has(&|fault| matches!(fault, Fault::Dialect { dialect: it, .. } if *it == dialect)), "{dialect:?}");
+        }
+        for chars in [16, 35] {
+            let wanted = Dialect::EndToEndOnly { chars };
+            assert!(has(&|fault| matches!(fault, Fault::Dialect { dialect, .. } if *dialect == wanted)));
+        }
+        for endpoint in [
+            EndpointFault::Silent,
+            EndpointFault::ForgetsLogs { hides: true },
+            EndpointFault::ForgetsLogs { hides: false },
+            EndpointFault::InventsLogs { stands_by_it: true },
+            EndpointFault::InventsLogs { stands_by_it: false },
+            EndpointFault::OverstatesBalances,
+            EndpointFault::RefusesRanges,
+            EndpointFault::OverstatesNonces(1_000),
+        ] {
+            assert!(has(&|fault| matches!(fault, Fault::Endpoint { how, .. } if *how == endpoint)), "{endpoint:?}");
+        }
+        assert!(has(&|fault| matches!(fault, Fault::Reorg { depth: 40, .. })));
+    }
+
+    #[test]
+    fn duplicates_are_called_only_where_repetitions_are_recognised() {
+        for fault in (0..4_000).flat_map(draw) {
+            if let Fault::Dialect { rail, dialect: Dialect::CallsDuplicates } = fault {
+                assert!(crate::installation::RAILS[rail].2, "{rail}");
+            }
+        }
+    }
+}
