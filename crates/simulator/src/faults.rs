@@ -185,14 +185,14 @@ pub enum Fault {
         /// What happens.
         how: WebhookFault,
     },
-    /// The bank behind a rail has habits of its own, from the start to the end of the schedule.
+    /// The bank of a rail has a dialect of its own, from the start to the end of the schedule.
     Dialect {
         /// Which rail, by its place in the installation.
         rail: usize,
-        /// Its habits.
+        /// Its dialect.
         dialect: Dialect,
     },
-    /// One of the two RPC endpoints behind the port `Chain` does not serve as it should.
+    /// One of the two RPC endpoints of the port `Chain` does not serve as it should.
     Endpoint {
         /// Which, in the order in which they are asked.
         which: usize,

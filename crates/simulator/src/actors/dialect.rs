@@ -94,7 +94,7 @@ impl Desk {
         }
     }
 
-    /// Answers to a message of which only the status as a whole is told: `PART` says nothing of any of its orders.
+    /// Answers to a message where the bank gives one status for all: `PART` says nothing of any single order.
     pub fn as_group(answers: Vec<Submission>) -> Vec<Submission> {
         let status = |answer: &Submission| match answer {
             Submission::Reported(report) => Some(report.status.clone()),
@@ -153,7 +153,7 @@ impl Desk {
         BankReport { about: About::Rest { of, listed }, said }
     }
 
-    /// The booking of all that a message paid, once that is known; single bookings are not told.
+    /// The booking of all that a message paid, once that is known; the bank reports no single bookings.
     fn of_batch(&self, sent: &Sent, report: BankReport, standings: &impl Standings) -> Option<BankReport> {
         if report.said.status != RailStatus::Settled {
             return Some(report);

@@ -99,7 +99,7 @@ impl SimRail {
         self.network.faults.all().iter().enumerate().any(down)
     }
 
-    /// The habits of the bank behind it, with the number of the fault that they are.
+    /// The dialect of the rail's bank, with the number of its fault.
     fn habits(&self) -> Option<(usize, Dialect)> {
         let of_rail = |(number, fault): (usize, &Fault)| match fault {
             Fault::Dialect { rail, dialect } if *rail == self.number => Some((number, *dialect)),

@@ -12,7 +12,7 @@ const BEGIN_MAX_MILLIS: i64 = 120_000;
 /// The rails whose bank recognises repetitions, by their place in the installation: only there can it call one a duplicate.
 const DETECTING: [usize; 2] = [0, 2];
 
-/// How a bank speaks of pay-outs. The fifth dialect is always there: the bank behind the two plain rails pays again what
+/// How a bank speaks of pay-outs. The fifth dialect is always there: the bank of the two plain rails pays again what
 /// it is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {

@@ -1,4 +1,4 @@
-//! The two RPC endpoints behind the port: how far each is, what it leaves out and what it makes up. What they have in
+//! The two RPC endpoints of the port: how far each is, what it leaves out and what it makes up. What they have in
 //! common is the chain as it is.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::random::Random;
 const INVENTED: u64 = 777_000_000;
 /// Where invented payments come from.
 const INVENTOR: Address = Address([0xbd; 20]);
-/// Place of an invented log in its block: behind all others.
+/// Place of an invented log in its block: after all others.
 const INVENTED_INDEX: u32 = 1_000;
 
 /// An endpoint at one moment.
@@ -25,7 +25,7 @@ pub struct Endpoint {
     pub faults: Vec<EndpointFault>,
 }
 
-/// What an endpoint says of a transaction that is said to be in a block.
+/// What an endpoint answers about a transaction that should be in a block.
 pub enum Seen {
     /// It has the transaction there.
     There(Receipt),
@@ -117,7 +117,7 @@ impl Endpoint {
         self.shares(blocks, receipt.block_number).then_some(receipt)
     }
 
-    /// What it says of a transaction that is said to be in a block.
+    /// What it answers about a transaction that should be in a block.
     pub fn look_for(&self, blocks: &Blocks, tx: TxHash, number: u64, block: BlockHash) -> Seen {
         match self.view.hash(number) {
             None => Seen::NotYet,

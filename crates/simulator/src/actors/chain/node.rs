@@ -1,4 +1,4 @@
-//! The chain as one service node sees it: endpoints that are slow, behind, silent, or lose what they are told.
+//! The chain as one service node sees it: endpoints that are slow, late, silent, or lose what they are sent.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who is asked, and what counts as an answer: what the adapter makes of two endpoints, told without JSON.
+//! Which endpoint is asked, and what counts as an answer: what the adapter makes of two endpoints, without JSON.
 
 use domain::chain::{BlockHash, ChainFault, ChainLog, Receipt, Sighting, TxHash};
 
