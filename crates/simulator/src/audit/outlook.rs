@@ -53,6 +53,8 @@ const DEPTH_WAIT: Span = Span::secs(8);
 /// The service compares the chain with its books every ten minutes. What the first comparison after a lie shows is looked
 /// through at once, so that the books are right after so long.
 const COMPARED_WITHIN: Span = Span::mins(12);
+/// … and after this long it has had its time, whatever still differs: the rules of the end decide about that.
+const COMPARED_FOR: Span = Span::hours(1);
 
 impl Auditor {
     /// Payments that a person has to look at: held, unknown, or processed for longer than `slow`.
@@ -122,8 +124,13 @@ impl Auditor {
     fn is_compared(&self) -> bool {
         let Some(lied_until) = self.state().lied_until else { return true };
         let last = engine::reconcile::last(&self.store).now_or_never();
-        let is_late = matches!(last, Some(Ok(Some(report))) if report.at - lied_until >= COMPARED_WITHIN);
-        is_late && self.read(wallets::rows::rescans_wait) == Some(false)
+        let last = match last {
+            Some(Ok(Some(report))) => report.at - lied_until,
+            _ => return false,
+        };
+        // A difference that stays is looked through again after each comparison.
+        let is_looked_through = || self.read(wallets::rows::rescans_wait) == Some(false);
+        last >= COMPARED_FOR || last >= COMPARED_WITHIN && is_looked_through()
     }
 
     /// Whether all that is in the chain was taken in, from the chain as it is: a reorganisation may leave its height as
