@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::abi::{self, Selector};
-use super::hex;
+use super::hex::Hex;
 
 pub(super) const CONTROLLER: &str = include_str!("../../../../contracts/artifacts/CorridorController.json");
 pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vault.json");
@@ -21,7 +21,7 @@ pub struct ArtifactError(String);
 #[derive(Deserialize)]
 pub(super) struct Artifact {
     abi: Vec<Entry>,
-    bytecode: String,
+    bytecode: Hex<Vec<u8>>,
 }
 
 /// One entry of the interface.
@@ -71,15 +71,13 @@ fn list(parameters: &[Parameter]) -> String {
 impl Artifact {
     /// Reads what the build wrote.
     pub(super) fn parse(json: &str) -> Result<Artifact, ArtifactError> {
-        serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))
+        let artifact: Artifact = serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))?;
+        if artifact.bytecode.0.is_empty() { Err(ArtifactError("it has no bytecode".to_owned())) } else { Ok(artifact) }
     }
 
-    /// Creation code with the constructor's arguments behind it.
-    pub(super) fn creation_code(&self, arguments: &[u8]) -> Result<Vec<u8>, ArtifactError> {
-        let code = hex::bytes(&self.bytecode).filter(|code| !code.is_empty());
-        let mut code = code.ok_or_else(|| ArtifactError("its bytecode is not hexadecimal".to_owned()))?;
-        code.extend_from_slice(arguments);
-        Ok(code)
+    /// Creation code, followed by the constructor's arguments.
+    pub(super) fn creation_code(&self, arguments: &[u8]) -> Vec<u8> {
+        [&self.bytecode.0, arguments].concat()
     }
 
     /// The errors that it names.

@@ -3,7 +3,7 @@
 //! if it is configured as deployed.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{Address, Call, KeyRole, SignFault, Word, vault};
 use domain::ids::TenantId;
@@ -73,6 +73,8 @@ pub struct EvmContracts {
     keys: Arc<TenantKeys>,
     sources: Sources,
     controller: Artifact,
+    /// What was computed before. A tenant's keys and owners stay the same as long as this lives.
+    computed: Mutex<HashMap<TenantId, Controller>>,
     pub(super) reverts: Reverts,
 }
 
@@ -108,8 +110,7 @@ impl EvmContracts {
 
     fn with(keys: Arc<TenantKeys>, sources: Sources) -> Result<EvmContracts, ContractsError> {
         let controller = Artifact::parse(artifact::CONTROLLER)?;
-        controller.creation_code(&[])?;
-        Ok(EvmContracts { keys, sources, controller, reverts: Reverts::new()? })
+        Ok(EvmContracts { keys, sources, controller, computed: Mutex::default(), reverts: Reverts::new()? })
     }
 
     fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {
@@ -132,8 +133,8 @@ impl EvmContracts {
             return Err(SignFault::Failed(format!("the admin of tenant {tenant} is one of its keys")));
         }
         let arguments = people.iter().fold(Input::default(), Input::address).finish();
-        let code = self.controller.creation_code(&arguments).map_err(|error| SignFault::Failed(error.to_string()))?;
-        Ok((vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]), code))
+        let salt = vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]);
+        Ok((salt, self.controller.creation_code(&arguments)))
     }
 
     /// What a transaction of the tenant's key `from` calls, and with what.
@@ -179,10 +180,16 @@ impl Contracts for EvmContracts {
         match self.source(tenant)? {
             ControllerSource::Deployed(controller) => Ok(controller),
             ControllerSource::Computed(owners) => {
+                let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(controller) = computed.get(&tenant) {
+                    return Ok(controller.clone());
+                }
                 let (salt, code) = self.creation(tenant, owners)?;
                 let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
                 let implementation = vault::first_created(&address);
-                Ok(Controller { address, implementation, version: CONTROLLER_VERSION })
+                let controller = Controller { address, implementation, version: CONTROLLER_VERSION };
+                computed.insert(tenant, controller.clone());
+                Ok(controller)
             }
         }
     }

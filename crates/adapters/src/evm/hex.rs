@@ -1,7 +1,6 @@
 //! Hexadecimal as Ethereum's JSON-RPC writes it. Reading is strict about shape and size: what a node says is untrusted.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use domain::chain::{Address, BlockHash, TxHash, Word};
 use serde::de::Error as _;
@@ -9,13 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 /// `0x` and two digits for each byte.
 pub(super) fn data(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 + 2 * bytes.len());
-    text.push_str("0x");
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    const_hex::encode_prefixed(bytes)
 }
 
 /// A number as JSON-RPC's QUANTITY: no leading zeros.
@@ -30,20 +23,8 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 
 /// The bytes of an even number of digits.
 pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
-    let text = text.as_bytes();
-    if !text.len().is_multiple_of(2) {
-        return None;
-    }
-    text.chunks_exact(2).map(|pair| Some((nibble(pair[0])? << 4) | nibble(pair[1])?)).collect()
-}
-
-const fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    // The library would take another prefix off.
+    if text.starts_with("0x") { None } else { const_hex::decode(text).ok() }
 }
 
 /// A number behind `0x`. Leading zeros are forgiven: some nodes write them.
@@ -123,6 +104,7 @@ mod tests {
         assert_eq!(bytes("0x0"), None);
         assert_eq!(bytes("00"), None);
         assert_eq!(bytes("0xzz"), None);
+        assert_eq!(bytes("0x0x00"), None);
         assert_eq!(data(&[0, 0xaf]), "0x00af");
         assert_eq!(quantity(255), "0xff");
     }
