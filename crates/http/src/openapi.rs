@@ -4,6 +4,9 @@
 //! and the renderings, so neither can drift from the other (`docs/adr`, hand-authored OpenAPI). Public: they ask for no
 //! token, and tell nothing about the installation that serves them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -30,31 +33,36 @@ const SERVICES: [Described; 2] = [
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; connect-src 'none'; script-src 'self'; style-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Every page and document by its path, made when the first one is asked for.
+static ASSETS: LazyLock<BTreeMap<&'static str, (&'static str, Bytes)>> = LazyLock::new(|| {
+    let readable = "the embedded documents are JSON: a test reads them";
+    let mut assets = BTreeMap::from([
+        ("/docs", (HTML, Bytes::from(docs::index(&SERVICES).expect(readable)))),
+        (docs::SIGNING_PATH, (HTML, Bytes::from(docs::signing()))),
+        (docs::STYLE_PATH, ("text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes()))),
+        (docs::SCRIPT_PATH, ("text/javascript; charset=utf-8", Bytes::from_static(docs::SCRIPT.as_bytes()))),
+    ]);
+    for guide in guides() {
+        assets.insert(guide.page_path, (HTML, Bytes::from(docs::guide(guide))));
+    }
+    for service in SERVICES {
+        assets.insert(service.document_path, ("application/json", Bytes::from_static(service.document.as_bytes())));
+        assets.insert(service.page_path, (HTML, Bytes::from(docs::page(&service).expect(readable))));
+    }
+    assets
+});
+
+fn guides() -> impl Iterator<Item = &'static docs::Guide> {
+    docs::GUIDES.iter().chain(&docs::REFERENCE)
+}
+
 /// `GET /openapi/payment.json` and `GET /openapi/wallet.json`, and for people `GET /docs`, which leads to a page for each,
 /// to the guides and to the reference.
 pub fn router() -> Router {
-    let readable = "the embedded documents are JSON: a test reads them";
-    let mut router = Router::new();
-    for (path, content_type, body) in [
-        ("/docs", HTML, Bytes::from(docs::index(&SERVICES).expect(readable))),
-        (docs::SIGNING_PATH, HTML, Bytes::from(docs::signing())),
-        (docs::STYLE_PATH, "text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes())),
-        (docs::SCRIPT_PATH, "text/javascript; charset=utf-8", Bytes::from_static(docs::SCRIPT.as_bytes())),
-    ] {
-        router = router.route(path, get(move || async move { asset(content_type, body.clone()) }));
-    }
-    for guide in docs::GUIDES.iter().chain(&docs::REFERENCE) {
-        let page = Bytes::from(docs::guide(guide));
-        router = router.route(guide.page_path, get(move || async move { asset(HTML, page.clone()) }));
-    }
-    for service in SERVICES {
-        let page = Bytes::from(docs::page(&service).expect(readable));
-        let document = Bytes::from_static(service.document.as_bytes());
-        router = router
-            .route(service.document_path, get(move || async move { asset("application/json", document.clone()) }))
-            .route(service.page_path, get(move || async move { asset(HTML, page.clone()) }));
-    }
-    router
+    let of_services = SERVICES.into_iter().flat_map(|service| [service.document_path, service.page_path]);
+    let of_docs = ["/docs", docs::SIGNING_PATH, docs::STYLE_PATH, docs::SCRIPT_PATH];
+    let paths = of_docs.into_iter().chain(guides().map(|guide| guide.page_path)).chain(of_services);
+    paths.fold(Router::new(), |router, path| router.route(path, get(move || async move { asset(path) })))
 }
 
 /// `GET /` where somebody tries things out: a browser is led to the documentation.
@@ -67,15 +75,16 @@ pub async fn root(id: RequestId, headers: HeaderMap) -> Response {
 
 const HTML: &str = "text/html; charset=utf-8";
 
-fn asset(content_type: &'static str, body: Bytes) -> Response {
+fn asset(path: &str) -> Response {
+    let Some((content_type, body)) = ASSETS.get(path) else { return StatusCode::NOT_FOUND.into_response() };
     let headers = [
-        (header::CONTENT_TYPE, content_type),
+        (header::CONTENT_TYPE, *content_type),
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, body).into_response()
+    (headers, body.clone()).into_response()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The documentation pages, made once when a process starts: OpenAPI documents and the repository's guides as HTML.
+//! The documentation pages, made once, when the first one is asked for: OpenAPI documents and the repository's guides as HTML.
 //!
 //! Nothing is loaded from elsewhere: pages, one style sheet and one script, which searches the first page and signs
 //! requests in the browser without sending anything. What the pages of the services say comes from the documents, what
@@ -16,7 +16,7 @@ mod schema;
 mod snippets;
 
 pub use guide_page::{guide, signing};
-pub use guides::{GUIDES, REFERENCE};
+pub use guides::{GUIDES, Guide, REFERENCE};
 pub use index::index;
 pub use page::page;
 
