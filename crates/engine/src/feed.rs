@@ -11,7 +11,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug)]
 pub struct Feed {
     commits: Arc<watch::Sender<u64>>,
-    /// For each kind of job, the commits that made one due.
+    /// For each kind of job, how often one was seen to be due.
     jobs: Arc<BTreeMap<JobKind, watch::Sender<u64>>>,
 }
 
@@ -28,7 +28,7 @@ impl Feed {
         self.commits.send_modify(|count| *count += 1);
     }
 
-    /// A commit has made jobs of these kinds due.
+    /// Jobs of these kinds are due: a commit has made them so, or their time has come.
     pub fn announce_jobs(&self, kinds: &BTreeSet<JobKind>) {
         for counter in kinds.iter().filter_map(|kind| self.jobs.get(kind)) {
             counter.send_modify(|count| *count += 1);
@@ -40,7 +40,7 @@ impl Feed {
         self.commits.subscribe()
     }
 
-    /// A receiver whose `changed()` completes after the next commit that makes a job of this kind due.
+    /// A receiver whose `changed()` completes after the next announcement of jobs of this kind.
     pub fn follow_jobs(&self, kind: JobKind) -> watch::Receiver<u64> {
         self.jobs.get(&kind).map_or_else(|| self.follow(), watch::Sender::subscribe)
     }

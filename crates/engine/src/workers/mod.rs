@@ -52,6 +52,9 @@ const WALLET_JOBS: [JobKind; 9] = [
     JobKind::InquirePayout,
 ];
 
+/// Workers are woken when jobs of theirs are due, and look by themselves after so many times the poll interval.
+const LOOK_UNWOKEN: i64 = 20;
+
 /// What every worker needs.
 pub struct Workers {
     store: Store,
@@ -73,6 +76,7 @@ impl Workers {
     /// One endless task for each kind of work, by name. All must be driven at the same time.
     pub fn tasks(self: &Arc<Self>, stop: &Stop) -> Vec<(String, Answer<'static, ()>)> {
         let mut tasks: Vec<(String, Answer<'static, ()>)> = vec![
+            ("due jobs".to_owned(), Box::pin(wake_for_due(self.clone(), stop.clone()))),
             ("submit".to_owned(), Box::pin(work_off(self.clone(), JobKind::Submit, stop.clone()))),
             ("inquire".to_owned(), Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone()))),
             ("expire quotes".to_owned(), Box::pin(sweep::expire_quotes(self.clone(), stop.clone()))),
@@ -202,6 +206,23 @@ impl Workers {
     }
 }
 
+/// Wakes the workers whose jobs have come due by time, and those whose jobs another node left. One question for all kinds.
+async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
+    while !*stop.borrow() {
+        match workers.store.kinds_due().await {
+            Ok(due) => {
+                let now = workers.clock().now();
+                for kind in JobKind::ALL.into_iter().filter(|kind| !due.contains(kind)) {
+                    workers.world.lag.taken(kind, &[], now);
+                }
+                workers.engine.feed().announce_jobs(&due);
+            }
+            Err(error) => tracing::warn!(%error, "it cannot be read now which jobs are due"),
+        }
+        workers.pause(workers.world.tuning.poll, &mut stop).await;
+    }
+}
+
 /// Takes due jobs of one kind for as long as there are any, many at a time, and waits for more.
 async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut news = workers.engine.feed().follow_jobs(kind);
@@ -230,7 +251,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         if taken == tuning.lease_max && under_way.len() < rounds_max {
             continue;
         }
-        let until = workers.clock().now() + tuning.poll;
+        let until = workers.clock().now() + Span(tuning.poll.0 * LOOK_UNWOKEN);
         tokio::select! {
             biased;
             Some(()) = under_way.next(), if !under_way.is_empty() => {}

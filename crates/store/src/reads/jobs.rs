@@ -1,5 +1,7 @@
 //! Jobs: taking those that are due, and looking at those that wait.
 
+use std::collections::BTreeSet;
+
 use domain::chain::Address;
 use domain::job::{Job, JobKind};
 use domain::time::{Span, Timestamp};
@@ -48,6 +50,14 @@ static IS_DUE: Stmt = Stmt::written(
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
      AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) LIMIT 1",
 );
+// All kinds at once, each with one look into its index.
+static KINDS_DUE: Stmt = Stmt::written(
+    "job.kinds_due",
+    "WITH k (kind) AS (VALUES ('submit'), ('inquire'), ('review'), ('expire_request'), ('screen'), ('review_deposit'), \
+     ('send_intent'), ('sweep'), ('transmit'), ('exchange'), ('payout'), ('inquire_payout'), ('wallet_timer'), \
+     ('deliver')) SELECT k.kind FROM k WHERE EXISTS (SELECT 1 FROM job j WHERE j.kind = k.kind \
+     AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}))",
+);
 static NEXT_AT: Stmt = Stmt::written(
     "job.next_at",
     "SELECT j.run_at FROM job j WHERE j.kind = $2 AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
@@ -60,7 +70,7 @@ static COUNTS: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &GIVE_BACK, &IS_DUE, &NEXT_AT, &COUNTS];
+    &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &GIVE_BACK, &IS_DUE, &KINDS_DUE, &NEXT_AT, &COUNTS];
 
 /// How many jobs of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +174,15 @@ impl Store {
             Ok((Address(rows::fixed(&mut fields)?), fields.text()?.to_owned()))
         };
         rows.iter().map(holder).collect()
+    }
+
+    /// The kinds of which a job is due that nobody holds.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn kinds_due(&self) -> Result<BTreeSet<JobKind>, StoreError> {
+        let rows = self.query(&KINDS_DUE, vec![self.now_param()]).await?;
+        rows.iter().map(|row| row.fields().named("job kind", JobKind::parse)).collect()
     }
 
     /// When the next job of these kinds that nobody holds is due; may be past.

@@ -1,5 +1,7 @@
 //! Jobs and roles: taken once, fenced, taken again when the lease has run out.
 
+use std::collections::BTreeSet;
+
 use domain::chain::Address;
 use domain::chain_tx::ChainTx;
 use domain::job::{Job, JobKind};
@@ -147,6 +149,23 @@ async fn put_off(world: &World, payment: &domain::payment::Payment, kind: JobKin
         ws.keep();
     };
     world.execute(&payment_need(payment), decide).await.expect("saved");
+}
+
+pub async fn kinds_are_due_while_nobody_holds_their_jobs(world: World) {
+    let tenant = world.tenant("demobank", 100_000_000_000).await;
+    let due = async || world.store.kinds_due().await.expect("asked");
+    assert_eq!(due().await, BTreeSet::new());
+    let at = world.now().await + Span::hours(1);
+    for kind in JobKind::ALL {
+        let payment = world.payment(tenant, None).await;
+        put_off(&world, &payment, kind, at).await;
+    }
+    assert_eq!(due().await, BTreeSet::new(), "none is due");
+    world.pass(Span::hours(2)).await;
+    assert_eq!(due().await, BTreeSet::from(JobKind::ALL));
+    world.store.lease_jobs(&[JobKind::Submit, JobKind::Deliver], "a", LEASE, 9).await.expect("taken");
+    let left = JobKind::ALL.into_iter().filter(|kind| ![JobKind::Submit, JobKind::Deliver].contains(kind));
+    assert_eq!(due().await, left.collect());
 }
 
 pub async fn every_kind_gets_its_share(world: World) {

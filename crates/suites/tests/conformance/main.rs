@@ -134,6 +134,7 @@ conformance! {
         a_node_that_stops_gives_its_jobs_back
         what_dead_nodes_held_can_be_given_back_at_once
         jobs_that_are_not_due_wait
+        kinds_are_due_while_nobody_holds_their_jobs
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
         a_role_has_one_holder_at_a_time
