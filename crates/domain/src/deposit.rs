@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::chain::{Address, TxHash, vault};
+use crate::chain::{Address, TransferAt, TxHash, vault};
 use crate::chain_tx::Place;
 use crate::currency::StableCoin;
 use crate::ids::{DepositId, IntentId, PaymentRequestId, TenantId, TransferId, WalletId};
@@ -419,6 +419,20 @@ impl Deposit {
     /// Its amount.
     pub const fn amount(&self) -> Money {
         Money::new(self.minor, self.coin.currency())
+    }
+
+    /// Its transfer as the block at `place` has it, to be compared with what nodes report; `token` is the contract of its coin.
+    pub const fn transfer_at(&self, place: Place, token: Address) -> TransferAt {
+        TransferAt {
+            block_number: place.number,
+            block: place.block,
+            tx: self.tx,
+            ordinal: self.ordinal,
+            token,
+            from: self.from,
+            to: self.to,
+            value: self.minor.unsigned_abs(),
+        }
     }
 
     /// The height that decides when it is looked at again: of its block, or of the chain when it fell out of it.

@@ -94,17 +94,14 @@ async fn lines(store: &Store, key: &str) -> Result<Vec<String>, StoreError> {
     Ok(store.meta(key).await?.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-/// Wants something looked through; `id` names the wish. What waits already is not wanted twice.
+/// Wants something looked through; `id` names the wish.
 ///
 /// # Errors
 /// The store cannot be reached.
 pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreError> {
     let line = format!("{id} {target}");
     let with = |known: &str| {
-        let mut wanted: Vec<&str> = known.lines().collect();
-        if !wanted.contains(&line.as_str()) {
-            wanted.push(&line);
-        }
+        let wanted: Vec<&str> = known.lines().chain([line.as_str()]).collect();
         wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
     };
     store.change_meta(WANTED, with).await

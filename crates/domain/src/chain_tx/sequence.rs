@@ -71,14 +71,27 @@ pub fn take(
     if call(intents).is_none() {
         return Err(TxRefusal::Mixed);
     }
-    let tx = ChainTx {
+    let ids = intents.iter().map(|intent| intent.id).collect();
+    let tx = begun(taking, next.max(taking.chain_nonce), ids, now);
+    let mut effects = tx.look_at(now);
+    for intent in intents {
+        intent.tx = Some(tx.id);
+        intent.enter(IntentState::Assigned, now);
+        effects.jobs.push((intent.id.0, JobChange::Done));
+    }
+    Ok((tx, effects))
+}
+
+/// A transaction that has its nonce, and nothing signed yet.
+fn begun(taking: Taking, nonce: u64, intents: Vec<IntentId>, now: Timestamp) -> ChainTx {
+    ChainTx {
         id: taking.id,
         tenant: taking.tenant,
         role: taking.role,
         signer: taking.signer,
         controller: taking.controller,
-        nonce: next.max(taking.chain_nonce),
-        intents: intents.iter().map(|intent| intent.id).collect(),
+        nonce,
+        intents,
         gas_limit: taking.gas_limit,
         fees: taking.fees,
         state: TxState::Taken,
@@ -90,39 +103,13 @@ pub fn take(
         created_at: now,
         state_at: now,
         version: 1,
-    };
-    let mut effects = tx.look_at(now);
-    for intent in intents {
-        intent.tx = Some(tx.id);
-        intent.enter(IntentState::Assigned, now);
-        effects.jobs.push((intent.id.0, JobChange::Done));
     }
-    Ok((tx, effects))
 }
 
 /// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own sequence goes on where it
 /// is.
 pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
-    let tx = ChainTx {
-        id: taking.id,
-        tenant: taking.tenant,
-        role: taking.role,
-        signer: taking.signer,
-        controller: taking.controller,
-        nonce: taking.chain_nonce,
-        intents: Vec::new(),
-        gas_limit: taking.gas_limit,
-        fees: taking.fees,
-        state: TxState::Taken,
-        cancel_wanted: true,
-        attempts: Vec::new(),
-        mined: None,
-        paged: false,
-        settled: None,
-        created_at: now,
-        state_at: now,
-        version: 1,
-    };
+    let tx = ChainTx { cancel_wanted: true, ..begun(taking, taking.chain_nonce, Vec::new(), now) };
     let mut effects = tx.look_at(now);
     let what = format!(
         "nonce {} of {} was taken by no transaction: it is filled by one that does nothing",

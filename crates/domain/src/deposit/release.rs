@@ -127,12 +127,6 @@ impl Case {
         }
     }
 
-    /// Whether this intent has to wait until the deposit is in the chain again: a release would be paid with what comes to
-    /// the escrow next.
-    pub fn awaits_deposit(&self, intent: IntentId) -> bool {
-        self.deposit.release == Some(intent) && self.deposit.place.is_none()
-    }
-
     /// The release took effect in `tx`; the coin's contract kept a `fee` of it for its issuer: what arrived is in the wallet.
     pub fn released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();

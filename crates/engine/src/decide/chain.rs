@@ -11,7 +11,7 @@ use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::FailureReason;
 use store::working_set::{SignerRow, WorkingSet};
 
-use super::outcome::{Failure, awaits_deposit, fail, finish, is_wanted, stop};
+use super::outcome::{Failure, fail, finish, is_wanted, stop};
 use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
@@ -166,11 +166,15 @@ fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: 
     if tx.settled.is_none() {
         return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
     }
-    let is_there = |intent: &IntentKey| match &intent.subject {
-        Subject::Deposit(of) => ws.deposits.get(&(tx.tenant, of.id)).is_none_or(|deposit| deposit.place.is_some()),
+    !abreast || key.intents.iter().all(|intent| is_there(ws, tx.tenant, intent))
+}
+
+/// Whether the deposit that an intent is for is in the chain; other intents need none.
+fn is_there(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
+    match &key.subject {
+        Subject::Deposit(of) => ws.deposits.get(&(tenant, of.id)).is_none_or(|deposit| deposit.place.is_some()),
         _ => true,
-    };
-    !abreast || key.intents.iter().all(is_there)
+    }
 }
 
 /// Takes a nonce for those of the intents that are still wanted; the others are called off.
@@ -188,7 +192,8 @@ fn take(
         match held(ws, tenant, key, *fence) {
             Ok(intent) if intent.state != IntentState::Waiting => {}
             Ok(intent) if !is_wanted(ws, tenant, key, cx) => stop(ws, key, intent, rules, cx)?,
-            Ok(intent) if awaits_deposit(ws, tenant, key) => {
+            // It would be paid with what comes to the escrow next.
+            Ok(intent) if intent.kind == IntentKind::Release && !is_there(ws, tenant, key) => {
                 effects::write(ws, tenant, intent.put_off(cx.now + DEPOSIT_AWAITED))?;
             }
             Ok(intent) => {

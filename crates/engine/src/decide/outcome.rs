@@ -137,12 +137,6 @@ pub(super) fn stop(
     effects::write(ws, tenant, effects)
 }
 
-/// Whether an intent has to wait until its deposit is in the chain again.
-pub(super) fn awaits_deposit(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
-    matches!(&key.subject, Subject::Deposit(of)
-        if deposit::load(ws, tenant, of).is_ok_and(|case| case.awaits_deposit(key.intent)))
-}
-
 /// An intent whose transaction is over without having tried it, and that is still wanted.
 pub(super) fn wait_again(
     ws: &mut WorkingSet,
@@ -213,8 +207,10 @@ pub(super) fn fail(
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
+    // A release is not owed as long as its deposit is out of the chain.
+    let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
     let owed = matches!(&key.subject, Subject::Deposit(of)
-        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && !case.awaits_deposit(id)));
+        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case)));
     let patience = match (owed, at_once) {
         (true, _) => Patience::Endless,
         (false, true) => Patience::Over,
