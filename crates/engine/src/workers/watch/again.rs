@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt};
+use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting};
 use domain::chain_tx::Place;
 use domain::deposit::{Deposit, VaultLog};
 use domain::time::Span;
@@ -37,14 +37,16 @@ impl Watch<'_> {
             Depth::Safe | Depth::Finalized => DEEP,
         };
         let Some(until) = (newest.min(tip.number) + 1).checked_sub(deep) else { return Ok(()) };
-        let store = &self.workers.store;
-        let done = store.meta(READ_AGAIN).await?.and_then(|text| text.parse::<u64>().ok());
-        let done = done.unwrap_or_else(|| until.saturating_sub(HEADERS_KEPT));
+        let done = match self.memory.read_again {
+            Some(done) => done,
+            None => self.kept_read_again().await?.unwrap_or_else(|| until.saturating_sub(HEADERS_KEPT)),
+        };
+        self.memory.read_again = Some(done);
         if until < done + AT_ONCE {
             return Ok(());
         }
         // As long as there is no vault there is nothing to find.
-        if store.first_wallet_at().await?.is_none() {
+        if self.workers.store.first_wallet_at().await?.is_none() {
             return self.read_again_to(until).await;
         }
         let (from, to) = (done + 1, until.min(done + self.memory.again));
@@ -69,13 +71,19 @@ impl Watch<'_> {
         self.read_again_to(to).await
     }
 
-    async fn read_again_to(&self, number: u64) -> Result<(), Trouble> {
-        Ok(self.workers.store.set_meta(READ_AGAIN, &number.to_string()).await?)
+    async fn kept_read_again(&self) -> Result<Option<u64>, Trouble> {
+        Ok(self.workers.store.meta(READ_AGAIN).await?.and_then(|text| text.parse().ok()))
+    }
+
+    async fn read_again_to(&mut self, number: u64) -> Result<(), Trouble> {
+        self.workers.store.set_meta(READ_AGAIN, &number.to_string()).await?;
+        self.memory.read_again = Some(number);
+        Ok(())
     }
 
     /// Blocks above this height are others now: they are read again in their turn.
-    pub(super) async fn read_again_from(&self, kept: u64) -> Result<(), Trouble> {
-        let done = self.workers.store.meta(READ_AGAIN).await?.and_then(|text| text.parse::<u64>().ok());
+    pub(super) async fn read_again_from(&mut self, kept: u64) -> Result<(), Trouble> {
+        let done = self.kept_read_again().await?;
         if done.is_some_and(|done| done > kept) { self.read_again_to(kept).await } else { Ok(()) }
     }
 
@@ -173,17 +181,7 @@ impl Watch<'_> {
 
     async fn is_deposit_absent(&self, deposit: &Deposit, at: Place) -> Result<bool, Trouble> {
         let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(false) };
-        let transfer = TransferAt {
-            block_number: at.number,
-            block: at.block,
-            tx: deposit.tx,
-            ordinal: deposit.ordinal,
-            token,
-            from: deposit.from,
-            to: deposit.to,
-            value: deposit.minor.unsigned_abs(),
-        };
-        Ok(self.chain.sees(&transfer).await? == Sighting::Absent)
+        Ok(self.chain.sees(&deposit.transfer_at(at, token)).await? == Sighting::Absent)
     }
 
     /// Whether no node has a log that was kept. A receipt that enough nodes have decides.

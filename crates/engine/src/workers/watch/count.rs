@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Depth, Heads, Sighting, TransferAt};
+use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Depth, Heads, Sighting};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
@@ -58,11 +58,7 @@ impl Watch<'_> {
         let heads = self.heads_for(&waiting, newest).await?;
         let blocks = self.judge_blocks(&waiting, &heads).await?;
         let release_min = self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
-        let tenants: BTreeSet<TenantId> = waiting.iter().map(|deposit| deposit.tenant).collect();
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
-        for tenant in tenants {
-            policies.insert(tenant, self.workers.accept_late(tenant).await?);
-        }
         let (mut unconfirmed, mut again, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
         for some in waiting.chunks(TOLD_AT_ONCE) {
             let asked: Vec<_> =
@@ -75,6 +71,9 @@ impl Watch<'_> {
                     Finding::Absent(Place { number, .. }) | Finding::Elsewhere(number) => _ = again.insert(*number),
                     Finding::Differs(_) => _ = differing.insert(deposit.to),
                     _ => {}
+                }
+                if matches!(finding, Finding::Counts { .. }) && !policies.contains_key(&deposit.tenant) {
+                    policies.insert(deposit.tenant, self.workers.accept_late(deposit.tenant).await?);
                 }
             }
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
@@ -196,17 +195,7 @@ impl Watch<'_> {
     /// Holds a deposit against what each node says of its transaction; `None` = enough of them have it.
     async fn is_seen(&self, deposit: &Deposit, place: Place) -> Result<Option<Finding>, ChainFault> {
         let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(Some(Finding::Waits)) };
-        let transfer = TransferAt {
-            block_number: place.number,
-            block: place.block,
-            tx: deposit.tx,
-            ordinal: deposit.ordinal,
-            token,
-            from: deposit.from,
-            to: deposit.to,
-            value: deposit.minor.unsigned_abs(),
-        };
-        Ok(match self.chain.sees(&transfer).await? {
+        Ok(match self.chain.sees(&deposit.transfer_at(place, token)).await? {
             Sighting::Confirmed => None,
             Sighting::Absent => Some(Finding::Absent(place)),
             Sighting::Open => Some(Finding::Unconfirmed),

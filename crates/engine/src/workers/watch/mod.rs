@@ -72,8 +72,12 @@ struct Memory {
     nodes: nodes::Ward,
     /// When a vault was last looked through again because its balance is not what its logs add up to.
     looked_through: BTreeMap<Address, Timestamp>,
+    /// How far blocks were read again, as the store has it; `None` = it is asked.
+    read_again: Option<u64>,
     /// The rescan under way, as far as it is done.
     rescan: Option<rescan::Progress>,
+    /// When wishes for rescans were looked for last.
+    looked_for_wishes: Option<Timestamp>,
 }
 
 impl Default for Memory {
@@ -87,7 +91,9 @@ impl Default for Memory {
             block_time: Span(0),
             nodes: nodes::Ward::default(),
             looked_through: BTreeMap::new(),
+            read_again: None,
             rescan: None,
+            looked_for_wishes: None,
         }
     }
 }
@@ -204,6 +210,7 @@ impl Workers {
             Ok(round) => Some(round),
             Err(trouble) => {
                 memory.held = None;
+                memory.read_again = None;
                 tracing::warn!(%trouble, "the chain cannot be taken in now");
                 metrics::counter!("corridor_chain_faults_total").increment(1);
                 if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
@@ -233,6 +240,10 @@ impl Workers {
             }
         };
         let role = fence.map(|fence| HeldRole { name, owner: self.owner.clone(), fence });
+        if role.as_ref() != memory.held.as_ref().map(|(role, _)| role) {
+            // Another process may have had it in between.
+            memory.read_again = None;
+        }
         memory.held = role.clone().map(|role| (role, now));
         role
     }

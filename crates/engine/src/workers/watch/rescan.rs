@@ -1,9 +1,13 @@
 //! Fulfils wishes to look through blocks again, a part in each round, so that new blocks never wait for old ones.
 
 use domain::chain::ChainFault;
+use domain::time::Span;
 
 use super::{RANGE_MAX, Trouble, Watch};
 use crate::rescan::{self, Report, Target, Wish};
+
+/// How often wishes are looked for where none is being fulfilled.
+const LOOK_FOR_WISHES_EVERY: Span = Span::secs(1);
 
 /// A wish, and how far it is fulfilled.
 #[derive(Debug)]
@@ -23,6 +27,11 @@ impl Watch<'_> {
         let mut progress = match self.memory.rescan.take() {
             Some(progress) => progress,
             None => {
+                let now = self.workers.clock().now();
+                if self.memory.looked_for_wishes.is_some_and(|at| now - at < LOOK_FOR_WISHES_EVERY) {
+                    return Ok(false);
+                }
+                self.memory.looked_for_wishes = Some(now);
                 let Some(wish) = rescan::wishes(&self.workers.store).await?.first().copied() else { return Ok(false) };
                 match self.begin(wish).await? {
                     Ok(progress) => progress,
@@ -33,6 +42,8 @@ impl Watch<'_> {
         let before = (progress.left, progress.range);
         let done = self.part(&mut progress).await;
         if done.is_ok() && progress.left.is_none() {
+            // There may be another one.
+            self.memory.looked_for_wishes = None;
             self.report(progress.wish, (progress.blocks, progress.found), String::new()).await?;
             return Ok(true);
         }
