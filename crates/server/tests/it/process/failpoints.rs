@@ -11,8 +11,12 @@ use super::random::Random;
 use super::rig::Rig;
 use super::seed;
 
-/// How long the load may take to lead to a place; those that only a successor passes need a lease and an inquiry.
+/// How long the load may take to lead to a place.
 const REACHED_AT_MOST: Duration = Duration::from_secs(90);
+/// How long a successor may take to ask about what its predecessor never sent, and how often work is left to one: what it
+/// inherits may all be of a rail on which nothing is sent again.
+const ASKED_AT_MOST: Duration = Duration::from_secs(20);
+const LEFT_AT_MOST: usize = 8;
 /// Payments between two ends, so that each successor inherits work.
 const INHERITED: usize = 10;
 const CLIENTS: usize = 2;
@@ -28,19 +32,35 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     let (random, begun) = (Random::new(seed), Instant::now());
     let mut node = rig.node("node");
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
-    for (place, leaves_work) in places(&random) {
-        node.process.kill();
-        let (mut doomed, address) = rig.installation.serve_or_end("node", &[("CORRIDOR_FAILPOINT", &place)]);
+    let end_at = async |place: &str, within: Duration| {
+        let (mut doomed, address) = rig.installation.serve_or_end("node", &[("CORRIDOR_FAILPOINT", place)]);
         if let Some(address) = address {
             load.move_to(vec![address]);
         }
-        let reached = wait::until_async(REACHED_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
-        assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.log_tail());
-        let status = doomed.wait_for_end();
-        assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
-        if leaves_work {
-            // The next one is to find it: it takes back at once what its predecessor held.
-            continue;
+        let reached = wait::until_async(within, || std::future::ready(doomed.ended().is_some())).await;
+        if reached {
+            let status = doomed.wait_for_end();
+            assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
+            return Ok(());
+        }
+        doomed.kill();
+        Err(format!("seed {seed}: nothing led to {place}: {}", doomed.log_tail()))
+    };
+    for point in Failpoint::ALL {
+        node.process.kill();
+        let place = place(point, &random);
+        if is_asked(point) {
+            let mut reached = Err(String::new());
+            for _ in 0..LEFT_AT_MOST {
+                end_at(Failpoint::BeforeCall.name(), REACHED_AT_MOST).await.unwrap_or_else(|missed| panic!("{missed}"));
+                reached = end_at(&place, ASKED_AT_MOST).await;
+                if reached.is_ok() {
+                    break;
+                }
+            }
+            reached.unwrap_or_else(|missed| panic!("{missed}"));
+        } else {
+            end_at(&place, REACHED_AT_MOST).await.unwrap_or_else(|missed| panic!("{missed}"));
         }
         node = rig.node("node");
         load.move_to(vec![node.address.clone()]);
@@ -56,18 +76,14 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     node.process.stop();
 }
 
-/// Every place once, by name and how often it is passed before, and whether the next one is to inherit what it leaves: a
-/// service asks about attempts that were saved and never sent.
-fn places(random: &Random) -> Vec<(String, bool)> {
-    let mut places = Vec::new();
-    for point in Failpoint::ALL {
-        let asks = [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain].contains(&point);
-        if asks {
-            places.push((Failpoint::BeforeCall.name().to_owned(), true));
-        }
-        places.push((format!("{}:{}", point.name(), if asks { 1 } else { 1 + random.below(3) }), false));
-    }
-    places
+/// Whether a service passes a place only when it asks about attempts that were saved and never sent.
+fn is_asked(point: Failpoint) -> bool {
+    [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain].contains(&point)
+}
+
+/// A place, and how often it is passed before the service ends there.
+fn place(point: Failpoint, random: &Random) -> String {
+    format!("{}:{}", point.name(), if is_asked(point) { 1 } else { 1 + random.below(3) })
 }
 
 #[test]
