@@ -8,6 +8,8 @@ use domain::time::Timestamp;
 use store::{Store, StoreError};
 use uuid::Uuid;
 
+use crate::batcher::fresh_id;
+
 /// Where the store keeps the wishes, one a line, the oldest first.
 const WANTED: &str = "chain.rescan.wanted";
 /// Where the store keeps the newest reports, one a line, the oldest first.
@@ -105,6 +107,14 @@ pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreEr
         wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
     };
     store.change_meta(WANTED, with).await
+}
+
+/// Wants something looked through, of which no caller reads the report, unless a wish for the same waits already.
+pub(crate) async fn want_if_new(store: &Store, target: Target) -> Result<(), StoreError> {
+    if wishes(store).await?.iter().any(|wish| wish.target == target) {
+        return Ok(());
+    }
+    want(store, fresh_id(store), target).await
 }
 
 /// Whether a wish still waits.

@@ -221,11 +221,7 @@ impl Wallets {
     async fn read_again(&self, tx: TxHash, number: u64) -> Result<(), Denied> {
         let newest = self.store.chain_headers(1).await?;
         if newest.first().is_some_and(|newest| newest.number >= number) {
-            // The same transaction is the same wish, however often it is shown.
-            let mut id = [0; 16];
-            id.copy_from_slice(&tx.0[..16]);
-            let id = uuid::Builder::from_random_bytes(id).into_uuid();
-            rescan::want(&self.store, id, rescan::Target::Tx(tx)).await?;
+            rescan::want_if_new(&self.store, rescan::Target::Tx(tx)).await?;
         }
         Ok(())
     }

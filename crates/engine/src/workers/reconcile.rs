@@ -19,7 +19,6 @@ use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
 
 use super::{Stop, Workers};
-use crate::batcher::fresh_id;
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::rescan;
 use crate::world::WalletWorld;
@@ -191,7 +190,7 @@ impl Workers {
         };
         let vaults = held.iter().filter(of_a_break).flat_map(Held::vaults);
         for vault in vaults.take(LOOKED_THROUGH_MAX) {
-            rescan::want(&self.store, fresh_id(&self.store), rescan::Target::Vault(vault)).await?;
+            rescan::want_if_new(&self.store, rescan::Target::Vault(vault)).await?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use domain::ports::{Answer, Chain, Clock};
 use super::bloom::Bloom;
 use super::contracts::EvmContracts;
 use super::logs::Ours;
-use super::rpc::{Endpoint, Transport};
+use super::rpc::{Endpoint, RpcFault, Transport};
 use super::wire::Header;
 
 /// Headers whose blooms are remembered: between a block and its logs hardly any other one is asked for.
@@ -119,8 +119,21 @@ impl Chain for EvmChain {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(async move {
-            let found = self.last(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
-            found.map_err(|fault| if from < to { ChainFault::TooMuch } else { fault })
+            let found = self.last(|node| {
+                Box::pin(async move {
+                    match self.logs_between(node, from, to, controllers).await {
+                        // It may answer a shorter range; the node that is usually asked has answered before.
+                        Err(RpcFault::Node(_)) if from < to => Ok(None),
+                        Err(fault) if from < to && fault.is_too_much() => Ok(None),
+                        said => said.map(Some),
+                    }
+                })
+            });
+            match found.await {
+                Ok(Some(logs)) => Ok(logs),
+                Err(fault) if from == to => Err(fault),
+                Ok(None) | Err(_) => Err(ChainFault::TooMuch),
+            }
         })
     }
 

@@ -300,6 +300,22 @@ async fn logs_of_a_range_lie_within_it_and_are_in_order() {
 }
 
 #[tokio::test]
+async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
+    let first = node().on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let other = || node().on("eth_getBlockByNumber", header(7, 7));
+    let second = other().on("eth_getLogs", json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]));
+    let found = chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await;
+    assert_eq!(found.map(|logs| logs.len()), Ok(2));
+    // What the first node has answered before proves nothing, as long as the other one serves.
+    let second = other().refusing("eth_getLogs", -32000, "ranges are not served");
+    let both = chain_of(&first, Some(&second));
+    assert_eq!(both.logs_again(7, 8, &[]).await, Err(ChainFault::TooMuch));
+    assert_eq!(both.logs_again(7, 7, &[]).await.map(|logs| logs.len()), Ok(1));
+    let second = broken(Err(TransportFault::Failed("gone".to_owned())));
+    assert_eq!(chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
+}
+
+#[tokio::test]
 async fn receipts_are_whole() {
     let tx = TxHash([1; 32]);
     let first = node().on("eth_getTransactionReceipt", Value::Null);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting};
+use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt};
 use domain::chain_tx::Place;
 use domain::deposit::{Deposit, VaultLog};
 use domain::time::Span;
@@ -11,7 +11,6 @@ use domain::wallet_effects::AlertKind;
 use store::HEADERS_KEPT;
 
 use super::{Trouble, Watch, grown, place};
-use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::rescan;
@@ -22,8 +21,10 @@ const READ_AGAIN: &str = "chain.read_again";
 const AT_ONCE: u64 = 8;
 /// How deep a block is read again where small deposits count by what nodes call final.
 const DEEP: u64 = 64;
-/// A vault whose balance is not what its logs add up to is looked through again after so long.
-const LOOK_THROUGH_EVERY: Span = Span::mins(1);
+/// A vault whose balance is not what its logs add up to is looked through again after so long, then after twice as long each
+/// time, and not less often than once in the longest pause.
+const LOOK_THROUGH_AFTER: Span = Span::mins(1);
+const LOOK_THROUGH_PAUSE_MAX: Span = Span::hours(6);
 
 /// What a log says of a vault: block, place in it, vault, change in minor units.
 type Moved = (u64, u32, Address, i64);
@@ -63,7 +64,7 @@ impl Watch<'_> {
             other => other?,
         };
         for number in self.differing(from, to, &logs).await? {
-            if self.read_block_again(number).await?.is_none() {
+            if self.read_block_again(number, &logs).await?.is_none() {
                 return Ok(());
             }
         }
@@ -126,9 +127,16 @@ impl Watch<'_> {
         Ok(moves)
     }
 
-    /// Reads one block again that was taken in before, and keeps what it has: how many transfers of our vaults had been
-    /// left out. `None` = too few nodes have the block now.
-    pub(super) async fn read_block_again(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+    /// Reads one block again, as every node shows it.
+    pub(super) async fn read_block_of_all(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+        let shown = self.chain.logs_again(number, number, &[]).await?;
+        self.read_block_again(number, &shown).await
+    }
+
+    /// Reads one block again that was taken in before, and keeps what it has, and what else enough nodes confirm of the logs
+    /// that were `shown`: how many transfers of our vaults had been left out. `None` = too few nodes have the block now, or
+    /// one of those logs.
+    pub(super) async fn read_block_again(&mut self, number: u64, shown: &[ChainLog]) -> Result<Option<usize>, Trouble> {
         if self.tip.is_none_or(|tip| tip.number < number) {
             return Ok(None);
         }
@@ -139,7 +147,15 @@ impl Watch<'_> {
         let logs = self.chain.logs(block.hash, &[]).await?;
         // What tokens say about themselves may have changed since.
         let moving = |log: &&ChainLog| matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. });
-        let logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
+        let mut logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
+        for log in self.not_in(&logs, shown, &block).await? {
+            match self.is_there(&log).await? {
+                Sighting::Confirmed => logs.push(log),
+                Sighting::Absent => {}
+                Sighting::Open => return Ok(None),
+            }
+        }
+        logs.sort_by_key(|log| log.log_index);
         let mut kept = self.take_logs(&block, &logs).await?;
         let before = self.workers.store.vault_logs_between(number, number).await?;
         let before: Vec<VaultLog> = before.into_iter().filter(|log| log.place.block == block.hash).collect();
@@ -163,6 +179,34 @@ impl Watch<'_> {
             self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
         }
         Ok(Some(found))
+    }
+
+    /// Transfers of our coins from or to vaults that were shown of a block, and are not in what a node says of it.
+    async fn not_in(&self, logs: &[ChainLog], shown: &[ChainLog], block: &Block) -> Result<Vec<ChainLog>, Trouble> {
+        let vaults = self.vaults(shown).await?;
+        let is_missing = |log: &&ChainLog| {
+            let LogEvent::Transfer { from, to, value } = log.event else { return false };
+            let is_ours = value > 0 && (vaults.contains_key(&from) || vaults.contains_key(&to));
+            let is_here = log.block == block.hash && self.wallets.config.coin(&log.contract).is_some();
+            is_ours && is_here && !logs.iter().any(|known| known.log_index == log.log_index)
+        };
+        Ok(shown.iter().filter(is_missing).copied().collect())
+    }
+
+    /// Whether enough nodes have a transfer that one of them shows.
+    async fn is_there(&self, log: &ChainLog) -> Result<Sighting, Trouble> {
+        let LogEvent::Transfer { from, to, value } = log.event else { return Ok(Sighting::Absent) };
+        let transfer = TransferAt {
+            block_number: log.block_number,
+            block: log.block,
+            tx: log.tx,
+            ordinal: log.ordinal,
+            token: log.contract,
+            from,
+            to,
+            value,
+        };
+        Ok(self.chain.sees(&transfer).await?)
     }
 
     /// Deposits that are said to be in a block and are not, as far as enough nodes say, fall out of it.
@@ -196,12 +240,14 @@ impl Watch<'_> {
     /// A vault holds something else than its logs add up to: it is looked through, but not in every round.
     pub(super) async fn look_through(&mut self, vault: Address) -> Result<(), Trouble> {
         let now = self.workers.clock().now();
-        self.memory.looked_through.retain(|_, at| now - *at < LOOK_THROUGH_EVERY);
-        if self.memory.looked_through.insert(vault, now).is_some() {
-            return Ok(());
-        }
-        let id = fresh_id(&self.workers.store);
-        Ok(rescan::want(&self.workers.store, id, rescan::Target::Vault(vault)).await?)
+        self.memory.looked_through.retain(|_, (at, _)| now - *at < Span(LOOK_THROUGH_PAUSE_MAX.0 * 2));
+        let pause = match self.memory.looked_through.get(&vault) {
+            Some((at, pause)) if now - *at < *pause => return Ok(()),
+            Some((_, pause)) => Span(pause.0 * 2).min(LOOK_THROUGH_PAUSE_MAX),
+            None => LOOK_THROUGH_AFTER,
+        };
+        self.memory.looked_through.insert(vault, (now, pause));
+        Ok(rescan::want_if_new(&self.workers.store, rescan::Target::Vault(vault)).await?)
     }
 }
 

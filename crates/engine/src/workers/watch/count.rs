@@ -86,7 +86,7 @@ impl Watch<'_> {
         }
         self.workers.money_waits(self.memory, unconfirmed).await;
         for number in again {
-            self.read_block_again(number).await?;
+            self.read_block_of_all(number).await?;
         }
         for vault in differing {
             self.look_through(vault).await?;

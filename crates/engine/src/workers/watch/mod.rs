@@ -70,8 +70,9 @@ struct Memory {
     block_time: Span,
     /// How nodes have served lately.
     nodes: nodes::Ward,
-    /// When a vault was last looked through again because its balance is not what its logs add up to.
-    looked_through: BTreeMap<Address, Timestamp>,
+    /// When a vault was last looked through again because its balance is not what its logs add up to, and how long it is
+    /// until the next time.
+    looked_through: BTreeMap<Address, (Timestamp, Span)>,
     /// How far blocks were read again, as the store has it; `None` = it is asked.
     read_again: Option<u64>,
     /// The rescan under way, as far as it is done.

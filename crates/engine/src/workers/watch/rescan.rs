@@ -103,7 +103,7 @@ impl Watch<'_> {
             other => other?,
         };
         for number in blocks {
-            let Some(found) = self.read_block_again(number).await? else {
+            let Some(found) = self.read_block_of_all(number).await? else {
                 // Too few nodes have it now.
                 progress.left = Some((number, end));
                 return Ok(());
