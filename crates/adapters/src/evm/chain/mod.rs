@@ -1,5 +1,5 @@
-//! The port `Chain` over the configured nodes. Looking is done through the first node that serves; what money depends on
-//! counts only where as many nodes as are needed say the same. Whatever a node says is compared with what was asked.
+//! The port `Chain` over the configured nodes. Plain reads use the first healthy node; results that
+//! move money require agreement of a quorum. Every answer is checked against the request.
 
 mod broadcast;
 mod entries;
@@ -25,21 +25,21 @@ use super::logs::Ours;
 use super::rpc::{Endpoint, RpcFault, Transport};
 use super::wire::Header;
 
-/// Headers whose blooms are remembered: between a block and its logs hardly any other one is asked for.
+/// Cached headers: hardly any other block is requested between a block and its logs.
 const BLOOMS_KEPT: usize = 16;
 
-/// A chain.
+/// A chain, read through several nodes.
 pub struct EvmChain {
-    /// In the order in which they are asked.
+    /// In the configured order of preference.
     nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
     contracts: Arc<EvmContracts>,
-    /// What the newest headers say about their blocks' logs.
+    /// Blooms of the newest headers.
     blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
 }
 
 impl EvmChain {
-    /// A chain that is reached through `nodes`, the first of them as long as it serves. Asks nothing yet.
+    /// A chain over `nodes`, preferring the first one that is healthy. Sends no request yet.
     pub fn new(
         config: &ChainConfig,
         contracts: Arc<EvmContracts>,
