@@ -372,7 +372,7 @@ mod tests {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
         assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
         std::fs::write(&path, "short").expect("written");
-        assert!(key_file(&config, dir.path()).detail.contains("32 bytes"));
+        assert!(key_file(&config, dir.path()).detail.contains("32-byte"));
     }
 
     #[test]

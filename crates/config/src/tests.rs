@@ -144,7 +144,7 @@ fn an_unknown_key_is_an_error_that_names_it() {
         ("[http]\nlisen = \"x\"", vec![], vec!["http.lisen", "unknown key"]),
         ("[htp]\nlisten = \"x\"", vec![], vec!["htp", "unknown key"]),
         ("", vec![("CORRIDOR_HTTP__LISEN", "x")], vec!["http.lisen", "CORRIDOR_HTTP__LISEN", "unknown key"]),
-        ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "no rail"]),
+        ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "unknown rail"]),
         ("[corridors.USA]\nopen = true", vec![], vec!["corridors.USA"]),
         ("[[rails]]\nid = \"pak-raast\"\nspeed = 1", vec![], vec!["rails.pak-raast.speed", "unknown key"]),
     ] {

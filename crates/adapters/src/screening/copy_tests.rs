@@ -78,7 +78,7 @@ async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
         ("http://lists.example/sdn.xml?secret=1", "http://lists.example/sdn.xml: only https is allowed"),
         ("file:///etc/passwd", "only https is allowed"),
         ("/again?secret=1", "more than 5 redirects"),
-        ("http://[", "no address"),
+        ("http://[", "not a URL"),
     ] {
         let url =
             serve(move |_| format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")).await;

@@ -181,7 +181,7 @@ async fn a_slow_or_trickling_receiver_times_out() {
 async fn without_a_readable_secret_nothing_is_sent() {
     let receiver = receiver().await;
     let sender = sender();
-    for (secrets, why) in [(&[][..], "no secret"), (&["whsec_!"], "unreadable"), (&[SECRET, "whsec_"], "unreadable")] {
+    for (secrets, why) in [(&[][..], "no signing secret"), (&["whsec_!"], "unreadable"), (&[SECRET, "whsec_"], "unreadable")] {
         let answer = sender.deliver(&endpoint(&receiver.url(), secrets), &message(1)).await;
         assert!(reason(&answer).contains(why), "{answer:?}");
         assert!(!reason(&answer).contains("whsec_!"), "{answer:?}");

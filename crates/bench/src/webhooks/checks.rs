@@ -128,7 +128,7 @@ mod tests {
             (Checks { events: 5, ..good.clone() }, "5 events"),
             (Checks { undelivered: 1, ..good.clone() }, "1 of these"),
             (Checks { refused: 1, ..good.clone() }, "genuine"),
-            (Checks { differing: 1, ..good.clone() }, "else"),
+            (Checks { differing: 1, ..good.clone() }, "differed"),
             (Checks { out_of_order: 1, ..good.clone() }, "order"),
         ] {
             assert!(bad.failure().is_some_and(|told| told.contains(word)), "{bad:?}");

@@ -353,7 +353,7 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
         "<h2 id=\"send\" class=\"send\">Send <bdi>25.50 USDC</bdi></h2>",
         "<bdi class=\"value\" dir=\"ltr\">Ethereum</bdi>",
         "<bdi class=\"value\" dir=\"ltr\">25.50</bdi>",
-        "Send only <bdi>USDC</bdi> on the network <bdi>Ethereum</bdi>.",
+        "Send only <bdi>USDC</bdi> on the <bdi>Ethereum</bdi> network.",
         ">2026-11-22 06:57 UTC</time>",
         "data-left=\"86400\"",
         "Sandbox: no real money",
@@ -511,7 +511,7 @@ fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     for text in [
         "<h2 id=\"back-title\">Where should we send a refund?</h2>",
         "<form method=\"post\" action=\"/pay/t/s?lang=en\" novalidate>",
-        "on the network <bdi>Ethereum</bdi> that can receive <bdi>USDC</bdi>.",
+        "on the <bdi>Ethereum</bdi> network that can receive <bdi>USDC</bdi>.",
         "<input id=\"address\" name=\"address\"",
         "Save this address",
     ] {
