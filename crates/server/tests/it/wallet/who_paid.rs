@@ -113,7 +113,7 @@ async fn a_link_with_too_many_submissions_is_full(on: On) {
     }
     let full = link.submit("?lang=en", FORM).await;
     assert_eq!(full.status, 409);
-    assert!(text(&full).contains("This link has been used too often"), "{full:?}");
+    assert!(text(&full).contains("This link has been used too many times"), "{full:?}");
     // A sender who already has an address can still pay to it.
     bank.coins(StableCoin::Usdc, &shown(&link, &first).await, 25_000_000).await;
     bank.newest(&wallet, "COMPLETED").await;

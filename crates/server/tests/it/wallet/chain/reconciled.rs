@@ -145,7 +145,10 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
     let report = report().await.expect("there");
     let [found] = &report.breaks[..] else { panic!("{report:?}") };
-    assert_eq!(found.to_string().split(": ").last(), Some("the chain reports 30.000000 USDC, the ledger 25.000000 USDC"));
+    assert_eq!(
+        found.to_string().split(": ").last(),
+        Some("the chain reports 30.000000 USDC, the ledger 25.000000 USDC")
+    );
     assert!(node.alerts().await.contains(&"chain_mismatch"));
     node.stop().await;
 }
