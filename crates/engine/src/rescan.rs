@@ -94,17 +94,19 @@ async fn lines(store: &Store, key: &str) -> Result<Vec<String>, StoreError> {
     Ok(store.meta(key).await?.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-/// Wants something looked through; `id` names the wish.
+/// Wants something looked through; `id` names the wish. What waits already under this id is not wanted twice.
 ///
 /// # Errors
 /// The store cannot be reached.
 pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreError> {
     let line = format!("{id} {target}");
-    let with = |known: &str| {
-        let wanted: Vec<&str> = known.lines().chain([line.as_str()]).collect();
-        wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
-    };
-    store.change_meta(WANTED, with).await
+    store.change_meta(WANTED, |known| wanted_with(known, &line)).await
+}
+
+fn wanted_with(known: &str, line: &str) -> String {
+    let is_new = !known.lines().any(|known| known == line);
+    let wanted: Vec<&str> = known.lines().chain(is_new.then_some(line)).collect();
+    wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
 }
 
 /// Whether a wish still waits.
@@ -150,6 +152,18 @@ pub(crate) async fn fulfil(store: &Store, report: &Report) -> Result<(), StoreEr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wish_that_waits_displaces_no_other_however_often_it_is_made() {
+        let mut wanted = String::new();
+        for _ in 0..2 * KEPT_MAX {
+            wanted = wanted_with(&wanted, "one tx");
+            wanted = wanted_with(&wanted, "two tx");
+        }
+        assert_eq!(wanted, "one tx\ntwo tx");
+        wanted = (0..=KEPT_MAX).fold(wanted, |wanted, at| wanted_with(&wanted, &format!("{at} tx")));
+        assert_eq!(wanted.lines().count(), KEPT_MAX);
+    }
 
     #[test]
     fn wishes_and_reports_are_kept_as_they_are() {
