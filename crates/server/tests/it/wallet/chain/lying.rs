@@ -345,9 +345,10 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
             }
         });
         pays(&node, &request).await;
-        let hash = newest(&node)["transactions"][0].as_str().expect("a payment").to_owned();
+        let block = newest(&node);
+        let hash = block["transactions"][0].as_str().expect("a payment").to_owned();
         node.mine(DEPOSIT_DEPTH + 20);
-        node.taken_in().await;
+        read_again(&node, quantity(&block["number"])).await;
         assert_eq!(count(&node, &wallet).await, "0", "the node leaves it out");
         tricks.replace();
         let store = node.running.store();
@@ -383,8 +384,9 @@ async fn what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) 
         }
     });
     pays(&node, &request).await;
+    let number = quantity(&newest(&node)["number"]);
     node.mine(DEPOSIT_DEPTH + 20);
-    node.taken_in().await;
+    read_again(&node, number).await;
     assert_eq!(count(&node, &wallet).await, "0", "the node leaves it out");
     tricks.replace();
     reconcile::want(node.running.store()).await.expect("asked");
@@ -392,6 +394,16 @@ async fn what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) 
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
+}
+
+/// A block has been read again, deep as it is: what the node shows from here on, the watcher does not find by itself.
+async fn read_again(node: &OwnNode, number: u64) {
+    let store = node.running.store();
+    let is_read = || async {
+        let done = store.meta("chain.read_again").await.expect("read");
+        done.is_some_and(|done| done.parse::<u64>().expect("a height") >= number)
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, is_read).await, "block {number} is not read again");
 }
 
 async fn rescanned(node: &OwnNode, target: Target) -> Report {
@@ -453,7 +465,8 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
 
 async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     let tricks = Tricks::default();
-    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
+    // What a pause keeps a worker from comes again when its lease has run out.
+    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets().set("engine.lease_s", "5")).await;
     let wallet = node.wallet("pauses").await;
     tricks.refuse_batches();
     let (request, _) = paid(&node, &wallet).await;
