@@ -204,8 +204,8 @@ pub(super) fn for_people(connection: &Connection, slow_since: i64) -> rusqlite::
 /// A job that waits for people, once they were called: a release that a reorganisation undid after the wallet was blocked, or
 /// its escrow put on legal hold; a sweep of coins that a reorganisation took from the controller after they were paid for.
 const FOR_PEOPLE: &str = "kind = 'sweep' AND tries > 1 AND EXISTS (SELECT 1 FROM alert a WHERE a.tenant = job.tenant \
-    AND a.kind IN ('deep_reorg', 'transaction')) OR kind = 'send_intent' AND EXISTS (SELECT 1 FROM chain_intent i JOIN deposit d ON d.id = i.subject \
-    WHERE i.id = job.subject AND i.kind = 'release' AND d.state = 'completed' AND \
+    AND a.kind IN ('deep_reorg', 'transaction')) OR kind = 'send_intent' AND EXISTS (SELECT 1 FROM chain_intent i \
+    JOIN deposit d ON d.id = i.subject WHERE i.id = job.subject AND i.kind = 'release' AND d.state = 'completed' AND \
     EXISTS (SELECT 1 FROM alert a WHERE a.subject = d.id AND a.kind = 'transaction') AND (\
     EXISTS (SELECT 1 FROM wallet w WHERE w.id = d.wallet AND w.state IN ('BLOCKED', 'BLACKLISTED')) OR \
     EXISTS (SELECT 1 FROM deposit h WHERE h.request = d.request AND h.state = 'legal_hold')))";

@@ -210,7 +210,6 @@ impl Workers {
             Ok(round) => Some(round),
             Err(trouble) => {
                 memory.held = None;
-                memory.read_again = None;
                 tracing::warn!(%trouble, "the chain cannot be taken in now");
                 metrics::counter!("corridor_chain_faults_total").increment(1);
                 if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
@@ -241,7 +240,7 @@ impl Workers {
         };
         let role = fence.map(|fence| HeldRole { name, owner: self.owner.clone(), fence });
         if role.as_ref() != memory.held.as_ref().map(|(role, _)| role) {
-            // Another process may have had it in between.
+            // Another process may have had it in between, or a write of ours failed.
             memory.read_again = None;
         }
         memory.held = role.clone().map(|role| (role, now));
